@@ -89,13 +89,13 @@ describe('closed meanwhile by the earlier owner: no effect', () => {
     const drive = createDrive({ stored, pod: PODS.backReady })
     expect(contextOf(drive).outcome).toBe('rolledBack')
     await refused(drive, read(CLOSED, PODS.backReady))
-    expect(end(drive)).toEqual({ state: 'queued', outcome: undefined, reason: '', deadline: undefined })
+    expect(end(drive)).toEqual({ state: 'queued', outcome: undefined, reason: undefined, deadline: undefined })
   })
 })
 
 describe('another owner, later than this one, has written it', () => {
   const usurped = recorded('drain', { run: 'run-9', epoch: 3 })
-  const conflict = { state: 'stopped', outcome: 'conflict', reason: 'another owner has written the journal of this pod' }
+  const conflict = { state: 'stopped', outcome: 'conflict', reason: { code: 'journal-usurped' } }
 
   test('found when the claim was refused', async () => {
     const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
@@ -167,7 +167,7 @@ test('refused again and again: failed, after five tries', async () => {
   expect(end(drive)).toEqual({
     state: 'failed',
     outcome: 'failed',
-    reason: 'the record of an earlier owner could not be taken over: test failed',
+    reason: { code: 'record-not-taken-over', because: REJECTED.reason },
     deadline: undefined,
   })
 })
@@ -195,7 +195,7 @@ test('interrupted meanwhile: claimed, and then put back', async () => {
 
 test('a journal that nobody can read any more is for a person', async () => {
   const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
-  await refused(drive, read({ kind: 'unreadable', reason: 'it is not JSON' }))
+  await refused(drive, read({ kind: 'unreadable', problem: { code: 'record-not-json' } }))
   expect(drive.state()).toBe('needsOperator')
 })
 

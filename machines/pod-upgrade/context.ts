@@ -8,6 +8,7 @@ import type {
   TrafficReading,
 } from '../../src/pods/glossary.ts'
 import type { Restart } from '../../src/pods/witness.ts'
+import type { Reason } from '../../src/reasons/reason.ts'
 
 /** A pod as observed now, with its journal read. */
 export interface Observation {
@@ -96,14 +97,13 @@ export interface PodContext extends PodUpgradeInput {
   expired: Deadline | undefined
   /** What the last port call answered: its `kind`. */
   answer: string | undefined
-  /** What the last port call had to say against it, for a person. */
-  trouble: string | undefined
+  /** What the last port call had to say against it. */
+  trouble: Reason | undefined
   /** Refusals, differences, or writes after the deadline that came to nothing, in the current state. */
   tries: number
   outcome: Outcome | undefined
-  reason: string
-  /** Settled with its targets out, since nothing was to come in its place. */
-  leftOut: boolean
+  /** Present together with the outcome. */
+  reason: Reason | undefined
   /** The named deadline that ended it. */
   deadline: Deadline | undefined
 }
@@ -126,7 +126,7 @@ export type PodEvent =
   /** Leave everything as it is: the same command goes on from there. */
   | { type: 'checkpoint' }
   /** Another owner holds the Lease. */
-  | { type: 'lost'; reason: string }
+  | { type: 'lost'; reason: Reason }
 
 /** `busy`: a write or a drain is under way, and is waited out. That it gets requests is only noted; who sees it drains it. */
 export type PodTag = 'busy'

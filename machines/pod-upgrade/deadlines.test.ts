@@ -5,12 +5,13 @@ import type { EffectInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS, LAST_TRIES_MS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
+import { IN, OUT, PUT_BACK, recorded, REJECTED, said, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1, V2 } from './testing/world.ts'
 
 /* Each deadline by its name, and that a call under way is waited out: the clock is stepped, hop by hop. */
 
-const BUSY = { state: 'out', inFlight: 3, detail: 'edge/web-0 draining, 3 in flight' }
+const JUST_READY = { code: 'not-ready-in-time' }
+const BUSY = { state: 'out', inFlight: 3, detail: said('edge/web-0 draining, 3 in flight') }
 
 async function draining(): Promise<Drive> {
   const drive = createDrive()
@@ -64,7 +65,7 @@ test('checking: not in time', async () => {
     value: 'failed',
     outcome: 'failed',
     deadline: 'drain',
-    reason: 'it could not be checked in time: no answer',
+    reason: { code: 'not-checked-in-time', because: UNKNOWN.reason },
   })
 })
 
@@ -90,7 +91,7 @@ test('draining: not confirmed in time, and put back', async () => {
     value: 'done',
     outcome: 'failed',
     deadline: 'drain',
-    reason: 'the drain could not be confirmed in time: no answer',
+    reason: { code: 'drain-not-confirmed', because: UNKNOWN.reason },
   })
 })
 
@@ -131,7 +132,7 @@ describe('emptying: not empty in time', () => {
     const drive = await emptying()
     await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline + 300)
     expect(drive.state()).toBe('readmitting.writing')
-    expect(end(drive)).toMatchObject({ deadline: 'drain', reason: 'not empty in time: edge/web-0 draining, 3 in flight' })
+    expect(end(drive)).toMatchObject({ deadline: 'drain', reason: { code: 'not-empty', readsAsIn: false, traffic: BUSY.detail } })
   })
 
   test('or goes on, where that was asked for', async () => {
@@ -150,7 +151,7 @@ describe('emptying: not empty in time', () => {
     for (let passed = 0; passed < 10_000 && !drive.state().startsWith('readmitting'); passed += 50)
       await keepAnswering(drive, answers, 50)
     expect(drive.state()).toMatch(/^readmitting/)
-    expect(end(drive)).toMatchObject({ outcome: 'failed', reason: 'the images could not be patched: test failed' })
+    expect(end(drive)).toMatchObject({ outcome: 'failed', reason: { code: 'images-not-patched', because: REJECTED.reason } })
   })
 
   test('but never where it is not out', async () => {
@@ -158,7 +159,7 @@ describe('emptying: not empty in time', () => {
     await drive.answer(OUT)
     await keepAnswering(drive, { inspect: IN, effect: { kind: 'applied' } }, DEADLINES.drainDeadline + 3_000)
     expect(drive.state()).toBe('readmitting.writing')
-    expect(end(drive).reason).toBe(`not empty in time: it was drained, and reads as in rotation all the same: ${IN.detail}`)
+    expect(end(drive).reason).toEqual({ code: 'not-empty', readsAsIn: true, traffic: IN.detail })
   })
 })
 
@@ -187,7 +188,7 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
     expect(end(drive)).toMatchObject({
       outcome: 'failed',
       deadline: 'drain',
-      reason: 'the images could not be patched: no answer',
+      reason: { code: 'images-not-patched', because: UNKNOWN.reason },
     })
   })
 
@@ -244,7 +245,11 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
       expect(drive.state()).toMatch(/^patching/)
       await keepAnswering(drive, { ...answers, inspect: BUSY }, 5 * DELAYS.settle)
       expect(drive.state()).toMatch(/^readmitting/)
-      expect(end(drive)).toMatchObject({ outcome: 'failed', deadline: 'drain', reason: `not empty in time: ${BUSY.detail}` })
+      expect(end(drive)).toMatchObject({
+        outcome: 'failed',
+        deadline: 'drain',
+        reason: { code: 'not-empty', readsAsIn: false, traffic: BUSY.detail },
+      })
     })
 
     test('or goes on, where that was asked for', async () => {
@@ -288,7 +293,7 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
     const drive = await landing({ ...PODS.asked, generation: 3, containers })
     expect(end(drive)).toMatchObject({
       outcome: 'failed',
-      reason: expect.stringContaining('the stored images are not the ones'),
+      reason: { code: 'images-rewritten', images: [{ container: 'app', image: 'registry/app:v9' }] },
     })
   })
 })
@@ -298,7 +303,7 @@ test('a deadline that something else has come over is not named any more', async
   await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline + 300)
   expect(end(drive)).toMatchObject({ deadline: 'drain' })
   await drive.stored()
-  await drive.answer({ kind: 'refused', message: 'no such server' })
+  await drive.answer({ kind: 'refused', reason: said('no such server') })
   expect(end(drive)).toMatchObject({ outcome: 'needsOperator', deadline: undefined })
 })
 
@@ -318,15 +323,16 @@ test('emptying: a load balancer that says "drained" and reads as before is calle
 })
 
 test.each([
-  { node: { node: 'n1' }, tail: '' },
-  { node: { node: 'n1', ready: false, nodeIsSilent: true as const }, tail: '; node n1 does not report' },
-])('restarting: a kubelet that never saw the patch is named$tail', async ({ node, tail }) => {
+  { node: { node: 'n1' }, silent: {} },
+  { node: { node: 'n1', ready: false, nodeIsSilent: true as const }, silent: { silentNode: 'n1' } },
+])('restarting: a kubelet that never saw the patch is named: $silent', async ({ node, silent }) => {
   const unseen = { ...PODS.asked, ...node }
   const drive = createDrive({ stored: recorded('patched'), pod: unseen })
   await drive.answer(OUT)
   await drive.pass(DEADLINES.restartDeadline)
-  const reason = `no proof of the restart in time: the kubelet of node n1 has not seen the patch (generation 2, it reports 1)${tail}`
-  expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'restart', reason })
+  const because = { code: 'kubelet-behind', node: 'n1', generation: 2, observed: 1, ...silent }
+  expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'restart' })
+  expect(end(drive).reason).toEqual({ code: 'restart-not-proven', because })
 })
 
 test('restarting: no proof in time, which counts from when it began', async () => {
@@ -339,25 +345,31 @@ test('restarting: no proof in time, which counts from when it began', async () =
     value: 'failed',
     outcome: 'failed',
     deadline: 'restart',
-    reason: 'no proof of the restart in time: the container was not replaced',
+    reason: { code: 'restart-not-proven', because: { code: 'container-not-replaced' } },
   })
 })
 
 test('restarting: an image that can never be started is not waited for', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless })
   await drive.answer(OUT)
-  expect(end(drive)).toMatchObject({ value: 'failed', reason: 'the image cannot be started: container app InvalidImageName' })
+  expect(end(drive)).toMatchObject({
+    value: 'failed',
+    reason: {
+      code: 'image-cannot-start',
+      because: { code: 'container-waiting', container: 'app', waiting: 'InvalidImageName' },
+    },
+  })
 })
 
 test('restarting: what is said of the image before the patch does not count against the one after it', async () => {
-  const saidOf = (said: string, image: string, generation: number): PodView => ({
+  const saidOf = (named: string, image: string, generation: number): PodView => ({
     ...PODS.hopeless,
     generation,
     observedGeneration: 2,
     containers: PODS.hopeless.containers.map((one) => ({
       ...one,
       image,
-      waitingMessage: `Container image "${said}" is not present`,
+      waitingMessage: `Container image "${named}" is not present`,
     })),
   })
   const drive = createDrive({ stored: recorded('patched'), pod: saidOf(`${V2}-wrong`, `${V2}-wrong`, 2) })
@@ -541,7 +553,7 @@ describe('warming: one that is ready as its deadline comes has its readyFor', ()
     const drive = await readyAtTheDeadline()
     const containers = PODS.ready.containers.map((one) => ({ ...one, containerId: 'c3', restartCount: 1 }))
     drive.send({ type: 'observed', pod: { ...PODS.ready, containers }, stored: recorded('patched') })
-    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: expect.stringMatching(/only just now$/) })
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: JUST_READY })
   })
 
   // Found by a reviewer: reloads that came faster than readyFor had no end.
@@ -551,7 +563,7 @@ describe('warming: one that is ready as its deadline comes has its readyFor', ()
     await drive.answer({ kind: 'applied' })
     await drive.pass(DELAYS.retry)
     await drive.answer(OUT)
-    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: expect.stringMatching(/only just now$/) })
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: JUST_READY })
   })
 })
 
@@ -575,7 +587,7 @@ describe('warming: an endpoint that says no', () => {
       value: 'failed',
       outcome: 'failed',
       deadline: 'ready',
-      reason: 'not ready in time: its Service endpoint is not back yet: not ready in EndpointSlice web-x7k2p',
+      reason: { code: 'not-ready-in-time', because: { code: 'endpoints-not-back', slices: ['web-x7k2p'] } },
     })
   })
 
@@ -600,7 +612,7 @@ test('warming: somebody else changes the images: what is ready now is about to g
   await drive.pass(DEADLINES.readyDeadline)
   expect(end(drive)).toMatchObject({
     deadline: 'ready',
-    reason: 'not ready in time: somebody else has changed its images meanwhile',
+    reason: { code: 'not-ready-in-time', because: { code: 'images-changed' } },
   })
 })
 
@@ -700,7 +712,7 @@ describe('warming: ready for readyFor in time, and a call that may still arrive 
     expect(end(drive)).toMatchObject({
       value: 'failed',
       deadline: 'ready',
-      reason: 'not ready in time: container app is not ready',
+      reason: { code: 'not-ready-in-time', because: { code: 'containers-not-ready', containers: [{ name: 'app' }] } },
     })
   })
 })
@@ -710,7 +722,7 @@ test('a reload while it restarts: drained again, as the same operation, with pau
   await drive.answer(OUT)
   drive.send({ type: 'reloaded' })
   expect([drive.state(), drive.calling()]).toEqual(['restarting.redraining', 'effect'])
-  await drive.answer({ kind: 'retryable', message: 'throttled' })
+  await drive.answer({ kind: 'retryable', reason: said('throttled') })
   expect([drive.state(), drive.calling()]).toEqual(['restarting.waiting', undefined])
   await drive.pass(250)
   await drive.answer(OUT)
@@ -731,7 +743,7 @@ test('restoring: not confirmed in time is for a person', async () => {
     value: 'needsOperator',
     outcome: 'needsOperator',
     deadline: 'restore',
-    reason: 'the restore could not be confirmed in time: no answer',
+    reason: { code: 'restore-not-confirmed', because: UNKNOWN.reason },
   })
 })
 
@@ -739,7 +751,7 @@ test('restoring: not confirmed in time is for a person', async () => {
 test('restoring: what could not be read in time says why, where no call was tried', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await keepAnswering(drive, { inspect: UNREAD }, DEADLINES.restoreDeadline + 500)
-  const reason = `the restore could not be confirmed in time: ${UNREAD.detail}`
+  const reason = { code: 'restore-not-confirmed', because: UNREAD.detail }
   expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore', reason })
 })
 
@@ -758,7 +770,7 @@ describe('restoring: the intent is stored, and the pod is not ready', () => {
     expect(end(drive)).toMatchObject({
       value: 'needsOperator',
       deadline: 'restore',
-      reason: 'it was not ready to be put back in time, and stays out of rotation: out',
+      reason: { code: 'not-fit-for-restore', traffic: OUT.detail },
     })
   })
 
@@ -796,17 +808,20 @@ test('verifying: what reads back as something else is restored again, and in the
   for (let round = 0; round < 40 && drive.actor.getSnapshot().status === 'active'; round++) {
     const port = drive.calling()
     if (port) seen.push(port)
-    if (port === 'compare') await drive.answer({ kind: 'different', message: 'weight 5, it was 1' })
+    if (port === 'compare') await drive.answer({ kind: 'different', reason: said('weight 5, it was 1') })
     else if (port === 'effect') await drive.answer({ kind: 'applied' })
     else await drive.pass(50)
   }
   expect(seen).toEqual(['compare', 'effect', 'compare', 'effect', 'compare'])
-  expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: 'it is back, but not as it was before: weight 5, it was 1' })
+  expect(end(drive)).toMatchObject({
+    value: 'needsOperator',
+    reason: { code: 'restored-differently', because: said('weight 5, it was 1') },
+  })
 })
 
 // Found by trial: a load balancer that answered at once and did it two seconds later was given 0.7 s, and put the pod back after that.
 describe('verifying: what is drained still is waited for', () => {
-  const drained = { kind: 'different', message: 'drain, it was ready', drained: true }
+  const drained = { kind: 'different', reason: said('drain, it was ready'), drained: true }
 
   async function verifying(): Promise<Drive> {
     const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
@@ -839,16 +854,19 @@ describe('verifying: what is drained still is waited for', () => {
     expect(end(drive)).toMatchObject({
       value: 'needsOperator',
       deadline: 'restore',
-      reason: 'the restore could not be confirmed in time: drain, it was ready',
+      reason: { code: 'restore-not-confirmed', because: drained.reason },
     })
   })
 
   test('and what it comes back as counts from then on', async () => {
     const drive = await verifying()
     await keepAnswering(drive, { compare: drained, effect: { kind: 'applied' } }, 5_000)
-    const otherwise = { kind: 'different', message: 'weight 5, it was 1' }
+    const otherwise = { kind: 'different', reason: said('weight 5, it was 1') }
     await keepAnswering(drive, { compare: otherwise, effect: { kind: 'applied' } }, 2_000)
-    expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: expect.stringContaining('but not as it was before') })
+    expect(end(drive)).toMatchObject({
+      value: 'needsOperator',
+      reason: { code: 'restored-differently', because: otherwise.reason },
+    })
   })
 })
 
@@ -856,10 +874,10 @@ describe('verifying: what is drained still is waited for', () => {
 test('verifying: what differs where no restore has left is no sign that it came back as something else', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)
-  const different = { kind: 'different', message: 'out, it was ready' }
+  const different = { kind: 'different', reason: said('out, it was ready') }
   await keepAnswering(
     drive,
-    { compare: different, effect: { kind: 'retryable', message: 'web-0 is not ready any more' } },
+    { compare: different, effect: { kind: 'retryable', reason: said('web-0 is not ready any more') } },
     10_000,
   )
   expect(drive.state()).toMatch(/^verifying/)
@@ -870,14 +888,14 @@ test('verifying: what differs where no restore has left is no sign that it came 
 test('verifying: what is not known after a difference is read again, and not restored again', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)
-  await drive.answer({ kind: 'different', message: 'weight 5, it was 1' })
+  await drive.answer({ kind: 'different', reason: said('weight 5, it was 1') })
   await drive.pass(DELAYS.retry)
   await drive.answer({ kind: 'applied' })
   const seen: string[] = []
   for (let round = 0; round < 10; round++) {
     const port = drive.calling()
     if (port) seen.push(port)
-    if (port === 'compare') await drive.answer({ kind: 'unknown', message: 'it may be from before the restore' })
+    if (port === 'compare') await drive.answer({ kind: 'unknown', reason: said('it may be from before the restore') })
     else await drive.pass(50)
   }
   expect(new Set(seen)).toEqual(new Set(['compare']))
@@ -895,7 +913,7 @@ test('readmitting: not ready in time, it stays out', async () => {
 
 // Found by reading: the one call of a pod that had waited until it was quiet was answered "busy", and a person was asked at once.
 describe('the deadline of the calls begins with the intent, however long the wait before it was', () => {
-  const BUSY_NOW = { kind: 'retryable', message: 'busy' }
+  const BUSY_NOW = { kind: 'retryable', reason: said('busy') }
 
   /** Its calls are refused for now until just before the deadline, and then done: the state after that. */
   async function doneLate(drive: Drive): Promise<string> {
@@ -939,7 +957,7 @@ describe('the deadline of the calls begins with the intent, however long the wai
     expect(end(drive)).toMatchObject({
       value: 'needsOperator',
       deadline: 'restore',
-      reason: 'the restore could not be confirmed in time: busy',
+      reason: { code: 'restore-not-confirmed', because: BUSY_NOW.reason },
     })
   })
 
@@ -971,7 +989,7 @@ test('a write that is refused again and again is made anew five times, with paus
   expect(end(drive)).toMatchObject({
     value: 'done',
     outcome: 'failed',
-    reason: 'the drain intent could not be written: test failed',
+    reason: { code: 'drain-intent-not-written', because: REJECTED.reason },
   })
 })
 
@@ -1017,26 +1035,26 @@ test('restoring: an intent that is never known to be stored is for a person in t
   expect(end(drive)).toMatchObject({
     value: 'needsOperator',
     deadline: 'restore',
-    reason: expect.stringMatching(/^the restore intent could not be written/),
+    reason: { code: 'restore-intent-not-written' },
   })
 })
 
 test('restoring: without the right to write or to read it is for a person in the end, and not held out for ever', async () => {
   const drive = await restoring()
-  const forbidden = { kind: 'refused', message: 'pods "web-0" is forbidden' }
+  const forbidden = { kind: 'refused', reason: said('pods "web-0" is forbidden') }
   await keepAnswering(drive, { store: UNKNOWN, read: forbidden }, DEADLINES.restoreDeadline - 1_000)
   expect(drive.state()).toMatch(/^restoring/)
   await keepAnswering(drive, { store: UNKNOWN, read: forbidden }, 1_000 + LAST_TRIES_MS)
   expect(end(drive)).toMatchObject({
     value: 'needsOperator',
     deadline: 'restore',
-    reason: 'the restore intent could not be written: pods "web-0" is forbidden',
+    reason: { code: 'restore-intent-not-written', because: forbidden.reason },
   })
 })
 
 test('restoring: rights that are given back in time are used', async () => {
   const drive = await restoring()
-  const forbidden = { kind: 'refused', message: 'forbidden' }
+  const forbidden = { kind: 'refused', reason: said('forbidden') }
   await keepAnswering(drive, { store: REJECTED, read: forbidden }, DEADLINES.restoreDeadline - 1_000)
   await keepAnswering(drive, { read: { kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } } }, 1_000)
   expect([drive.state(), drive.calling()]).toEqual(['restoring.writing', 'store'])
@@ -1050,7 +1068,7 @@ test('verifying: what cannot be compared in time is for a person', async () => {
   expect(end(drive)).toMatchObject({
     value: 'needsOperator',
     deadline: 'restore',
-    reason: expect.stringMatching(/^the restore could not be confirmed in time/),
+    reason: { code: 'restore-not-confirmed' },
   })
 })
 
@@ -1074,7 +1092,7 @@ test('closing: a write that is never known to be stored is told, and left to the
   expect(end(drive)).toMatchObject({
     value: 'done',
     outcome: 'failed',
-    reason: expect.stringContaining('it is back in rotation, but its journal could not be closed'),
+    reason: { code: 'journal-not-closed' },
   })
 })
 
@@ -1087,7 +1105,7 @@ describe('settling', () => {
     expect(end(drive)).toMatchObject({
       value: 'needsOperator',
       deadline: 'ready',
-      reason: expect.stringContaining('no ready pod of the same controller has come to its address in time'),
+      reason: { code: 'no-replacement-in-time', pod: 'web-0', entries: [{ loadBalancer: 'edge', target: 'web-0' }] },
     })
   })
 
@@ -1110,15 +1128,15 @@ describe('settling', () => {
   // Found by reading: the run never ended.
   describe('where the ledger cannot be written any more', () => {
     const LAST_MS = DEADLINES.settleDeadline + LAST_TRIES_MS
-    const refused = { kind: 'unknown', message: 'configmaps "sluice-run" is forbidden' }
-    const next = 'the ledger could not be told so, which the next run does: configmaps "sluice-run" is forbidden'
+    const refused = { kind: 'unknown', reason: said('configmaps "sluice-run" is forbidden') }
+    const untold = { because: refused.reason }
 
     test('what is in rotation is settled all the same', async () => {
       const drive = createDrive({ gone: true, targets: [TARGET] })
       await keepAnswering(drive, { inspect: IN, settle: refused }, DEADLINES.settleDeadline)
       expect(drive.state()).toMatch(/^settling.closing/)
       await keepAnswering(drive, { settle: refused }, LAST_TRIES_MS)
-      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: expect.stringContaining(next) })
+      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: { untold } })
     })
 
     test('what nothing replaces stays out, and is no failure', async () => {
@@ -1126,15 +1144,15 @@ describe('settling', () => {
       await drive.answer(OUT)
       drive.send({ type: 'heir', heir: null, expected: false })
       await keepAnswering(drive, { settle: refused }, LAST_MS)
-      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: expect.stringContaining(next) })
+      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: { untold } })
     })
 
     test('what has come back elsewhere is for a person', async () => {
       const drive = createDrive({ gone: true, targets: [TARGET] })
       await drive.answer(OUT)
       drive.send({ type: 'heir', heir: { ...heir, sameAddress: false }, expected: true })
-      await keepAnswering(drive, { relocate: { kind: 'elsewhere', message: 'not there' }, settle: refused }, LAST_MS)
-      expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: expect.stringContaining('never put back by guess') })
+      await keepAnswering(drive, { relocate: { kind: 'elsewhere', reason: said('not there') }, settle: refused }, LAST_MS)
+      expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: { code: 'abandoned' } })
     })
 
     test('what has come in its place is not put back without an intent', async () => {
@@ -1145,14 +1163,14 @@ describe('settling', () => {
       expect(end(drive)).toMatchObject({
         value: 'needsOperator',
         deadline: 'restore',
-        reason: 'the restore intent could not be written: configmaps "sluice-run" is forbidden',
+        reason: { code: 'restore-intent-not-written', because: refused.reason },
       })
     })
 
     test('an evicted pod keeps its journal, for the next run', async () => {
       const drive = createDrive({ stored: recorded('drain'), pod: { ...PODS.before, finished: true } })
       await keepAnswering(drive, { inspect: IN, settle: refused }, LAST_MS)
-      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: expect.stringContaining(next) })
+      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: { untold } })
     })
   })
 
@@ -1168,16 +1186,20 @@ describe('settling', () => {
     expect(drive.state()).toBe('settling.restoring.calling')
     drive.send({ type: 'heir', heir: { ...heir, pod: { ...heir.pod, ready: false } }, expected: true })
     await drive.answer({ kind: 'applied' })
-    await keepAnswering(drive, { compare: { kind: 'different', message: 'maint' }, inspect: UNREAD }, DEADLINES.restoreDeadline)
+    await keepAnswering(
+      drive,
+      { compare: { kind: 'different', reason: said('maint') }, inspect: UNREAD },
+      DEADLINES.restoreDeadline,
+    )
     expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
   })
 })
 
 test('what a person has said of the drain is kept until the restore, and says nothing of that', async () => {
-  const said = { ...TARGET, said: 'out' as const }
-  const word = recorded('patched', { targets: [said] })
+  const told = { ...TARGET, said: 'out' as const }
+  const word = recorded('patched', { targets: [told] })
   const drive = createDrive({ stored: word, pod: PODS.witness })
-  expect(drive.input()).toMatchObject({ targets: [said] })
+  expect(drive.input()).toMatchObject({ targets: [told] })
   await drive.answer(OUT)
   drive.send({ type: 'observed', pod: PODS.ready, stored: word })
   await drive.pass(5_000)
@@ -1218,7 +1240,7 @@ describe('where a failed pod is rolled back', () => {
       value: 'done',
       outcome: 'rolledBack',
       deadline: 'restart',
-      reason: 'no proof of the restart in time: the container was not replaced',
+      reason: { code: 'restart-not-proven', because: { code: 'container-not-replaced' } },
     })
   })
 
@@ -1232,7 +1254,7 @@ describe('where a failed pod is rolled back', () => {
       value: 'failed',
       outcome: 'failed',
       deadline: 'restart',
-      reason: 'it was restarted, and could not be read as out in time: no answer',
+      reason: { code: 'not-read-as-out', traffic: UNREAD.detail },
     })
   })
 
@@ -1256,29 +1278,29 @@ describe('where a failed pod is rolled back', () => {
   test.each([
     {
       name: 'requests are under way for too long',
-      reading: { ...OUT, inFlight: 2, detail: '2 in flight' },
-      reason: 'not empty in time',
+      reading: { ...OUT, inFlight: 2, detail: said('2 in flight') },
+      code: 'not-empty',
     },
-    { name: 'it stays in rotation', reading: IN, reason: 'the images could not be patched' },
-  ])('not rolled back where $name', async ({ reading, reason }) => {
+    { name: 'it stays in rotation', reading: IN, code: 'images-not-patched' },
+  ])('not rolled back where $name', async ({ reading, code }) => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless }, rollsBack)
     await drive.answer(OUT)
     expect(drive.state()).toBe('rollingBack.confirming')
     await keepAnswering(drive, { inspect: reading }, DEADLINES.drainDeadline + 1_000)
-    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'drain', reason: expect.stringContaining(reason) })
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'drain', reason: { code } })
   })
 
   // Found by simulation.
   test.each([
-    { isReady: true, value: 'failed', reason: 'inner/web-0' },
-    { isReady: false, value: { rollingBack: 'writing' }, reason: 'no proof of the restart' },
+    { isReady: true, value: 'failed', reason: { code: 'reclaimed', entry: PUT_BACK } },
+    { isReady: false, value: { rollingBack: 'writing' }, reason: { code: 'restart-not-proven' } },
   ])('an operator has put back what he had out; the pod is ready: $isReady', async ({ isReady, value, reason }) => {
     const drive = createDrive({ stored: recorded('patched'), pod: { ...PODS.witness, ready: isReady } }, rollsBack)
     await drive.answer(OUT)
     await drive.pass(DEADLINES.restartDeadline)
     expect(drive.input()).toMatchObject({ all: true })
-    await drive.answer({ ...OUT, reclaimed: 'inner/web-0 ready' })
-    expect(end(drive)).toMatchObject({ value, reason: expect.stringContaining(reason) })
+    await drive.answer({ ...OUT, reclaimed: PUT_BACK })
+    expect(end(drive)).toMatchObject({ value, reason })
   })
 
   test('the ready deadline is the reason', async () => {
@@ -1319,9 +1341,11 @@ describe('where a failed pod is rolled back', () => {
       value: 'failed',
       outcome: 'failed',
       deadline: 'rollback',
-      reason:
-        'no proof of the restart in time: the container was not replaced; and back on its former images: ' +
-        'no proof of the restart in time: the kubelet has not seen the patch (generation 3, it reports 2)',
+      reason: {
+        code: 'restart-not-proven',
+        because: { code: 'kubelet-behind', generation: 3, observed: 2 },
+        after: { code: 'restart-not-proven', because: { code: 'container-not-replaced' } },
+      },
     })
   })
 
@@ -1332,7 +1356,7 @@ describe('where a failed pod is rolled back', () => {
     expect(end(drive)).toMatchObject({
       value: 'failed',
       outcome: 'failed',
-      reason: expect.stringMatching(/images could not be patched: test failed$/),
+      reason: { code: 'images-not-patched', because: REJECTED.reason },
     })
   })
 
@@ -1346,7 +1370,7 @@ describe('where a failed pod is rolled back', () => {
       value: 'failed',
       outcome: 'failed',
       deadline: 'drain',
-      reason: expect.stringMatching(/images could not be patched: no answer$/),
+      reason: { code: 'images-not-patched', because: UNKNOWN.reason },
     })
   })
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { transition } from 'xstate'
 import { openJournal } from '../../src/pods/open-journal.ts'
+import type { Reason } from '../../src/reasons/reason.ts'
+import type { PodEvent } from './context.ts'
 import { podUpgradeMachine } from './index.ts'
 import type { Place, Snapshot } from './testing/explore.ts'
 import { activeNodes, explore, pathOf, placeOf } from './testing/explore.ts'
@@ -72,7 +74,7 @@ test('a port that rejects is a bug, and for a person', () => {
   expect(errors.length).toBeGreaterThan(20)
   for (const { through: steps } of errors) {
     expect(pathOf(steps.at(-1)!)).toBe('needsOperator')
-    expect(steps.at(-1)!.context.reason).toBe('a bug in sluice: Error: a bug')
+    expect(steps.at(-1)!.context.reason).toEqual({ code: 'bug', error: 'Error: a bug' })
   }
 })
 
@@ -102,13 +104,15 @@ test('while a call is under way nothing but its answer, a checkpoint or a lost L
   expect(away).toEqual([])
 })
 
-describe.each([
+const TAKEN: Reason = { code: 'lease-taken', lease: 'sluice', holder: 'x' }
+
+describe.each<{ event: PodEvent; outcome: string; reason: Reason }>([
   {
-    event: { type: 'checkpoint' } as const,
+    event: { type: 'checkpoint' },
     outcome: 'interrupted',
-    reason: 'left where it is: the same command goes on from there',
+    reason: { code: 'left-as-is' },
   },
-  { event: { type: 'lost', reason: 'x holds the Lease' } as const, outcome: 'conflict', reason: 'x holds the Lease' },
+  { event: { type: 'lost', reason: TAKEN }, outcome: 'conflict', reason: TAKEN },
 ])('$event.type', ({ event, outcome, reason }) => {
   test('stops everywhere', () => {
     for (const { snapshot } of active) {
@@ -151,7 +155,7 @@ describe('once interrupted', () => {
 
 test('each end says what it is and why', () => {
   const pairs = ended.map(({ snapshot: { value, context } }) => `${String(value)}: ${context.outcome}`)
-  expect(ended.every(({ snapshot: { context } }) => context.reason !== '')).toBe(true)
+  expect(ended.every(({ snapshot: { context } }) => context.reason !== undefined)).toBe(true)
   expect([...new Set(pairs)].toSorted()).toEqual([
     'done: failed',
     'done: rolledBack',

@@ -1,3 +1,4 @@
+import type { Reason, ReasonOf } from '../../src/reasons/reason.ts'
 import { asksFor, baselineOf, changesFor, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
 import type {
   BaselineContainer,
@@ -386,12 +387,12 @@ export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' |
 
 export function notReadyReason(
   context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpoints'>,
-): string | undefined {
+): Reason | undefined {
   const { restart, pod } = context
   const goal = homeOf(context)
   // Then the kubelet is about to replace what is ready now.
-  if (!asksFor(pod, goal)) return 'somebody else has changed its images meanwhile'
-  if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'
+  if (!asksFor(pod, goal)) return { code: 'images-changed' }
+  if (restart === undefined || restartProof(restart) === undefined) return { code: 'restart-unproven' }
   const reason = unready(
     pod,
     goal.map(({ container }) => container),
@@ -400,8 +401,11 @@ export function notReadyReason(
   return missingEndpointOf(context)
 }
 
-/** Which of the endpoints that it had before the drain is not back, in words. */
-export function missingEndpointOf({ record, endpoints }: Pick<PodContext, 'record' | 'endpoints'>): string | undefined {
+/** Which of the endpoints that it had before the drain is not back. */
+export function missingEndpointOf({
+  record,
+  endpoints,
+}: Pick<PodContext, 'record' | 'endpoints'>): ReasonOf<'endpoints-not-back'> | undefined {
   return missingEndpoint(record?.endpoints ?? [], endpoints)
 }
 
@@ -418,10 +422,7 @@ export function namesWantedImages({ restart, pod }: Pick<PodContext, 'restart' |
   return restart !== undefined && namesWanted(restart, pod)
 }
 
-export function restartTroubleOf({
-  restart,
-  pod,
-}: Pick<PodContext, 'restart' | 'pod'>): { reason: string; hopeless: boolean } | undefined {
+export function restartTroubleOf({ restart, pod }: Pick<PodContext, 'restart' | 'pod'>): ReturnType<typeof restartTrouble> {
   return restart && restartTrouble(restart, pod)
 }
 

@@ -1,12 +1,12 @@
 import { and } from 'xstate'
 import type { Deadline } from './context.ts'
-import type { Reason } from './reasons.ts'
+import type { EndingReason } from './reasons.ts'
 
 /**
  * Where a patched pod fails: back to its former images, once, where the run says so; else it stays out of rotation.
  * Over what was decided before: a rollback that fails is a failure.
  */
-export function failing(reason: Reason, deadline?: Deadline) {
+export function failing(reason: EndingReason, deadline?: Deadline) {
   const why = { reason, ...(deadline ? { deadline } : {}) }
   return [
     {

@@ -5,7 +5,7 @@ import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
+import { IN, OUT, PUT_BACK, recorded, REJECTED, said, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { V1, V2 } from './testing/world.ts'
 
 /*
@@ -184,7 +184,7 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
 
   describe.each<{ how: string; stored: ReadJournal }>([
     { how: 'removed', stored: { kind: 'none' } },
-    { how: 'made unreadable', stored: { kind: 'unreadable', reason: 'nonsense' } },
+    { how: 'made unreadable', stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
   ])('somebody has $how the journal', ({ stored }) => {
     const lost = { type: 'observed', pod: seen.pod, stored } as const
 
@@ -224,7 +224,10 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
         if (at === 'pausing') await drive.pass(DELAYS.retry)
         if (at !== 'rereading') await drive.answer(OUT)
         expect(written(drive)).toBeUndefined()
-        expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('app=his') })
+        expect(drive.actor.getSnapshot().context).toMatchObject({
+          outcome: 'failed',
+          reason: { images: [{ container: 'app', image: 'his' }] },
+        })
       },
     )
 
@@ -259,12 +262,12 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
   // Found by a reviewer: one load balancer did not answer, and what another was seen to send it counted for nothing.
   test('an operator has put it back in a load balancer, while another cannot be read: at once', async () => {
     const drive = await inDoubt()
-    await drive.answer({ ...UNREAD, reclaimed: 'inner/web-0 ready' })
+    await drive.answer({ ...UNREAD, reclaimed: PUT_BACK })
     expect(isFence(drive)).toBe(true)
     await drive.stored()
     await drive.pass(DELAYS.retry)
-    await drive.answer({ ...UNREAD, reclaimed: 'inner/web-0 ready' })
-    expect(drive.actor.getSnapshot().context.reason).toMatch(/an operator had it out of rotation in part/)
+    await drive.answer({ ...UNREAD, reclaimed: PUT_BACK })
+    expect(drive.actor.getSnapshot().context.reason).toEqual({ code: 'reclaimed', entry: PUT_BACK })
   })
 
   test('it is gone as it is seen to get requests: the answer is waited for', async () => {
@@ -376,7 +379,7 @@ test('images that were refused can land no more: the record stays as it is', asy
 test.each([
   { name: 'done', answer: { kind: 'applied' }, next: 'patching.settling' },
   { name: 'not answered', answer: UNKNOWN, next: 'patching.looking' },
-  { name: 'refused', answer: { kind: 'refused', message: 'no' }, next: 'readmitting.writing' },
+  { name: 'refused', answer: { kind: 'refused', reason: said('no') }, next: 'readmitting.writing' },
 ])('it is in rotation as it is to be patched once more: drained again, which is $name', async ({ answer, next }) => {
   const drive = await patching()
   await drive.answer(REJECTED)

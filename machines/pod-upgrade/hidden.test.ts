@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
+import type { Because } from '../../src/reasons/fields.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { recorded, UNKNOWN } from './testing/recorded.ts'
+import { recorded, said, UNKNOWN } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
 /* A load balancer that cannot be read, and whose answer was lost: nothing is sent again, and a person is asked. */
 
-const HIDDEN = { state: 'unknown', hidden: true, inFlight: null, detail: 'edge/web-0 unknown' }
+const HIDDEN = { state: 'unknown', hidden: true, inFlight: null, detail: said('edge/web-0 unknown') }
 
 /** Sends it on its way until the drain is called. */
 async function draining(): Promise<Drive> {
@@ -24,10 +25,10 @@ const end = ({ actor }: Drive) => {
   const { value, context } = actor.getSnapshot()
   return { value, outcome: context.outcome, reason: context.reason }
 }
-const asked = (effect: string, why = '') => ({
+const asked = (effect: 'drain' | 'restore', why: Because = {}) => ({
   value: 'needsOperator',
   outcome: 'needsOperator',
-  reason: `edge/web-0 cannot be read back, and whether the ${effect} has arrived there is not known${why}`,
+  reason: { code: 'effect-in-doubt', entries: [{ loadBalancer: 'edge', target: 'web-0' }], effect, ...why },
 })
 
 test('a drain whose answer is lost', async () => {
@@ -35,7 +36,7 @@ test('a drain whose answer is lost', async () => {
   await drive.answer(UNKNOWN)
   await drive.pass(250)
   await drive.answer(HIDDEN)
-  expect(end(drive)).toEqual(asked('drain', ': no answer'))
+  expect(end(drive)).toEqual(asked('drain', { because: UNKNOWN.reason }))
 })
 
 test('also where the run was interrupted meanwhile: a restore could be overtaken by the drain', async () => {

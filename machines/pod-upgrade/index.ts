@@ -49,8 +49,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     trouble: undefined,
     tries: 0,
     outcome: undefined,
-    reason: '',
-    leftOut: false,
+    reason: undefined,
     deadline: undefined,
   }),
   on: {

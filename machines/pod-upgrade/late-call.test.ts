@@ -5,7 +5,7 @@ import { podUpgradeMachine } from './index.ts'
 import type { EffectAnswer, PodPorts } from './ports.ts'
 import { missingPorts, portActors } from './ports.ts'
 import { PODS } from './testing/explore.ts'
-import { recorded } from './testing/recorded.ts'
+import { recorded, said } from './testing/recorded.ts'
 import { WANTED } from './testing/world.ts'
 
 /*
@@ -24,7 +24,7 @@ async function play(answers: EffectAnswer[], readings: TrafficReading['state'][]
   const ports: PodPorts = {
     ...missingPorts,
     effect: async ({ effect }) => next(effect, answers),
-    inspect: async () => ({ state: next('inspect', readings), inFlight: 0, detail: '' }),
+    inspect: async () => ({ state: next('inspect', readings), inFlight: 0, detail: said('') }),
     compare: async () => ({ kind: 'equal' }),
     store: async ({ record, pod }) => {
       calls.push(`store ${record.step}`)
@@ -82,7 +82,7 @@ test.each([{ lateCall: true as const }, {}])(
         traffic = effect === 'drain' ? 'out' : 'in'
         return { kind: 'applied', ...late }
       },
-      inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }),
+      inspect: async () => ({ state: traffic, inFlight: 0, detail: said('') }),
       compare: async () => ({ kind: 'equal' }),
       store: async ({ record }) => ({ kind: 'stored', seen: { pod: PODS.ready, stored: { kind: 'read', journal: record } } }),
     }

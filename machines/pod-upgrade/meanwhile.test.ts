@@ -5,7 +5,7 @@ import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
+import { IN, OUT, recorded, REJECTED, said, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1, V2 } from './testing/world.ts'
 import { waitingFor } from './waiting.ts'
 
@@ -49,7 +49,7 @@ describe('the restore', () => {
     { name: 'moved', pod: MOVED, state: /^settling/ },
   ])('its intent is tried again, and the pod is $name: it is not written', async ({ pod, state }) => {
     const drive = await writingRestore()
-    await drive.answer({ kind: 'unknown', message: '500' })
+    await drive.answer({ kind: 'unknown', reason: said('500') })
     await drive.answer({ kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } })
     drive.send({ type: 'observed', pod, stored: recorded('patched') })
     await drive.pass(DELAYS.retry)
@@ -62,8 +62,8 @@ describe('the restore', () => {
     { name: 'moved', pod: MOVED },
   ])('its intent is found stored when the pod is $name: nothing is called', async ({ pod }) => {
     const drive = await writingRestore()
-    await drive.answer({ kind: 'unknown', message: 'reset' })
-    await drive.answer({ kind: 'unknown', message: 'reset' })
+    await drive.answer({ kind: 'unknown', reason: said('reset') })
+    await drive.answer({ kind: 'unknown', reason: said('reset') })
     await drive.pass(DELAYS.retry)
     await drive.answer({ kind: 'read', seen: { pod, stored: recorded('restore') } })
     expect(drive.calling()).toBe('inspect')
@@ -160,9 +160,12 @@ describe('the restore', () => {
     test('since requests under way do not end in time: failed, for that', async () => {
       const drive = await emptying()
       await drive.pass(DEADLINES.drainDeadline)
-      await drive.answer({ ...OUT, inFlight: 1, detail: '1 in flight' })
+      await drive.answer({ ...OUT, inFlight: 1, detail: said('1 in flight') })
       expect(drive.state()).toBe('failed')
-      expect(drive.actor.getSnapshot().context).toMatchObject({ deadline: 'drain', reason: 'not empty in time: 1 in flight' })
+      expect(drive.actor.getSnapshot().context).toMatchObject({
+        deadline: 'drain',
+        reason: { code: 'not-empty', readsAsIn: false, traffic: said('1 in flight') },
+      })
     })
 
     test('since it is interrupted: it comes home on what it was patched to', async () => {
@@ -235,7 +238,7 @@ describe('the restore', () => {
     await drive.stored({ ...PODS.ready, generation: 3, containers })
     await drive.answer(OUT)
     expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
-    expect(drive.actor.getSnapshot().context.reason).toMatch(/somebody else has rewritten them/)
+    expect(drive.actor.getSnapshot().context.reason).toMatchObject({ code: 'images-rewritten', images: [{ image }] })
   })
 
   describe('of a pod that somebody had given other images when it was drained, and that could not be patched', () => {
@@ -286,10 +289,14 @@ describe('the restore', () => {
     test('but where that is known of an older spec: it was patched since', async () => {
       const drive = await readmitting(asked, recorded('drain', { ...stored.journal, proven: 1 }))
       expect(drive.state()).toBe('readmitting.quieting')
-      expect(waitingFor('readmitting', drive.actor.getSnapshot().context)).toBe(
-        "web-0's container app runs registry/app:v1, and its spec asks for registry.example/app:v9: put back once there is " +
-          'no change of a container for 61 s',
-      )
+      expect(waitingFor('readmitting', drive.actor.getSnapshot().context)).toEqual({
+        code: 'image-in-doubt',
+        pod: 'web-0',
+        container: 'app',
+        image: 'registry.example/app:v9',
+        runs: 'registry/app:v1',
+        quietMs: 61_000,
+      })
     })
 
     test('counts from when the kubelet has seen them', async () => {
@@ -319,7 +326,7 @@ describe('the restore', () => {
     await drive.answer(OUT)
     expect(drive.state()).toBe('patching.writing')
     drive.send({ type: 'interrupt' })
-    await drive.answer({ kind: 'rejected', message: '403' })
+    await drive.answer({ kind: 'rejected', reason: said('403') })
     await drive.answer({ kind: 'read', seen: { pod: OTHERS_RUN, stored: recorded('drain') } })
     expect(drive.state()).toBe('readmitting.quieting')
     await drive.pass(DELAYS.quiet)
@@ -333,7 +340,7 @@ describe('the restore', () => {
     const drive = await writingRestore()
     await drive.stored()
     await drive.answer({ kind: 'applied' })
-    await drive.answer({ kind: 'different', message: 'out' })
+    await drive.answer({ kind: 'different', reason: said('out') })
     const containers = PODS.ready.containers.map((one) => ({ ...one, image: 'registry/app:v9' }))
     drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 3, containers }, stored: recorded('restore') })
     await drive.pass(DELAYS.retry)
@@ -345,7 +352,7 @@ describe('the restore', () => {
     await drive.stored()
     await drive.answer({ kind: 'applied' })
     drive.send({ type: 'gone' })
-    await drive.answer({ kind: 'different', message: 'still drained' })
+    await drive.answer({ kind: 'different', reason: said('still drained') })
     await drive.pass(DELAYS.retry)
     expect(drive.state()).toMatch(/^settling/)
   })
@@ -373,15 +380,18 @@ describe('the drain', () => {
     { answer: { kind: 'applied', lateCall: true }, reading: IN, state: 'emptying.returned' },
     { answer: UNKNOWN, reading: OUT, state: 'emptying.settling' },
     { answer: UNKNOWN, reading: UNREAD, state: 'emptying.returned' },
-  ])('the same where it was back, and is drained again: $answer.kind, $reading.detail', async ({ answer, reading, state }) => {
-    const drive = createDrive({ stored: recorded('drain') })
-    await drive.answer(OUT)
-    drive.send({ type: 'reloaded' })
-    await drive.answer(answer)
-    expect([drive.state(), drive.calling()]).toEqual(['emptying.looking', 'inspect'])
-    await drive.answer(reading)
-    expect([drive.state(), drive.calling()]).toEqual([state, undefined])
-  })
+  ])(
+    'the same where it was back, and is drained again: $answer.kind, $reading.detail.said',
+    async ({ answer, reading, state }) => {
+      const drive = createDrive({ stored: recorded('drain') })
+      await drive.answer(OUT)
+      drive.send({ type: 'reloaded' })
+      await drive.answer(answer)
+      expect([drive.state(), drive.calling()]).toEqual(['emptying.looking', 'inspect'])
+      await drive.answer(reading)
+      expect([drive.state(), drive.calling()]).toEqual([state, undefined])
+    },
+  )
 
   test('the pod moves between the look at its targets and the intent: looked for anew', async () => {
     const drive = createDrive()
@@ -397,7 +407,7 @@ describe('the drain', () => {
     drive.send({ type: 'start' })
     await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
     await drive.answer({ kind: 'stored' })
-    await drive.answer({ kind: 'unknown', message: 'reset' })
+    await drive.answer({ kind: 'unknown', reason: said('reset') })
     await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
     drive.send({ type: 'observed', pod: PODS.moved, stored: { kind: 'none' } })
     await drive.pass(DELAYS.retry)
@@ -408,7 +418,7 @@ describe('the drain', () => {
     const drive = createDrive()
     drive.send({ type: 'start' })
     drive.send({ type: 'gone' })
-    await drive.answer({ kind: 'absent', message: 'no entry at 10.0.0.1' })
+    await drive.answer({ kind: 'absent', reason: said('no entry at 10.0.0.1') })
     expect(drive.actor.getSnapshot().context.outcome).toBe('settled')
   })
 })
@@ -472,10 +482,10 @@ describe('what is settled', () => {
     await drive.answer(OUT)
     drive.send({ type: 'heir', heir, expected: true })
     await drive.answer({ kind: 'stored' })
-    await drive.answer({ kind: 'retryable', message: 'throttled' })
+    await drive.answer({ kind: 'retryable', reason: said('throttled') })
     drive.send({ type: 'heir', heir: null, expected: true })
     await drive.pass(DELAYS.retry)
-    await drive.answer({ kind: 'different', message: 'drained' })
+    await drive.answer({ kind: 'different', reason: said('drained') })
     await drive.pass(DELAYS.retry)
     expect(drive.state()).toBe('settling.reading')
   })
@@ -541,7 +551,7 @@ test('a rollback that is written again is written only to a pod that is out', as
   await drive.pass(DEADLINES.restartDeadline)
   await drive.answer(OUT)
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
-  await drive.answer({ kind: 'unknown', message: '500' })
+  await drive.answer({ kind: 'unknown', reason: said('500') })
   await drive.answer({ kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } })
   await drive.pass(DELAYS.retry)
   await drive.answer(IN)
@@ -567,7 +577,7 @@ test('a pod that is about to be rolled back, and that somebody has given its for
   expect(drive.state()).toBe('failed')
   expect(drive.actor.getSnapshot().context).toMatchObject({
     outcome: 'failed',
-    reason: expect.stringContaining(`somebody else has rewritten them`),
+    reason: { code: 'images-rewritten', images: [{ container: 'app', image: V1 }] },
   })
 })
 
@@ -621,7 +631,7 @@ describe('interrupted while the drain intent is written: nothing is drained', ()
 
   test('it is to be written once more', async () => {
     const drive = await writing()
-    await drive.answer({ kind: 'unknown', message: '500' })
+    await drive.answer({ kind: 'unknown', reason: said('500') })
     await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
     expect(drive.state()).toBe('draining.pausing')
     drive.send({ type: 'interrupt' })

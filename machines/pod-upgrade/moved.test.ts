@@ -4,13 +4,13 @@ import type { EffectInput, RelocateInput, SettleInput, TargetsInput } from './po
 import type { Drive } from './testing/drive.ts'
 import { createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, UNKNOWN } from './testing/recorded.ts'
+import { IN, OUT, recorded, said, UNKNOWN } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
 /* The pod, or the one in its place, is at another address than its entry in the load balancer. */
 
 const REMOVED = { ...OUT, removed: true }
-const ELSEWHERE = { kind: 'elsewhere', message: 'at its new address 10.0.0.9 it is in no load balancer' }
+const ELSEWHERE = { kind: 'elsewhere', reason: said('at its new address 10.0.0.9 it is in no load balancer') }
 const NOW: JournalTarget = { ...TARGET, target: 'web-0@10.0.0.9' }
 const FOLLOWED = { kind: 'same', address: '10.0.0.9', targets: [NOW] }
 
@@ -52,7 +52,7 @@ describe('the same pod, whose sandbox died', () => {
     drive.send({ type: 'observed', pod: his, stored: recorded('patched') })
     await drive.answer(FOLLOWED)
     expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed' })
-    expect(end(drive).reason).toMatch(/somebody else has rewritten them/)
+    expect(end(drive).reason).toMatchObject({ code: 'images-rewritten', images: [{ image }] })
   })
 
   test('is left out where no load balancer has it at its new address', async () => {
@@ -62,8 +62,12 @@ describe('the same pod, whose sandbox died', () => {
     expect(drive.input() as SettleInput).toMatchObject({ settlement: 'abandoned', targets: [TARGET], address: '10.0.0.1' })
     await drive.answer({ kind: 'stored' })
     expect(end(drive)).toMatchObject({ value: 'needsOperator', outcome: 'needsOperator' })
-    expect(end(drive).reason).toContain('edge/web-0')
-    expect(end(drive).reason).toContain('10.0.0.9')
+    expect(end(drive).reason).toEqual({
+      code: 'abandoned',
+      pod: 'web-0',
+      entries: [{ loadBalancer: 'edge', target: 'web-0' }],
+      because: ELSEWHERE.reason,
+    })
   })
 
   test('has nothing to put back where its entry was removed', async () => {
@@ -133,7 +137,7 @@ describe('a pod that is gone, with another in its place at another address', () 
     expect(end(drive)).toEqual({
       value: 'done',
       outcome: 'settled',
-      reason: `replaced by ${heir.name}, which is back in rotation in its place`,
+      reason: { code: 'settled-by-replacement', replacement: heir.name },
     })
   })
 
@@ -145,7 +149,7 @@ describe('a pod that is gone, with another in its place at another address', () 
     expect(end(drive)).toEqual({
       value: 'done',
       outcome: 'settled',
-      reason: 'gone, and its entry was removed from the load balancer',
+      reason: { code: 'settled-by-removal' },
     })
   })
 
@@ -158,7 +162,12 @@ describe('a pod that is gone, with another in its place at another address', () 
     expect(end(drive)).toEqual({
       value: 'done',
       outcome: 'settled',
-      reason: `replaced by ${heir.name} at another address (10.0.0.9), and its entry is in rotation as it was: edge/web-0`,
+      reason: {
+        code: 'settled-elsewhere',
+        replacement: heir.name,
+        address: '10.0.0.9',
+        entries: [{ loadBalancer: 'edge', target: 'web-0' }],
+      },
     })
   })
 
@@ -167,8 +176,12 @@ describe('a pod that is gone, with another in its place at another address', () 
     await drive.answer(ELSEWHERE)
     await drive.answer({ kind: 'stored' })
     expect(end(drive)).toMatchObject({ value: 'needsOperator', outcome: 'needsOperator' })
-    expect(end(drive).reason).toContain('edge/web-0 was drained')
-    expect(end(drive).reason).toContain('has come in its place: at its new address 10.0.0.9')
+    expect(end(drive).reason).toEqual({
+      code: 'abandoned',
+      pod: 'web-0',
+      entries: [{ loadBalancer: 'edge', target: 'web-0' }],
+      because: { code: 'replacement-came', replacement: heir.name, because: ELSEWHERE.reason },
+    })
   })
 
   // Found by simulation: the next owner took what had come back to the old address for what the entries mean.

@@ -1,5 +1,6 @@
 import { fromPromise } from 'xstate'
 import type { ContainerImage, ImagePull, Journal, JournalTarget, PodView, TrafficReading } from '../../src/pods/glossary.ts'
+import type { Reason } from '../../src/reasons/reason.ts'
 import type { Observation } from './context.ts'
 
 /*
@@ -62,39 +63,39 @@ export interface SettleInput extends TargetsInput {
   address?: string
 }
 
-/** `unknown`: it may or may not have happened, or could not be asked; `message` says why. */
-export type Unknown = { kind: 'unknown'; message: string }
+/** `unknown`: it may or may not have happened, or could not be asked; `reason` says why. */
+export type Unknown = { kind: 'unknown'; reason: Reason }
 
 export type SnapshotAnswer =
   | { kind: 'taken'; targets: JournalTarget[]; address: string }
-  | { kind: 'absent'; message: string }
+  | { kind: 'absent'; reason: Reason }
   | Unknown
-export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; message: string } | Unknown
+export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; reason: Reason } | Unknown
 /** A write to the ledger. */
 export type LedgerAnswer = { kind: 'stored' } | Unknown
 /** What the kubelet's Events say of the images that the pod's containers were started from. */
 export type PullsAnswer = { kind: 'read'; pulls: ImagePull[] } | Unknown
 /** A guarded write to the pod. */
-export type StoreAnswer = { kind: 'stored'; seen: Observation } | { kind: 'rejected'; message: string } | Unknown
+export type StoreAnswer = { kind: 'stored'; seen: Observation } | { kind: 'rejected'; reason: Reason } | Unknown
 /** `refused`: the right to read it is gone, which an administrator may give back. */
-export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } | { kind: 'refused'; message: string } | Unknown
+export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } | { kind: 'refused'; reason: Reason } | Unknown
 /**
  * A drain or restore over all targets of the pod: the worst of them.
  * `unknown`: bytes may have left; `retryable`: proven not applied; `refused`: trying again cannot help.
  * `lateCall`: an earlier call got no answer and was not seen to be done: it may still arrive.
  */
-export type EffectAnswer = ({ kind: 'applied' } | { kind: 'retryable' | 'refused'; message: string } | Unknown) & {
+export type EffectAnswer = ({ kind: 'applied' } | { kind: 'retryable' | 'refused'; reason: Reason } | Unknown) & {
   lateCall?: true
 }
 /** Are the targets again exactly as they were before the drain? `drained`: the one that differs is as the drain has left it. */
-export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; message: string; drained?: true } | Unknown
+export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; reason: Reason; drained?: true } | Unknown
 /**
  * Where the load balancers have the pod by its address now: in the same entries, or not. `targets` where these have
  * followed the pod to its new address, and go by other ids since.
  */
 export type RelocateAnswer =
   | { kind: 'same'; address: string; targets?: JournalTarget[] }
-  | { kind: 'elsewhere'; message: string }
+  | { kind: 'elsewhere'; reason: Reason }
   | Unknown
 
 export interface PodPorts {

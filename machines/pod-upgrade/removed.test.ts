@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { OUT, recorded, UNKNOWN } from './testing/recorded.ts'
+import { OUT, recorded, said, UNKNOWN } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
 /* Its entry is not there, and nobody knows that it was drained before: removed, or a load balancer is just coming up. */
 
-const NOT_THERE = { state: 'mixed', removed: true, inFlight: null, detail: 'edge/web-0 absent' }
-const MISSING = { kind: 'retryable', message: 'there is no entry web-0 any more' }
+const NOT_THERE = { state: 'mixed', removed: true, inFlight: null, detail: said('edge/web-0 absent') }
+const MISSING = { kind: 'retryable', reason: said('there is no entry web-0 any more') }
 
 async function drainInDoubt(): Promise<Drive> {
   const drive = createDrive()
@@ -37,7 +37,7 @@ test('after a drain that nobody has answered: it is drained again, and not patch
 
 test('where it is removed indeed, the drain is refused, and the restore is tried until its deadline: a person is asked', async () => {
   const drive = await drainInDoubt()
-  await drive.answer({ kind: 'refused', message: 'there is no entry web-0 any more' })
+  await drive.answer({ kind: 'refused', reason: said('there is no entry web-0 any more') })
   expect(drive.state()).toBe('readmitting.writing')
   await drive.stored()
   let restores = 0
@@ -53,7 +53,7 @@ test('where it is removed indeed, the drain is refused, and the restore is tried
     value: 'needsOperator',
     outcome: 'needsOperator',
     deadline: 'restore',
-    reason: 'the restore could not be confirmed in time: there is no entry web-0 any more',
+    reason: { code: 'restore-not-confirmed', because: MISSING.reason },
   })
 })
 
@@ -65,7 +65,7 @@ test('of a pod that is gone there is nothing to put back', async () => {
   expect(end(drive)).toMatchObject({
     value: 'done',
     outcome: 'settled',
-    reason: 'gone, and its entry was removed from the load balancer',
+    reason: { code: 'settled-by-removal' },
   })
 })
 

@@ -12,6 +12,7 @@ import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { hasOtherContainers } from '../../src/pods/other-containers.ts'
 import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import type { TrafficReading } from '../../src/pods/glossary.ts'
+import type { Reason } from '../../src/reasons/reason.ts'
 import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodTag, PodUpgradeInput } from './context.ts'
 import {
   asksForOthers,
@@ -47,7 +48,7 @@ import {
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
 import type { PullsAnswer, RelocateAnswer, SnapshotAnswer } from './ports.ts'
-import type { Reason } from './reasons.ts'
+import type { EndingReason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 
 /** A write that is refused this often, with its guards made anew each time, is refused for good. */
@@ -60,7 +61,7 @@ const UNTRIED = { tries: 0, trouble: undefined, answer: undefined, inDoubt: fals
 
 export interface Ending {
   outcome: Outcome
-  reason: Reason
+  reason: EndingReason
   deadline?: Deadline
 }
 
@@ -79,7 +80,7 @@ function taken(
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
   // The way back to the former images has a restart deadline of its own.
   const isRollback = deadline === 'restart' && isWayBack(context)
-  return { outcome, reason: reasons[reason](context), leftOut: reason === 'left', deadline: isRollback ? 'rollback' : deadline }
+  return { outcome, reason: reasons[reason](context), deadline: isRollback ? 'rollback' : deadline }
 }
 
 /** What a finished port call answered. */
@@ -89,7 +90,7 @@ function outputOf(event: PodEvent): Output {
 
 interface Output {
   kind?: string
-  message?: string
+  reason?: Reason
   seen?: Observation
   lateCall?: true
   drained?: true
@@ -243,7 +244,7 @@ export const podSetup = setup({
     forgetTries: assign({ tries: 0 }),
     forgetLateCall: assign({ lateCall: false }),
     /** It is closed: with it goes how its upgrade was to end. */
-    forgetRecord: assign({ record: undefined, outcome: undefined, reason: '', leftOut: false, deadline: undefined }),
+    forgetRecord: assign({ record: undefined, outcome: undefined, reason: undefined, deadline: undefined }),
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
     takePulls: assign(({ context: { restart, pod }, event }) => {
@@ -274,8 +275,7 @@ export const podSetup = setup({
     reopen: assign(({ context }) => ({
       record: reopened(context),
       outcome: undefined,
-      reason: '',
-      leftOut: false,
+      reason: undefined,
       deadline: undefined,
     })),
     /** What the pod asks for is wanted from here on, and not what it was to go back to where that is something else. */
@@ -286,12 +286,12 @@ export const podSetup = setup({
     })),
 
     takeAnswer: assign(({ context, event }) => {
-      const { kind, message, seen, lateCall = context.lateCall, drained } = outputOf(event)
+      const { kind, reason, seen, lateCall = context.lateCall, drained } = outputOf(event)
       // What reads as drained is not back yet: that alone is no sign that it came back as something else.
       const isFailed = kind === 'rejected' || (kind === 'different' && !drained)
       return {
         answer: kind,
-        trouble: message ?? context.trouble,
+        trouble: reason ?? context.trouble,
         tries: context.tries + (isFailed ? 1 : 0),
         gone: context.gone || kind === 'gone',
         lateCall,
@@ -305,13 +305,13 @@ export const podSetup = setup({
     takeReading: assign(({ event }) => ({ traffic: (event as unknown as { output: TrafficReading }).output, answer: 'read' })),
     takeSnapshot: assign(({ context, event }) => {
       const output = outputOf(event) as SnapshotAnswer
-      if (output.kind !== 'taken') return { answer: output.kind, trouble: output.message }
+      if (output.kind !== 'taken') return { answer: output.kind, trouble: output.reason }
       const record = nextRecord({ ...context, record: undefined }, 'drain', output.targets)
       return { answer: output.kind, trouble: undefined, address: output.address, record }
     }),
     takeAddress: assign(({ context, event }) => {
       const output = outputOf(event) as RelocateAnswer
-      if (output.kind !== 'same') return { answer: output.kind, trouble: output.message }
+      if (output.kind !== 'same') return { answer: output.kind, trouble: output.reason }
       const { address, targets } = output
       return { answer: output.kind, trouble: undefined, address, record: context.record && followed(context.record, targets) }
     }),
@@ -325,7 +325,13 @@ export const podSetup = setup({
       if (heir.pod.ip !== address) return { heir: { ...heir, sameAddress: false } }
       return { heir: { ...heir, sameAddress: true }, pod: { ...pod, otherIps: heir.pod.otherIps ?? [] } }
     }),
-    noteHeir: assign({ trouble: ({ context: { heir, trouble } }) => `${heir?.pod.name} has come in its place: ${trouble}` }),
+    noteHeir: assign({
+      trouble: ({ context: { heir, trouble } }) => ({
+        code: 'replacement-came' as const,
+        replacement: heir?.pod.name ?? '',
+        ...(trouble && { because: trouble }),
+      }),
+    }),
 
     /**
      * Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. But a rollback that
@@ -346,7 +352,7 @@ export const podSetup = setup({
       event.type === 'lost' ? { outcome: 'conflict' as const, reason: event.reason, deadline: undefined } : {},
     ),
     endBug: assign(({ context, event }) => {
-      const trouble = String((event as unknown as { error?: unknown }).error)
+      const trouble = { code: 'error', said: String((event as unknown as { error?: unknown }).error) } as const
       return ending({ outcome: 'needsOperator', reason: 'bug' }, { ...context, trouble })
     }),
   },

@@ -5,8 +5,8 @@ import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
-import { TARGET, V1 } from './testing/world.ts'
+import { IN, OUT, PUT_BACK, recorded, REJECTED, said, UNKNOWN, UNREAD } from './testing/recorded.ts'
+import { TARGET, V1, V2 } from './testing/world.ts'
 
 const [PROXY] = testPod({
   containers: [
@@ -182,7 +182,7 @@ test.each([
   expect(drive.state()).toBe('stopped')
   expect(drive.actor.getSnapshot().context).toMatchObject({
     outcome: 'conflict',
-    reason: 'another owner has written the journal of this pod',
+    reason: { code: 'journal-usurped' },
   })
 })
 
@@ -202,7 +202,7 @@ test('put back after an interrupt, and somebody has patched it meanwhile: it sta
   expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
   expect(drive.actor.getSnapshot().context).toMatchObject({
     outcome: 'failed',
-    reason: expect.stringContaining('somebody has given it other images while it was out'),
+    reason: { code: 'patched-elsewhere', images: [{ container: 'app', image: V2 }] },
   })
 })
 
@@ -214,7 +214,10 @@ test('its images patch has landed, unanswered, and somebody has made the journal
   expect(drive.state()).toBe('patching.writing')
   drive.send({ type: 'interrupt' })
   await drive.answer(UNKNOWN)
-  await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored: { kind: 'unreadable', reason: 'nonsense' } } })
+  await drive.answer({
+    kind: 'read',
+    seen: { pod: PODS.asked, stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
+  })
   // Whether they have, nobody can read: the record is written anew, and no images get past that.
   await drive.stored(PODS.asked)
   expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
@@ -222,7 +225,7 @@ test('its images patch has landed, unanswered, and somebody has made the journal
 
 // Harsh seed 2950278.
 test.each([
-  { name: 'made unreadable', stored: { kind: 'unreadable', reason: 'nonsense' } },
+  { name: 'made unreadable', stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
   { name: 'removed', stored: { kind: 'none' } },
 ] as const)(
   'an earlier run has patched it, its next patch is refused, and its journal $name: it stays out',
@@ -240,7 +243,10 @@ test.each([
     await drive.answer(REJECTED)
     await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored } })
     expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
-    expect(drive.actor.getSnapshot().context.reason).toContain('nothing has proven what runs now')
+    expect(drive.actor.getSnapshot().context.reason).toEqual({
+      code: 'patched-elsewhere',
+      images: [{ container: 'app', image: V2 }],
+    })
   },
 )
 
@@ -322,7 +328,7 @@ test('gone, and sluice has drained nothing for it: closed, and no pod in its pla
   await drive.answer({ kind: 'stored' })
   expect(drive.actor.getSnapshot().context).toMatchObject({
     outcome: 'settled',
-    reason: 'gone, and its targets are as they were before',
+    reason: { code: 'settled-unchanged' },
   })
 })
 
@@ -337,7 +343,7 @@ test.each([
 ])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads, settlement }) => {
   const evicted = { ...PODS.before, finished: true }
   const drive = createDrive({ stored: recorded('drain'), pod: evicted })
-  for (const state of reads) await drive.answer({ state, inFlight: 0, detail: state })
+  for (const state of reads) await drive.answer({ state, inFlight: 0, detail: said(state) })
   drive.send({ type: 'heir', ...heir })
   expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', settlement])
   await drive.answer({ kind: 'stored' })
@@ -371,7 +377,7 @@ describe('on its way back to images that were rewritten, and an operator has put
   const rollback = [{ container: 'app', image: V1 }]
   const stored = recorded('patched', { rollback, generation: 3 })
   const rewritten = { ...PODS.back, containers: PODS.back.containers.map((one) => ({ ...one, image: 'mirror/app' })) }
-  const RECLAIMED = { ...OUT, reclaimed: 'inner/web-0 ready' }
+  const RECLAIMED = { ...OUT, reclaimed: PUT_BACK }
 
   async function settled(given: Parameters<typeof createDrive>[0]) {
     const drive = createDrive(given)
@@ -391,7 +397,7 @@ describe('on its way back to images that were rewritten, and an operator has put
     const pod = { ...rewritten, ready: false }
     const drive = await settled({ stored, pod })
     await drive.answer(RECLAIMED)
-    await drive.answer({ kind: 'unknown', message: '500' })
+    await drive.answer({ kind: 'unknown', reason: said('500') })
     await drive.answer({ kind: 'read', seen: { pod, stored } })
     await drive.pass(DELAYS.retry)
     expect(drive.state()).toBe('patching.confirming')
@@ -407,7 +413,7 @@ describe('on its way back to images that were rewritten, and an operator has put
     expect({ value, outcome, reason }).toEqual({
       value: 'failed',
       outcome: 'failed',
-      reason: 'an operator had it out of rotation in part, and has put it back meanwhile: inner/web-0 ready',
+      reason: { code: 'reclaimed', entry: PUT_BACK },
     })
   })
 
@@ -439,7 +445,7 @@ test.each(['in', 'out'] as const)(
   'gone while a drain that nobody answered may still arrive, and it reads %s: that is waited out',
   async (state) => {
     const drive = createDrive({ gone: true, targets: [TARGET] })
-    await drive.answer({ state, inFlight: 0, pending: true, detail: state })
+    await drive.answer({ state, inFlight: 0, pending: true, detail: said(state) })
     if (state === 'out')
       drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true })
     expect(drive.state()).toBe('settling.waitingOut')
@@ -460,7 +466,7 @@ test.each([
   await drive.pass(DELAYS.settle)
   await drive.answer(OUT)
   expect(drive.state()).toBe('patching.writing')
-  await drive.answer({ kind: 'unknown', message: 'connection reset' })
+  await drive.answer({ kind: 'unknown', reason: said('connection reset') })
   await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain') } })
   await drive.pass(DELAYS.retry)
   expect(drive.state()).toBe('patching.confirming')
@@ -477,7 +483,7 @@ test('what has come in its place is drained itself by now: closed, and not put b
   await drive.answer({ kind: 'stored' })
   expect(drive.actor.getSnapshot().context).toMatchObject({
     outcome: 'settled',
-    reason: expect.stringContaining('by a record of its own'),
+    reason: { code: 'settled-by-drained-replacement', replacement: 'web-0' },
   })
 })
 
@@ -506,7 +512,7 @@ test('its place is gone while the drain intent is to be tried again: it waits, a
   drive.send({ type: 'start' })
   await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
   await drive.answer({ kind: 'stored' })
-  await drive.answer({ kind: 'unknown', message: 'connection reset' })
+  await drive.answer({ kind: 'unknown', reason: said('connection reset') })
   await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
   expect(drive.state()).toBe('draining.pausing')
   drive.send({ type: 'wait' })
@@ -552,7 +558,7 @@ describe('an earlier owner has written down that it would be drained, and it is 
   })
 
   test.each([
-    { reads: { state: 'mixed', inFlight: 1, detail: 'mixed' }, leadsTo: 'draining.calling' },
+    { reads: { state: 'mixed', inFlight: 1, detail: said('mixed') }, leadsTo: 'draining.calling' },
     { reads: UNREAD, leadsTo: 'draining.waiting' },
   ])('what is out in part, or may be, has its place: $reads.state', async ({ reads, leadsTo }) => {
     const drive = createDrive({ stored: recorded('drain') })

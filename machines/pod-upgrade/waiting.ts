@@ -1,62 +1,68 @@
 import type { PodView } from '../../src/pods/glossary.ts'
-import type { PodContext } from './context.ts'
+import { silentNodeOf } from '../../src/pods/readiness.ts'
 import { awaitsQuiet } from '../../src/pods/witness.ts'
+import type { Reason, ReasonOf } from '../../src/reasons/reason.ts'
+import type { PodContext } from './context.ts'
 import { goalUnprobedMs, isHeirRestless, isRestless, misnamed, notReadyReason, quietMs, restartTroubleOf } from './facts.ts'
-import { deletionWords, silentNode } from '../../src/pods/readiness.ts'
 
-const LATE_CALL = 'whether a call that nobody answered still arrives'
-const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail'
+const LATE_CALL = { code: 'late-call' } as const
 
-/** What a pod waits for now, in words; empty where it waits for an answer only. `readyFor` names what says for how long it has to be ready. */
-export function waitingFor(state: string, context: PodContext, readyFor = 'readyFor'): string {
+/**
+ * What a pod waits for now; undefined where that is an answer only. `minReadyMs` of its workload is given where that is longer than
+ * `readyFor`.
+ */
+export function waitingFor(state: string, context: PodContext, floor: { minReadyMs?: number } = {}): Reason | undefined {
   const { traffic, trouble, heir, pod, address, passedOver } = context
-  const held = trouble === undefined ? '' : `${trouble} (tried again)`
+  const held: Reason | undefined = trouble && { code: 'tries-again', because: trouble }
   switch (state) {
     case 'claiming':
-      return held === '' ? 'an earlier owner has left it open' : held
+      return held ?? { code: 'takes-over-record' }
     case 'emptying':
-      if (traffic === undefined) return 'settling'
-      return traffic.state === 'out' ? (traffic.inFlight === null ? 'settling' : `${traffic.inFlight} in flight`) : traffic.detail
+      if (traffic === undefined) return { code: 'settling' }
+      if (traffic.state !== 'out') return traffic.detail
+      return traffic.inFlight === null ? { code: 'settling' } : { code: 'in-flight', requests: traffic.inFlight }
     case 'patching':
-      return traffic?.state === 'out' && traffic.inFlight && !passedOver ? `${traffic.inFlight} in flight` : held
+      return traffic?.state === 'out' && traffic.inFlight && !passedOver
+        ? { code: 'in-flight', requests: traffic.inFlight }
+        : held
     case 'restarting':
-      return restartTroubleOf(context)?.reason ?? restartWords(context)
+      return restartTroubleOf(context)?.reason ?? restartWait(context)
     case 'warming':
-      return (
-        notReadyReason(context) ??
-        (goalUnprobedMs(context) > 0 ? UNPROBED : context.lateCall ? LATE_CALL : `ready, for ${readyFor}`)
-      )
+      if (notReadyReason(context)) return notReadyReason(context)
+      if (goalUnprobedMs(context) > 0) return { code: 'unprobed' }
+      if (context.lateCall) return LATE_CALL
+      return { code: 'ready-for', ...(floor.minReadyMs === undefined ? {} : { floorMs: floor.minReadyMs }) }
     case 'readmitting':
-      if (!pod.ready) return 'not ready to be put back'
-      return context.lateCall ? LATE_CALL : isRestless(context) ? doubtWords(context, pod) : held
+      if (!pod.ready) return { code: 'not-ready-to-be-put-back' }
+      return context.lateCall ? LATE_CALL : isRestless(context) ? imageDoubt(context, pod) : held
     case 'closing':
       return context.lateCall ? LATE_CALL : held
     case 'settling':
-      if (heir?.isReady && isHeirRestless(context)) return doubtWords(context, heir.pod)
-      if (heir) return heir.isReady ? held : `${heir.pod.name} in its place is not known to be ready`
+      if (heir?.isReady && isHeirRestless(context)) return imageDoubt(context, heir.pod)
+      if (heir) return heir.isReady ? held : { code: 'replacement-not-ready', replacement: heir.pod.name }
       if (traffic?.state === 'unknown') return traffic.detail
-      if (pod.deletion && !context.gone) return `${pod.name} ${deletionWords(pod.deletion)}; then a pod in its place`
-      // Found by trial: a pod was there, at another address, and nobody could see what was waited for; or why that could not be seen.
+      if (pod.deletion && !context.gone) return { code: 'awaits-end-of-pod', pod: pod.name, ...pod.deletion }
       // Where its entry is pointed is asked once a pod has come to another address: until then it may be stale here.
-      return `a pod in its place, at ${address ?? pod.ip ?? 'its address'} or where its entry is pointed by then`
+      return { code: 'awaits-replacement', ...at(address ?? pod.ip) }
     default:
       return held
   }
 }
 
-function restartWords(context: PodContext): string {
+function at(address: string | undefined): { address?: string } {
+  return address === undefined ? {} : { address }
+}
+
+function restartWait(context: PodContext): ReasonOf<'kubelet-has-not-seen-patch' | 'container-not-up' | 'quiet-time'> {
   const { restart, pod } = context
-  if (!restart?.seen) return `the kubelet has not seen the patch yet${pod.nodeIsSilent ? `: ${silentNode(pod)}` : ''}`
-  if (!awaitsQuiet(restart, pod)) return 'seen by the kubelet; the new container is not up yet'
-  return `the new container runs, and nothing but time proves what it was started from: ${unchangedFor(context)}`
+  if (!restart?.seen) return { code: 'kubelet-has-not-seen-patch', ...silentNodeOf(pod) }
+  if (!awaitsQuiet(restart, pod)) return { code: 'container-not-up' }
+  return { code: 'quiet-time', quietMs: quietMs(context) }
 }
 
 /** Somebody may have patched it a moment ago, and the kubelet be about to replace what is ready. */
-function doubtWords(context: PodContext, pod: PodView): string {
+function imageDoubt(context: PodContext, pod: PodView): ReasonOf<'image-in-doubt'> {
   const { name, image, statusImage } = misnamed(pod)!
-  return `${pod.name}'s container ${name} runs ${statusImage ?? 'an image without a name'}, and its spec asks for ${image}: put back once there is ${unchangedFor(context)}`
-}
-
-function unchangedFor(context: PodContext): string {
-  return `no change of a container for ${quietMs(context) / 1000} s`
+  const runs = statusImage === undefined ? {} : { runs: statusImage }
+  return { code: 'image-in-doubt', pod: pod.name, container: name, image, ...runs, quietMs: quietMs(context) }
 }

@@ -7,6 +7,13 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { failureOf } from './failures.ts'
 import { UsageError } from './arguments/usage-error.ts'
 
+const late = {
+  code: 'template-not-in-time',
+  workload: 'statefulset/web',
+  deadlineMs: 60_000,
+  waiting: { code: 'awaits-template-write' },
+} as const
+
 const kubeError = (kind: 'definite' | 'conflict') =>
   new KubeError('pods is forbidden', { kind, method: 'GET', path: '/api/v1/pods', status: 403, reason: 'Forbidden' })
 
@@ -21,13 +28,18 @@ describe('before anything was touched', () => {
     ],
     ['no cluster', new KubeConfigError('no cluster is configured'), 3, 'error: no cluster is configured'],
     ['refused', kubeError('definite'), 3, 'error: pods is forbidden'],
-    ['no such workload', new WorkloadError('not-found', 'there is no statefulset/web'), 3, 'error: there is no statefulset/web'],
+    [
+      'no such workload',
+      new WorkloadError('not-found', { code: 'no-such-workload', workload: 'statefulset/web', namespace: 'shop' }),
+      3,
+      'error: there is no statefulset/web in namespace shop; check the name, and the namespace (-n)',
+    ],
     ['no load balancer', new AdapterError('edge', 'fatal', 'no such backend'), 3, 'error: edge: no such backend'],
     [
       'a named deadline',
-      new WorkloadError('deadline', 'the template was not observed', { deadline: 'template' }),
+      new WorkloadError('deadline', late, { deadline: 'template' }),
       4,
-      'error: the template was not observed',
+      'error: deadline template (60 s): statefulset/web: waited until the API server takes the template',
     ],
     [
       'an error that knows its way out',

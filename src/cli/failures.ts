@@ -1,3 +1,6 @@
+import type { Reason } from '../reasons/reason.ts'
+import { createWriting } from '../report/words/words.ts'
+import type { Writing } from '../report/words/writing.ts'
 import type { RequestError } from '../library/request/request-error.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 
@@ -25,13 +28,13 @@ export interface Failing {
 }
 
 /** What an error means for the exit code. An error that names no component is a mistake of sluice itself. */
-export function failureOf(error: unknown, { touched, plans = false }: Failing): Failure {
+export function failureOf(error: unknown, { touched, plans = false }: Failing, write: Writing = createWriting()): Failure {
   if (isTyped(error)) {
     if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
     if (error.name === 'RequestError') return { code: EXIT.usage, lines: requestLines(error as RequestError) }
     // Each line begins with file:line:column, so that editors and CI systems find the place.
     if (error.name === 'ConfigError') return { code: EXIT.usage, lines: error.message.split('\n') }
-    const lines = errorLines(withCause(error))
+    const lines = errorLines(withCause(error, write))
     if (error.kind === 'conflict') return { code: EXIT.conflict, lines }
     if (error.kind === 'deadline') return { code: EXIT.deadline, lines }
     if (error.hint !== undefined) lines.push(`    ${error.hint}`)
@@ -62,10 +65,16 @@ function saysNoApiServer(error: Error & { reason?: unknown }): boolean {
 }
 
 /** The message, and that of its cause where it says something new. */
-function withCause(error: Error): string {
+function withCause(error: TypedError, write: Writing): string {
   const { cause } = error
-  if (!(cause instanceof Error) || cause.message === '' || error.message.includes(cause.message)) return error.message
-  return `${error.message}: ${cause.message}`
+  const message = isReasoned(error) ? write.reason(error.reason) : error.message
+  if (!(cause instanceof Error) || cause.message === '' || isReasoned(cause) || message.includes(cause.message)) return message
+  return `${message}: ${cause.message}`
+}
+
+/** Errors of the engine and of workloads carry their reason as data. */
+function isReasoned(error: object): error is { reason: Reason } {
+  return 'reason' in error && typeof error.reason === 'object'
 }
 
 /** The command line was understood already: what is left are flags that do not go with the config. */

@@ -74,8 +74,13 @@ test('a pod that no load balancer has at its own address or its node’s is refu
   // What was looked for is said, and not that there is nothing to drain.
   const allowed = await sluice(empty, 'plan', 'ds/gate', 'app=app:v2', '--allow-unbalanced', '-o', 'json')
   expect(allowed.code).toBe(1)
-  const reasons = (JSON.parse(allowed.stdout) as { pods: { name: string; reason: string }[] }).pods
-  expect(reasons.find(({ name }) => name === pod!.metadata.name)!.reason).toBe(`edge has no entry at ${where}: no drain`)
+  const reasons = (JSON.parse(allowed.stdout) as { pods: { name: string; reason: object }[] }).pods
+  expect(reasons.find(({ name }) => name === pod!.metadata.name)!.reason).toMatchObject({
+    code: 'to-upgrade',
+    rotation: 'none',
+    lookedFor: [{ code: 'no-entry-at', loadBalancer: 'edge', addresses: where.split(' or ') }],
+    message: `edge has no entry at ${where}: no drain`,
+  })
 })
 
 test('a pod behind the host port of its node is drained there, and put back', async () => {

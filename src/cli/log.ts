@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import type { RunEvent } from '../engine/events.ts'
+import { worded } from '../report/words/document.ts'
+import type { Writing } from '../report/words/writing.ts'
 import { inertJsonText } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
 import { assertLogLevel, logLevel } from './log-level.ts'
@@ -15,15 +17,19 @@ export async function createLogger(verbose: boolean, { env, err }: Pick<Terminal
   return pino({ level, base: null }, { write: (line) => err.write(inertJsonText(line)) })
 }
 
-/** A static message with the facts beside it. */
-export function logEvent(logger: Logger, event: RunEvent): void {
-  const { type, wallAt: _wallAt, ...facts } = event
+/** A static message with the facts beside it, and their English. */
+export function logEvent(logger: Logger, event: RunEvent, write: Writing): void {
+  const { type, wallAt: _wallAt, ...rest } = event
+  const facts = worded(rest, write) as object
   switch (type) {
     case 'warning':
       logger.warn(facts, 'Warning')
       return
     case 'effect':
       logger[event.outcome === 'applied' ? 'info' : 'warn'](facts, 'Effect resolved')
+      return
+    case 'apiCall':
+      logger.trace(facts, 'API server called')
       return
     case 'podDetail':
       logger.trace(facts, 'Pod detail changed')
@@ -35,7 +41,7 @@ export function logEvent(logger: Logger, event: RunEvent): void {
       logger.info(facts, 'Waiting for the Lease')
       return
     case 'started':
-      logger.info({ ...facts, pods: event.pods.length }, 'Run started')
+      logger.info({ ...rest, pods: event.pods.length }, 'Run started')
       return
     case 'template':
       logger.info(facts, 'Template handled')
@@ -56,7 +62,7 @@ export function logEvent(logger: Logger, event: RunEvent): void {
       logger.info(facts, 'Run paused')
       return
     case 'finished':
-      logger.info({ outcome: event.result.outcome, reason: event.result.reason }, 'Run finished')
+      logger.info({ outcome: event.result.outcome, reason: worded(event.result.reason, write) }, 'Run finished')
       return
     default:
       // An event that is missing above does not compile.

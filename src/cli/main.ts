@@ -1,7 +1,6 @@
 import { CommanderError, type Command } from 'commander'
 import { endProcess } from './end-process.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { failureOf } from './failures.ts'
 import { invocationOf } from './invocation.ts'
 import { createProgram } from './program.ts'
 import { inert } from './output/inert.ts'
@@ -49,6 +48,8 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
         terminal.err.write(`Options come after the command: ${invocation.program} COMMAND ${inert(first)} …\n`)
       return error.exitCode === 0 ? { code: EXIT.done, whenLost: EXIT.failed } : { code: EXIT.usage }
     }
+    // With all words that a reason may have: a command line that is understood does without.
+    const { failureOf } = await import('./failures.ts')
     const failure = failureOf(error, { touched: false, plans: running !== undefined && isPlan(running) })
     reportFailure(failure, { verbose: running?.opts<{ verbose?: boolean }>().verbose === true }, terminal)
     // Its command has found the mistake.

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ORDER_ANNOTATION, writeOrder, type Order } from '../engine/orders/order.ts'
 import { LEDGER_LABEL, ledgerChunks, type LedgerHeader } from '../journal/ledger.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { startApiServer, type ApiServer } from '../kube/testing/api-server.ts'
 import { startChild } from './testing/child.ts'
 import { kubeconfigOf } from './testing/kubeconfig.ts'
@@ -31,7 +32,7 @@ interface ClusterOptions {
   /** The run that the first one takes back. */
   undoes?: string
   /** Once an order was given, the run has been aborted, and this was left as it is. */
-  leaves?: string[]
+  leaves?: Reason[]
 }
 
 /** A cluster with one open run. */
@@ -124,12 +125,12 @@ test('a mistake of sluice itself while an abort waits: the order stands', async 
 })
 
 test('an abort whose run has left a template as it is: exit 7, the run is over, and how pods follow the template', async () => {
-  const leaves = ['the template of statefulset/web was left as it is: it is v3']
+  const leaves: Reason[] = [{ code: 'template-edited', workload: 'statefulset/web', container: 'app', image: 'app:v3' }]
   await startCluster({ leaves })
   const command = 'sluice upgrade statefulset/web --kubeconfig kubeconfig'
   const { code, stdout, stderr } = await give('abort')
   expect(stdout).toBe(
-    `run r1 of statefulset/web is aborted, but ${leaves[0]}\n\nThe run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:\n  ${command}\n`,
+    `run r1 of statefulset/web is aborted, but the template of statefulset/web was left as it is: container app has app:v3 there, which the run has not set\n\nThe run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:\n  ${command}\n`,
   )
   expect([code, stderr]).toEqual([7, ''])
   await startCluster({ leaves })
@@ -137,7 +138,7 @@ test('an abort whose run has left a template as it is: exit 7, the run is over, 
   expect(JSON.parse(told.stdout)).toMatchObject({
     workloads: ['statefulset/web'],
     outcome: 'left',
-    templateCommands: [command],
+    next: [{ to: 'followTemplate', shell: command }],
   })
 })
 

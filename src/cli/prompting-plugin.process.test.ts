@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { startApiServer } from '../kube/testing/api-server.ts'
 import { makeCertificates, opensslMissing } from '../kube/testing/certificates.ts'
 import { makeTemporaryFolder } from '../kube/testing/temporary-folder.ts'
-import { shellQuote } from './printed-commands/shell-quote.ts'
+import { shellQuote } from '../report/words/shell-quote.ts'
 
 /* A whole process at a pseudo terminal, which `script` makes (Debian: bsdutils). */
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { podView } from '../pods/view.ts'
+import { said } from './testing/said.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { createAccount, restartsOf, withLeaseEpochs } from './account.ts'
 import type { PodState, RunEvent, RunEventBody } from './events.ts'
 
@@ -9,8 +11,8 @@ function event(atMs: number, body: RunEventBody, wallAtMs = ZERO + atMs): RunEve
   return { ...body, atMs, wallAt: new Date(wallAtMs).toISOString() }
 }
 
-function state(to: PodState, reason = ''): RunEventBody {
-  return { type: 'podState', uid: 'u1', pod: 'web-1', from: null, to, reason }
+function state(to: PodState, waiting?: Reason): RunEventBody {
+  return { type: 'podState', uid: 'u1', pod: 'web-1', from: null, to, ...(waiting && { waiting }) }
 }
 
 const drain: RunEventBody = {
@@ -23,6 +25,7 @@ const drain: RunEventBody = {
   operation: 'op',
   outcome: 'applied',
   batch: 2,
+  durationMs: 15,
 }
 
 test('phases follow each other, calls have their time, and the end is what the pod ended with', () => {
@@ -32,12 +35,22 @@ test('phases follow each other, calls have their time, and the end is what the p
     event(10, state('checking')),
     event(30, state('draining')),
     event(45, drain),
-    event(50, state('emptying', 'settling')),
-    event(60, { type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'emptying', detail: '3 in flight' }),
+    event(50, state('emptying', { code: 'settling' })),
+    event(60, { type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'emptying', waiting: { code: 'in-flight', requests: 3 } }),
     event(90, state('failed')),
     event(90, {
       type: 'podFinished',
-      result: { uid: 'u1', pod: 'web-1', outcome: 'failed', reason: 'why', deadline: 'drain', out: false, phases: {} },
+      result: {
+        uid: 'u1',
+        pod: 'web-1',
+        outcome: 'failed',
+        reason: said('why'),
+        deadline: 'drain',
+        traffic: 'asBefore',
+        record: 'closed',
+        advice: [],
+        phases: {},
+      },
     }),
   ])
     account.note(one)
@@ -47,7 +60,7 @@ test('phases follow each other, calls have their time, and the end is what the p
     phases: [
       { state: 'checking', ms: 20 },
       { state: 'draining', ms: 20 },
-      { state: 'emptying', ms: 40, detail: '3 in flight' },
+      { state: 'emptying', ms: 40, waiting: { code: 'in-flight', requests: 3 } },
     ],
     effects: [
       {
@@ -58,11 +71,12 @@ test('phases follow each other, calls have their time, and the end is what the p
         operation: 'op',
         outcome: 'applied',
         batch: 2,
+        durationMs: 15,
       },
     ],
     restarts: [],
     outcome: 'failed',
-    reason: 'why',
+    reason: said('why'),
     deadline: 'drain',
     out: false,
   })

@@ -1,4 +1,4 @@
-import type { ContainerRestart, PodAccount, ProcessAccount } from '../journal/account.ts'
+import type { ContainerRestart, PodAccount, ProcessAccount, Warning } from '../journal/account.ts'
 import { epochsOf, processEpochOf, shortId } from '../journal/account.ts'
 import type { BaselineContainer, PodView } from '../pods/glossary.ts'
 import type { PodState, RunEvent, RunResult } from './events.ts'
@@ -22,7 +22,7 @@ interface Entry {
 
 export function createAccount(): Account {
   const entries = new Map<string, Entry>()
-  const warnings: string[] = []
+  const warnings: Warning[] = []
   let plan: Pick<ProcessAccount, 'window' | 'guarantees'> = { window: 0, guarantees: [] }
   let start: Pick<ProcessAccount, 'epoch' | 'resumed'> = { epoch: 0, resumed: false }
   /** Wall time of the event clock's beginning: one for all, so that a wall clock that is set meanwhile disturbs nothing. */
@@ -60,17 +60,17 @@ export function createAccount(): Account {
         endPhase(entry, event.atMs)
         if (ENDS.has(event.to)) return
         entry.since = event.atMs
-        entry.account.phases.push({ state: event.to, ms: 0, ...(event.reason === '' ? {} : { detail: event.reason }) })
+        entry.account.phases.push({ state: event.to, ms: 0, ...(event.waiting && { waiting: event.waiting }) })
         return
       }
       case 'podDetail': {
         const phase = entryOf(event.uid, event.atMs).account.phases.at(-1)
-        if (phase?.state === event.state) phase.detail = event.detail
+        if (phase?.state === event.state) phase.waiting = event.waiting
         return
       }
       case 'effect': {
         const { account, beganAtMs } = entryOf(event.uid, event.atMs)
-        const { loadBalancer, target, effect, operation, outcome, batch, detail } = event
+        const { loadBalancer, target, effect, operation, outcome, batch, durationMs, said, reason } = event
         account.effects.push({
           afterMs: event.atMs - beganAtMs,
           loadBalancer,
@@ -79,27 +79,29 @@ export function createAccount(): Account {
           operation,
           outcome,
           batch,
-          ...(detail === undefined ? {} : { detail }),
+          durationMs,
+          ...(said === undefined ? {} : { said }),
+          ...(reason === undefined ? {} : { reason }),
         })
         return
       }
       case 'podFinished': {
-        const { uid, outcome, reason, deadline, proof, out, instructions, restarts } = event.result
+        const { uid, outcome, reason, deadline, proof, traffic, advice, before, restarts } = event.result
         const entry = entryOf(uid, event.atMs)
         endPhase(entry, event.atMs)
         Object.assign(entry.account, {
           outcome,
-          reason,
-          out,
+          reason: before && outcome === 'settled' ? { code: 'several', reasons: [before.reason, reason] } : reason,
+          out: traffic === 'out',
           restarts: restarts ?? [],
           ...(deadline === undefined ? {} : { deadline }),
           ...(proof === undefined ? {} : { proof }),
-          ...(instructions === undefined ? {} : { instructions }),
+          ...(advice.length === 0 ? {} : { advice }),
         })
         return
       }
       case 'warning':
-        warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
+        warnings.push({ ...(event.pod === undefined ? {} : { pod: event.pod }), reason: event.reason })
         return
       default:
     }

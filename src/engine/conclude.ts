@@ -3,7 +3,8 @@ import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import type { Account } from './account.ts'
-import { isTaken, messageOf } from './errors.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { isTaken, reasonOf } from './errors.ts'
 import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import type { Owners } from './leases/owners.ts'
@@ -114,17 +115,14 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     // Found by reading: an abort had ended its run, and was told not to have, since an old record could not be removed.
     const named = namedByJournals([...world.store.all(), ...world.beside.all()])
     await pruneLedgers({ ledgers, client, namespace, assertOwned, named }).catch((error: unknown) =>
-      tell({
-        type: 'warning',
-        message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
-      }),
+      tell({ type: 'warning', reason: { code: 'ledgers-not-removed', because: reasonOf(error) } }),
     )
   }
 
   /** Found by reading: a run was called aborted, and was open, with its order. */
   async function tellUnclosed(pods: readonly PodResult[], error: unknown, isAborted: boolean): Promise<void> {
-    const trouble = `the ledger could not be closed: ${messageOf(error)}`
-    tell({ type: 'warning', message: trouble })
+    const trouble: Reason = { code: 'ledger-not-closed', because: reasonOf(error) }
+    tell({ type: 'warning', reason: trouble })
     if (isAborted && (await isAnyOpen())) end.withOpenRecord(pods, trouble, error)
   }
 
@@ -156,8 +154,8 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     const isIdle = (uid: string): boolean => {
       const stored = world.store.get(uid)?.stored
       const result = told.get(uid)
-      if (result && (result.out || UNSETTLED.has(result.outcome))) return false
-      return stored === undefined ? result !== undefined && !result.leftOut : !mayBeOpen(stored)
+      if (result && (result.traffic === 'out' || UNSETTLED.has(result.outcome))) return false
+      return stored === undefined ? result !== undefined && result.traffic !== 'leftOut' : !mayBeOpen(stored)
     }
     return new Set([...uids].filter(isIdle))
   }
@@ -181,10 +179,10 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
    * Or it has gone on its way back, and nobody goes on with it. Found by reading: the template stayed on the images that had failed,
    * and what was made anew came up on those. One that is there has it on record, for the same command again.
    */
-  function isRolledBack({ uid, outcome, hadFailed }: PodResult): boolean {
+  function isRolledBack({ uid, outcome, before }: PodResult): boolean {
     const pod = world.store.get(uid)?.pod
     const isThere = pod !== undefined && !pod.deleting && !pod.finished
-    return outcome === 'rolledBack' || (hadFailed === 'rolledBack' && !isThere)
+    return outcome === 'rolledBack' || (before?.outcome === 'rolledBack' && !isThere)
   }
 
   async function endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void> {
@@ -193,8 +191,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     try {
       await patiently(assertOwned, by)
     } catch (error) {
-      if (!isTaken(error))
-        tell({ type: 'warning', message: `the template could not be put back to its former images: ${messageOf(error)}` })
+      if (!isTaken(error)) tell({ type: 'warning', reason: { code: 'template-not-put-back', because: reasonOf(error) } })
       return
     }
     const ended = superseded.map(({ ledger }) => ledger)
@@ -213,14 +210,14 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       const { confirmAll: isOwned } = owners
       const fence = fenceOf(ledgers, owners)
       const left = await putBackAfterAbort({ ledger, ended, world, signal, isOwned, fence, tell })
-      if (left.length > 0) end.because({ outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` })
+      if (left.length > 0) end.because({ outcome: 'conflict', reason: { code: 'aborted-but', left } })
       else options.onMixed(mixedAfterAbort({ ledger, ended, world }))
       // An interrupt comes too late now to change it.
       end.because(end.ofPods(pods))
       return { by: options.orderedBy(), left }
     } catch (error) {
       const outcome = error instanceof WorkloadError && error.kind === 'deadline' ? 'deadline' : 'failed'
-      end.because({ outcome, reason: `a template could not be put back: ${messageOf(error)}` })
+      end.because({ outcome, reason: { code: 'template-not-put-back', because: reasonOf(error) } })
       return undefined
     }
   }

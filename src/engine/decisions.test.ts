@@ -83,7 +83,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     tell() {},
   })
   rollout.start([])
-  rollout.pause('by nobody')
+  rollout.pause({ code: 'pause-ends-run', by: 'nobody' })
   await clock.advance(1_000)
   at.length = 0
   const startedAt = clock.now()

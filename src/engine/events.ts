@@ -1,5 +1,8 @@
 import type { ContainerRestart } from '../journal/account.ts'
+import type { TimedCall } from '../kube/timed-client.ts'
 import type { Plan } from '../plan/plan.ts'
+import type { Advice } from '../reasons/advice.ts'
+import type { Reason } from '../reasons/reason.ts'
 
 /** The states of one pod upgrade, as docs/states.md explains them. */
 export type PodState =
@@ -28,8 +31,8 @@ export type PodState =
  * - `skipped`: nothing was to do
  * - `unchanged`: put back on its old images (interrupted or refused after the drain), or never started
  * - `rolledBack`: it failed, and is back in rotation on its old images
- * - `failed`: it is out of rotation (`out`); or it is not: it was refused before the drain, or is back on its old images, as after a
- *   drain that was not empty in time; `reason` says which
+ * - `failed`: it is out of rotation; or it is not: it was refused before the drain, or is back on its old images, as after a
+ *   drain that was not empty in time; `traffic` says which
  * - `settled`: the pod is gone for good, and what was drained for it is closed or restored
  * - `needsOperator`: its traffic state cannot be known or repaired
  * - `interrupted`: left half done and resumable by the same command
@@ -46,25 +49,43 @@ export type PodOutcome =
   | 'interrupted'
   | 'conflict'
 
-export interface PodResult {
+/** The deadlines by their names in the config. */
+export type DeadlineName = 'drain' | 'restart' | 'rollback' | 'ready' | 'restore'
+
+/**
+ * Where the traffic of a pod is when its upgrade has ended.
+ * - `asBefore`: sluice has nothing of it out of rotation
+ * - `out`: sluice has it out of rotation
+ * - `operatorOut`: the pod is upgraded, and an operator had it out of rotation before: it is left so
+ * - `leftOut`: the pod is gone, and its entries stay out of rotation for good, since no replacement was to come
+ */
+export type PodTraffic = 'asBefore' | 'out' | 'operatorOut' | 'leftOut'
+
+/** An end that no other pod is started after. */
+export interface BadEnding {
+  outcome: 'failed' | 'rolledBack' | 'needsOperator'
+  reason: Reason
+  deadline?: DeadlineName
+}
+
+/** How the upgrade of a pod ended. */
+export interface PodEnding {
+  outcome: PodOutcome
+  reason: Reason
+  /** The named deadline that fired. */
+  deadline?: DeadlineName
+  traffic: PodTraffic
+  /** `unclosed`: nothing is open any more, and the journal could not be closed. The same command does that. */
+  record: 'closed' | 'open' | 'unclosed'
+  /** The bad end that the pod was on its way to before it came to this one: it went meanwhile, say. */
+  before?: BadEnding
+}
+
+export interface PodResult extends PodEnding {
   uid: string
   pod: string
-  outcome: PodOutcome
-  reason: string
-  /** Named deadline that fired, `drain`, `restart`, `rollback`, `ready` or `restore`. */
-  deadline?: string
-  /** Out of rotation by sluice when the run ended. */
-  out: boolean
-  /** It is upgraded, and an operator had it out of rotation before: it is left so, and `out` says nothing of that. */
-  outBefore?: true
-  /** It is gone, and its entries are out of rotation for good, since nothing was to come in its place. */
-  leftOut?: true
-  /** In rotation, with a journal that could not be closed: the same command does that. */
-  unclosed?: true
-  /** Of one that has come to another end than this, since it went on its way there, say: how it was to end before that. */
-  hadFailed?: 'failed' | 'rolledBack' | 'needsOperator'
-  /** What a person has to look at and run, for needsOperator and failed. */
-  instructions?: string
+  /** What a person has to look at and to run; empty where that is nothing. */
+  advice: Advice[]
   /** Milliseconds spent in each state. */
   phases: Partial<Record<PodState, number>>
   /** How the restart was proven: by the witness, or by one of the weaker forms. */
@@ -90,7 +111,7 @@ export type RunOutcome =
 export interface RunResult {
   run: string
   outcome: RunOutcome
-  reason: string
+  reason: Reason
   /** Who has the workload, where this run did not get it for that. */
   holder?: string
   pods: PodResult[]
@@ -110,11 +131,12 @@ export type RunEventBody =
   /** Another owner holds, or held, the Lease: waiting until it is known to be dead. */
   | { type: 'leaseWaiting'; lease: string; holder: string; remainingMs: number }
   | { type: 'started'; run: string; epoch: number; resumed: boolean; pods: { uid: string; pod: string }[] }
-  | { type: 'template'; workload: string; message: string }
-  /** `reason` tells what is being waited for, in words. */
-  | { type: 'podState'; uid: string; pod: string; from: PodState | null; to: PodState; reason: string }
-  /** The reason for waiting changed, or its numbers did, such as "14 in flight". */
-  | { type: 'podDetail'; uid: string; pod: string; state: PodState; detail: string }
+  /** What was done to the template of a workload, or is waited for there. */
+  | { type: 'template'; workload: string; reason: Reason }
+  /** `waiting` tells what the pod waits for in its new state. */
+  | { type: 'podState'; uid: string; pod: string; from: PodState | null; to: PodState; waiting?: Reason }
+  /** What the pod waits for in its state is another thing now, or its numbers are. */
+  | { type: 'podDetail'; uid: string; pod: string; state: PodState; waiting: Reason }
   /** A call to a load balancer was resolved for one target. `confirmed` by read-back after an ambiguity. */
   | {
       type: 'effect'
@@ -127,15 +149,22 @@ export type RunEventBody =
       outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
       /** Targets in the same wire call. */
       batch: number
-      detail?: string
+      /** From the moment that the call was asked for until this outcome. */
+      durationMs: number
+      /** In the words of the adapter. */
+      said?: string
+      /** What shows the outcome, or stood against the call. */
+      reason?: Reason
     }
+  /** A call of this run to the API server. Lists and watches that are shared with other runs are not among them. */
+  | ({ type: 'apiCall' } & TimedCall)
   | { type: 'podFinished'; result: PodResult }
   | { type: 'interrupting'; graceMs: number }
   /** Somebody has ordered this by the Lease; `resume` where a pause is there no more. */
   | { type: 'ordered'; order: 'pause' | 'resume' | 'abort'; by: string }
   /** A pause has come to rest: nothing is under way any more. */
   | { type: 'paused'; by: string }
-  | { type: 'warning'; message: string; pod?: string }
+  | { type: 'warning'; reason: Reason; pod?: string }
   | { type: 'finished'; result: RunResult }
 
 /** Everything that a run tells; the only source for output, report, logs and metrics. */

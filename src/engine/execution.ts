@@ -1,12 +1,12 @@
-import { AdapterError } from '../../adapters/contract.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
-import type { Plan, Refusal } from '../plan/plan.ts'
 import { displayName } from '../pods/workload-id.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { Account } from './account.ts'
 import { withLeaseEpochs } from './account.ts'
 import { createConclusion } from './conclude.ts'
-import { RunError } from './errors.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { RunError, Withheld } from './errors.ts'
 import type { MixedWorkload, RunEventBody, RunResult } from './events.ts'
 import { assertConfirmed } from './leases/confirm-all.ts'
 import type { Owners } from './leases/owners.ts'
@@ -161,10 +161,10 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   function refuse(accept: AcceptPlan): void {
     const plan = world.plan()
     accept(plan)
-    if (plan.refusals.length > 0) throw new RunError('preflight', refusedWords(plan.refusals))
+    if (plan.refusals.length > 0) throw new RunError('preflight', { code: 'plan-refused', refusals: plan.refusals })
   }
 
-  function onLost(reason: string): void {
+  function onLost(reason: Reason): void {
     end.because({ outcome: 'conflict', reason })
     rollout?.lose(reason)
   }
@@ -226,8 +226,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     const isOwned = (uid: string): boolean => owners.isHeld(podOf(uid))
     world.setOwnership((uid) => {
       // For as long as the call may live: no owner after this one meets it.
-      if (!owners.isHeld(podOf(uid), CALL_LIFE_MS))
-        throw new AdapterError('engine', 'retryable', 'the Lease is not held at this moment')
+      if (!owners.isHeld(podOf(uid), CALL_LIFE_MS)) throw new Withheld({ code: 'lease-not-held' })
     })
     const { store, endpoints, traffic, includes, beside, refresh } = world
     const isHeir = heirsIn(world)
@@ -283,7 +282,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       rollout,
       exitWhenPaused: request.exitWhenPaused ?? false,
       onPaused(by) {
-        end.because({ outcome: 'paused', reason: `paused by ${by}, with nothing under way` })
+        end.because({ outcome: 'paused', reason: { code: 'paused', by } })
       },
       tell,
     })
@@ -341,16 +340,16 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       onEndpoints: live.onEndpoints,
       onSight: live.onSight,
       isWaiting: live.isWaiting,
-      onBlind({ message }) {
-        end.because({ outcome: 'deadline', reason: message })
+      onBlind({ reason }) {
+        end.because({ outcome: 'deadline', reason })
         live.checkpoint()
       },
     })
     for (const { workload } of world.workloads) {
       workload.onChange(live.onWorkload)
-      workload.onDrift(({ message }) => {
-        end.because({ outcome: 'conflict', reason: message })
-        live.hold(message)
+      workload.onDrift(({ reason }) => {
+        end.because({ outcome: 'conflict', reason })
+        live.hold(reason)
       })
     }
     if (end.ending) live.lose(end.ending.reason)
@@ -371,10 +370,4 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     },
     order: ownOrders.give,
   }
-}
-
-/** With their ways out: once the run has its Lease no plan is printed any more. */
-function refusedWords(refusals: readonly Refusal[]): string {
-  const byWayOut = Map.groupBy(refusals, ({ hint, command }) => (command === undefined ? hint : `${hint} ${command}`))
-  return Array.from(byWayOut, ([wayOut, alike]) => `${alike.map(({ message }) => message).join('; ')}. ${wayOut}`).join(' ')
 }

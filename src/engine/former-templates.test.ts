@@ -1,5 +1,6 @@
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
+import type { Reason } from '../reasons/reason.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import type { ContainerImage, Journal, PodView } from '../pods/glossary.ts'
 import type { Workload } from '../workloads/workload.ts'
@@ -182,7 +183,7 @@ describe('a template that the newest run has found as one before it had set it, 
     })
     return { asked, left }
   }
-  const notPart = 'the template of statefulset/web was left as it is: it is not part of this run any more'
+  const notPart = { code: 'template-of-another-run', workload: 'statefulset/web' }
 
   // That run stays open for the other, or another run has it, or it is gone.
   test('goes back too, and of one that is not had nothing is said', async () => {
@@ -303,22 +304,21 @@ describe('pods that the request is not about', () => {
         isOwned,
         tell: (event) => void told.push(event),
       })
-      const message = 'the template of statefulset/web keeps the new images: 1 of its pods run them; sluice undo takes them back'
-      expect({ told, given }).toEqual({ told: [{ type: 'warning', message }], given: [] })
+      const reason = { code: 'template-kept', workload: 'statefulset/web', upgraded: 1 }
+      expect({ told, given }).toEqual({ told: [{ type: 'warning', reason }], given: [] })
     })
 
     test.each([
       ['none of it', undefined],
       ['one that it has put back', brought],
     ])('one of them is not ready on the new images, with a record of sluice: %s', async (_, journal) => {
-      const told: string[] = []
+      const told: Reason[] = []
       const other = seen('web-1', 'v3', journal)
       const { world, given } = worldOf(seen('web-0', 'v1'), [{ ...other, pod: { ...other.pod, ready: false } }], by)
-      const tell = (event: RunEventBody): void => void (event.type === 'warning' && told.push(event.message))
+      const tell = (event: RunEventBody): void => void (event.type === 'warning' && told.push(event.reason))
       await putBackAfterRollback({ ledger: run, ended: [], failed: [], world, signal, isOwned, tell })
-      const made =
-        'web-1: made from the template before that went back, and not ready on the new images: sluice undo takes it back'
-      const keeps = 'the template of statefulset/web keeps the new images: 1 of its pods run them; sluice undo takes them back'
+      const made = { code: 'made-before-put-back', pods: ['web-1'] }
+      const keeps = { code: 'template-kept', workload: 'statefulset/web', upgraded: 1 }
       expect([told, given]).toEqual(journal ? [[keeps], []] : [[made], [image('v1')]])
     })
 

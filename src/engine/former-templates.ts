@@ -5,11 +5,11 @@ import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import { displayName, isSameWorkload } from '../pods/workload-id.ts'
 import { isHeirIn } from '../workloads/kinds/heirs.ts'
-import { messageOf } from './errors.ts'
+import { reasonOf } from './errors.ts'
 import type { MixedWorkload, RunEventBody } from './events.ts'
 import { imagesAsked, imagesBeside } from './images-beside.ts'
 import type { AssessedWorkload } from './planning.ts'
-import { imageWords } from '../pods/image-words.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { World } from './world.ts'
 import type { PrepareOptions } from '../workloads/workload.ts'
 
@@ -33,18 +33,18 @@ interface FormerTemplates {
  */
 export async function putBackAfterAbort(
   options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal; fence: string },
-): Promise<string[]> {
+): Promise<Reason[]> {
   const { ledger, ended, world } = options
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
-  const left: string[] = []
+  const left: Reason[] = []
   for (const { recorded, former } of changedByAny([ledger, ...ended], world)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     // Of another run, which goes on with it; or to be had yet, by a run that stays open for it; or gone.
     if (!found && !world.workloads.some(({ workload: { ref } }) => isSameWorkload(ref, recorded))) continue
-    const message = found
+    const reason = found
       ? await putBack(found, recorded, { ...options, former, set })
-      : `the template of ${displayName(recorded)} was left as it is: it is not part of this run any more`
-    if (message !== undefined) left.push(message)
+      : ({ code: 'template-of-another-run', workload: displayName(recorded) } as const)
+    if (reason !== undefined) left.push(reason)
   }
   return left
 }
@@ -147,24 +147,22 @@ export async function putBackAfterRollback(
   const world = withoutHeirs(options.failed, options.world)
   // Pods that one before it has left half done go back for its containers too, and the template with them.
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
-  const warn = (message: string): void => tell({ type: 'warning', message })
+  const warn = (reason: Reason): void => tell({ type: 'warning', reason })
   for (const recorded of changedBy(ledger)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     if (found === undefined) continue
     const { upgraded = [], made = [] } = onNewImages(found, world)
     if (upgraded.length > 0) {
-      warn(
-        `the template of ${displayName(recorded)} keeps the new images: ${upgraded.length} of its pods run them; sluice undo takes them back`,
-      )
+      warn({ code: 'template-kept', workload: displayName(recorded), upgraded: upgraded.length })
       continue
     }
     try {
       const former = formerOf(ledger, [], recorded, world)
       const left = await putBack(found, recorded, { ...options, former, set })
       if (left !== undefined) warn(left)
-      else if (made.length > 0) warn(madeWords(made))
+      else if (made.length > 0) warn({ code: 'made-before-put-back', pods: made.map(({ pod }) => pod.name) })
     } catch (error) {
-      warn(`the template of ${displayName(recorded)} could not be put back to its former images: ${messageOf(error)}`)
+      warn({ code: 'template-not-put-back', workload: displayName(recorded), because: reasonOf(error) })
     }
   }
 }
@@ -197,11 +195,11 @@ async function putBack(
   { workload }: AssessedWorkload,
   recorded: LedgerWorkload,
   { former, set, tell, signal, isOwned, fence }: PutBack,
-): Promise<string | undefined> {
-  const onProgress = (message: string): void => tell({ type: 'template', workload: displayName(recorded), message })
+): Promise<Reason | undefined> {
+  const onProgress = (reason: Reason): void => tell({ type: 'template', workload: displayName(recorded), reason })
   const put = await workload.putBack(former, set, { signal, isOwned, onProgress, fence })
-  if (put.kind === 'left') return put.message
-  onProgress(`back to its former images: ${imageWords(former)}`)
+  if (put.kind === 'left') return put.reason
+  onProgress({ code: 'template-put-back', images: [...former] })
   return undefined
 }
 
@@ -219,11 +217,6 @@ function onNewImages(
 ): Partial<Record<'upgraded' | 'made', Observation[]>> {
   const some = podsOf(workload, world).filter(({ pod }) => asksFor(pod, images))
   return Object.groupBy(some, ({ pod, stored }) => (pod.ready || stored.kind !== 'none' ? 'upgraded' : 'made'))
-}
-
-function madeWords(made: readonly Observation[]): string {
-  const [names, them] = [made.map(({ pod }) => pod.name).join(', '), made.length === 1 ? 'it' : 'them']
-  return `${names}: made from the template before that went back, and not ready on the new images: sluice undo takes ${them} back`
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Place as LoadBalancerPlace } from '../reasons/refusals.ts'
 import type { Adapter } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { openJournal } from '../pods/open-journal.ts'
@@ -34,12 +35,8 @@ export async function assertNoneAdded(
   })
   const one = added ?? (step === 'drain' ? undefined : await findInRotation(unknown, loadBalancers))
   if (one === undefined) return
-  const where = `${one.loadBalancer}/${one.target.id}`
-  throw new RunError(
-    'preflight',
-    `pod/${pod.name} is half done, and was not drained in ${where}, which has come since: end its run with sluice abort, ` +
-      `or take ${where} out, and run this again`,
-  )
+  const entry = { loadBalancer: one.loadBalancer, target: one.target.id }
+  throw new RunError('preflight', { code: 'half-done-elsewhere', pod: pod.name, entry })
 }
 
 async function findInRotation(places: readonly Place[], loadBalancers: readonly LoadBalancer[]): Promise<Place | undefined> {
@@ -55,12 +52,12 @@ async function findInRotation(places: readonly Place[], loadBalancers: readonly 
 export function assertNoneMissing({ pod, stored }: Observation, loadBalancers: readonly LoadBalancer[]): void {
   const missing = firstMissing(openJournal(stored)?.targets ?? [], loadBalancers)
   if (missing === undefined) return
-  throw new RunError(
-    'preflight',
-    `pod/${pod.name} is half done, and its record names ${missing}, which the config does not have: name it ` +
-      `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ` +
-      `sluice resolve pod/${pod.name} -n ${pod.namespace} --traffic in`,
-  )
+  throw new RunError('preflight', {
+    code: 'half-done-not-in-config',
+    pod: pod.name,
+    place: missing,
+    resolve: { command: 'resolve', pod: pod.name, namespace: pod.namespace, traffic: 'in' },
+  })
 }
 
 /**
@@ -78,27 +75,29 @@ export function assertNoneMissingOfGone(
     // named, and closed the other too, which stayed drained.
     const { loadBalancer } = target
     const meant = left.filter((one) => one.pod === pod && one.target.loadBalancer === loadBalancer && !one.target.untouched)
-    const entries = [...new Set(meant.map((one) => one.target.target))].join(' and ')
-    throw new RunError(
-      'preflight',
-      `pod/${pod} is gone, and ${target.target} may be drained for it in ${missing}, which the config does not have: name it ` +
-        `there as it was, and run this again; or, once all of it in "${loadBalancer}" is as it should be by your own hand, put back ` +
-        `or removed (${entries}), sluice resolve pod/${pod} -n ${namespace} --gone --load-balancer ${loadBalancer} --traffic in`,
-    )
+    const entries = [...new Set(meant.map((one) => one.target.target))]
+    throw new RunError('preflight', {
+      code: 'gone-not-in-config',
+      pod,
+      target: target.target,
+      place: missing,
+      targets: entries,
+      resolve: { command: 'resolve', pod, namespace, gone: true, loadBalancers: [loadBalancer], traffic: 'in' },
+    })
   }
 }
 
-function firstMissing(targets: readonly JournalTarget[], loadBalancers: readonly LoadBalancer[]): string | undefined {
+function firstMissing(targets: readonly JournalTarget[], loadBalancers: readonly LoadBalancer[]): LoadBalancerPlace | undefined {
   return targets
     .filter(({ untouched }) => !untouched)
     .map((target) => missingPlace(target, loadBalancers))
     .find((place) => place !== undefined)
 }
 
-/** The part of a load balancer that the target is in, in words, where the config does not have it. */
-export function missingPlace(target: JournalTarget, loadBalancers: readonly LoadBalancer[]): string | undefined {
+/** The part of a load balancer that the target is in, where the config does not have it. */
+export function missingPlace(target: JournalTarget, loadBalancers: readonly LoadBalancer[]): LoadBalancerPlace | undefined {
   const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
-  if (found === undefined) return `the load balancer "${target.loadBalancer}"`
+  if (found === undefined) return { loadBalancer: target.loadBalancer }
   if (found.adapter.reaches?.(plain(target)) !== false) return undefined
-  return `"${target.scope}" of the load balancer "${target.loadBalancer}"`
+  return { loadBalancer: target.loadBalancer, scope: target.scope }
 }

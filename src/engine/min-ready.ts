@@ -1,3 +1,4 @@
+import type { ReasonOf } from '../reasons/reason.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { displayName } from '../pods/workload-id.ts'
 import type { Workload } from '../workloads/workload.ts'
@@ -6,11 +7,13 @@ import type { RunSettings } from './settings.ts'
 type Owner = Pick<Workload, 'ref' | 'minReadyMs'>
 
 /** Where a workload asks for more than the config: a pod counts as available to its owner only then. */
-export function minReadyWarnings(workloads: readonly Owner[], { readyForMs }: Pick<RunSettings, 'readyForMs'>): string[] {
+export function minReadyWarnings(
+  workloads: readonly Owner[],
+  { readyForMs }: Pick<RunSettings, 'readyForMs'>,
+): ReasonOf<'min-ready-longer'>[] {
   return workloads.flatMap((workload) => {
-    const leastMs = workload.minReadyMs()
-    const words = `a pod is put back once it has been Ready for ${leastMs / 1000} s, since rollout.readyFor is shorter`
-    return leastMs > readyForMs ? [`${displayName(workload.ref)} has minReadySeconds ${leastMs / 1000}: ${words}`] : []
+    const minReadyMs = workload.minReadyMs()
+    return minReadyMs > readyForMs ? [{ code: 'min-ready-longer', workload: displayName(workload.ref), minReadyMs }] : []
   })
 }
 
@@ -20,15 +23,8 @@ export function minReadyRefusals(
   { readyDeadlineMs }: Pick<RunSettings, 'readyDeadlineMs'>,
 ): Refusal[] {
   return workloads.flatMap((workload): Refusal[] => {
-    const leastMs = workload.minReadyMs()
-    if (leastMs === 0 || leastMs < readyDeadlineMs) return []
-    const owner = displayName(workload.ref)
-    return [
-      {
-        code: 'min-ready-too-long',
-        message: `${owner} has minReadySeconds ${leastMs / 1000}, which is not shorter than deadlines.ready (${readyDeadlineMs / 1000} s)`,
-        hint: `No pod could be ready for that long in time: make deadlines.ready longer (--ready-deadline), or minReadySeconds of ${owner} shorter.`,
-      },
-    ]
+    const minReadyMs = workload.minReadyMs()
+    if (minReadyMs === 0 || minReadyMs < readyDeadlineMs) return []
+    return [{ code: 'min-ready-too-long', workload: displayName(workload.ref), minReadyMs, readyDeadlineMs }]
   })
 }

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createNewcomers } from './newcomers.ts'
+import { said } from './testing/said.ts'
 import type { TrafficReading } from '../pods/glossary.ts'
 import type { Found } from './traffic/find-targets.ts'
 
-const MISSING: Found = { found: false, reason: 'edge: no server has the address 10.0.0.9' }
+const MISSING: Found = { found: false, reason: { code: 'not-found', loadBalancer: 'edge', said: 'no server has it' } }
 const THERE: Found = { found: true, targets: [] }
 const IN_EDGE: Found = { found: true, targets: [{ loadBalancer: 'edge', target: { id: 'web-0', scope: 'web' } }] }
 const pod = testPod({ uid: 'uid-0', ip: '10.0.0.9' })
@@ -27,7 +28,7 @@ function createBed(...answers: (Found | Error)[]) {
       },
       async inspect() {
         const state = states.length > 1 ? states.shift()! : states[0]!
-        return { ...(state === 'hidden' ? { state: 'unknown', hidden: true } : { state }), inFlight: 0, detail: '' }
+        return { ...(state === 'hidden' ? { state: 'unknown', hidden: true } : { state }), inFlight: 0, detail: said('') }
       },
     },
     onLooked: () => newcomers.isUnserved(pod),

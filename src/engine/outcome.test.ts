@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { PodOutcome, PodResult } from './events.ts'
 import { endingOfAbort, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
+import { said } from './testing/said.ts'
+
+const BECAUSE = said('because')
 
 const pod = (outcome: PodOutcome, out = false): PodResult => ({
   uid: outcome,
   pod: outcome,
   outcome,
-  reason: 'because',
-  out,
+  reason: BECAUSE,
+  traffic: out ? 'out' : 'asBefore',
+  record: out ? 'open' : 'closed',
+  advice: [],
   phases: {},
 })
 
@@ -26,50 +31,60 @@ describe('the worst of all pods', () => {
 })
 
 test.each([
-  [['upgraded', 'skipped'], '1 upgraded, 1 at the wanted images already'],
-  [['upgraded', 'skipped', 'stays 1'], '1 upgraded, 1 at the wanted images already, 1 left as it is'],
-  [['stays 1', 'stays 2'], '0 upgraded, 0 at the wanted images already, 2 left as they are'],
-])('%j: what stays as it is counts as that, on whatever images', (pods, reason) => {
+  [['upgraded', 'skipped'], { upgraded: 1, already: 1, left: 0 }],
+  [['upgraded', 'skipped', 'stays 1'], { upgraded: 1, already: 1, left: 1 }],
+  [['stays 1', 'stays 2'], { upgraded: 0, already: 0, left: 2 }],
+])('%j: what stays as it is counts as that, on whatever images', (pods, counts) => {
   const results = pods.map((uid) => ({ ...pod(uid.startsWith('stays') ? 'skipped' : (uid as PodOutcome)), uid }))
-  expect(worstOutcome(results, (uid) => uid.startsWith('stays'))).toEqual({ outcome: 'done', reason })
+  expect(worstOutcome(results, (uid) => uid.startsWith('stays'))).toEqual({
+    outcome: 'done',
+    reason: { code: 'counts', ...counts },
+  })
 })
 
 test('a pod that had failed before it went has failed its run, which says why, and is there to be gone on with', () => {
-  const gone: PodResult = { ...pod('settled'), reason: 'it crashed; gone', hadFailed: 'rolledBack' }
+  const gone: PodResult = { ...pod('settled'), before: { outcome: 'rolledBack', reason: said('it crashed') } }
   const pods = [pod('upgraded'), gone, pod('unchanged')]
-  expect(worstOutcome(pods)).toEqual({ outcome: 'failed', reason: 'settled: it crashed; gone' })
+  expect(worstOutcome(pods)).toEqual({
+    outcome: 'failed',
+    reason: { code: 'pods', pods: [{ uid: 'settled', pod: 'settled', reason: BECAUSE, failed: said('it crashed') }] },
+  })
   expect([isBrought(gone), isBrought(pod('settled'))]).toEqual([false, true])
   // It came home in the end all the same.
-  expect(isBrought({ ...pod('upgraded'), hadFailed: 'failed' })).toBe(true)
+  expect(isBrought({ ...pod('upgraded'), before: { outcome: 'failed', reason: BECAUSE } })).toBe(true)
 })
 
 test('an abort is none where the journal of a pod could not be closed', () => {
-  const unclosed: PodResult = { ...pod('failed'), unclosed: true }
+  const unclosed: PodResult = { ...pod('failed'), record: 'unclosed' }
   const asked = { by: 'ann', takesOver: false, isOnNew: () => false }
-  expect(endingOfAbort([pod('unchanged'), unclosed], asked)).toEqual({ outcome: 'failed', reason: 'failed: because' })
+  expect(endingOfAbort([pod('unchanged'), unclosed], asked)).toEqual({
+    outcome: 'failed',
+    reason: { code: 'pods', pods: [{ uid: 'failed', pod: 'failed', reason: BECAUSE }] },
+  })
   // Control: it failed, and is home.
   expect(endingOfAbort([pod('unchanged'), pod('failed')], asked).outcome).toBe('aborted')
 })
 
 test('an abort is none where its record stays open, and what is worse stays so', () => {
-  const left = 'this process has not ended the run: refused; while it is open its abort stays ordered'
+  const left = { code: 'run-not-ended', because: said('refused') }
   const ends = (['aborted', 'needsOperator'] as const).map((outcome) =>
-    withOpenRecord({ outcome, reason: 'because' }, { trouble: 'refused', as: 'conflict' }),
+    withOpenRecord({ outcome, reason: BECAUSE }, { trouble: said('refused'), as: 'conflict' }),
   )
   expect(ends).toEqual([
     { outcome: 'conflict', reason: left },
-    { outcome: 'needsOperator', reason: `because; ${left}` },
+    { outcome: 'needsOperator', reason: { code: 'several', reasons: [BECAUSE, left] } },
   ])
 })
 
 test('a run is no success where it leaves pods that nobody has looked after, and what is worse stays so', () => {
+  const overlooked = { code: 'overlooked', pods: ['web-2', 'web-0'] }
   const ends = (['done', 'aborted', 'needsOperator'] as const).map((outcome) =>
-    withOverlooked({ outcome, reason: 'because' }, ['web-2', 'web-0']),
+    withOverlooked({ outcome, reason: BECAUSE }, ['web-2', 'web-0']),
   )
   expect(ends).toEqual([
-    { outcome: 'failed', reason: expect.stringMatching(/^not settled: web-2, web-0: .*the same command/) },
-    { outcome: 'failed', reason: expect.stringMatching(/^not settled: web-2, web-0: /) },
-    { outcome: 'needsOperator', reason: expect.stringMatching(/^because; not settled: web-2, web-0: /) },
+    { outcome: 'failed', reason: overlooked },
+    { outcome: 'failed', reason: overlooked },
+    { outcome: 'needsOperator', reason: { code: 'several', reasons: [BECAUSE, overlooked] } },
   ])
 })
 
@@ -80,21 +95,24 @@ describe('an abort', () => {
     const pods = [pod('upgraded'), pod('skipped'), pod('unchanged'), pod('unchanged'), pod('settled'), pod('failed')]
     expect(endingOfAbort(pods, { by: 'ann', takesOver: false, isOnNew })).toEqual({
       outcome: 'aborted',
-      reason: 'by ann; 1 on their new images, 3 left on their old ones',
+      reason: { code: 'aborted', by: 'ann', upgraded: 1, old: 3 },
     })
   })
 
   test('counts what was patched to other images than were asked for in the end by those that it has', () => {
     const pods = [pod('unchanged'), pod('failed'), pod('upgraded')]
     const { reason } = endingOfAbort(pods, { by: 'ann', takesOver: false, isOnNew: (uid) => uid === 'unchanged' })
-    expect(reason).toBe('by ann; 2 on their new images, 1 left on their old ones')
+    expect(reason).toEqual({ code: 'aborted', by: 'ann', upgraded: 2, old: 1 })
   })
 
-  test.each<[PodResult[], string]>([
-    [[pod('upgraded')], 'by ann; of the open pods, 1 on their new images, 0 left on their old ones'],
-    [[], 'by ann; no pod was open'],
-  ])('of a run that another began says nothing of the pods that this had done with', (pods, reason) => {
-    expect(endingOfAbort(pods, { by: 'ann', takesOver: true, isOnNew })).toEqual({ outcome: 'aborted', reason })
+  test.each<[PodResult[], { upgraded: number; old: number; open: number }]>([
+    [[pod('upgraded')], { upgraded: 1, old: 0, open: 1 }],
+    [[], { upgraded: 0, old: 0, open: 0 }],
+  ])('of a run that another began says nothing of the pods that this had done with', (pods, counts) => {
+    expect(endingOfAbort(pods, { by: 'ann', takesOver: true, isOnNew })).toEqual({
+      outcome: 'aborted',
+      reason: { code: 'aborted', by: 'ann', ...counts },
+    })
   })
 
   test.each<[PodResult, string]>([

@@ -1,23 +1,26 @@
+import { several } from '../reasons/several.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { PodResult, RunOutcome } from './events.ts'
+
+interface Ending {
+  outcome: RunOutcome
+  reason: Reason
+}
 
 /**
  * How a run ended, from how its pods did: the worst of them, in the order of the exit codes that a pipeline acts on. `stays`: of a
  * pod, by its uid, that nothing is asked of it, on whatever images it is.
  */
-export function worstOutcome(
-  pods: readonly PodResult[],
-  stays: (uid: string) => boolean = () => false,
-): { outcome: RunOutcome; reason: string } {
-  const say = (some: readonly PodResult[]): string => some.map(({ pod, reason }) => `${pod}: ${reason}`).join('; ')
+export function worstOutcome(pods: readonly PodResult[], stays: (uid: string) => boolean = () => false): Ending {
   const of = (outcome: PodResult['outcome']): PodResult[] => pods.filter((pod) => pod.outcome === outcome)
   const needsOperator = of('needsOperator')
   if (needsOperator.length > 0) return { outcome: 'needsOperator', reason: say(needsOperator) }
   const conflict = of('conflict')
   if (conflict.length > 0) return { outcome: 'conflict', reason: say(conflict) }
-  // Found by reading: a pod failed and went, and its run was done. Who has mended nothing would have the next pod fail too.
+  // A pod that failed and went has mended nothing: the next pod would fail too.
   const failed = pods.filter((pod) => pod.outcome === 'failed' || hasFailedAndGone(pod))
   // A drain that did not come to its end in time and was undone: nothing is broken, and the same command tries again.
-  const late = failed.filter(({ deadline, out }) => deadline === 'drain' && !out)
+  const late = failed.filter(({ deadline, traffic }) => deadline === 'drain' && traffic !== 'out')
   if (failed.length > late.length) return { outcome: 'failed', reason: say(failed) }
   const rolledBack = of('rolledBack')
   if (rolledBack.length > 0) return { outcome: 'rolledBack', reason: say(rolledBack) }
@@ -28,8 +31,16 @@ export function worstOutcome(
   const unchanged = of('unchanged')
   if (unchanged.length > 0) return { outcome: 'failed', reason: say(unchanged) }
   const { left = [], already = [] } = Object.groupBy(of('skipped'), ({ uid }) => (stays(uid) ? 'left' : 'already'))
-  const words = left.length === 0 ? '' : `, ${left.length} left as ${left.length === 1 ? 'it is' : 'they are'}`
-  return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${already.length} at the wanted images already${words}` }
+  const upgraded = of('upgraded').length
+  return { outcome: 'done', reason: { code: 'counts', upgraded, already: already.length, left: left.length } }
+}
+
+function say(some: readonly PodResult[]): Reason {
+  const pods = some.map((result) => {
+    const { uid, pod, reason, before } = result
+    return { uid, pod, reason, ...(before && hasFailedAndGone(result) ? { failed: before.reason } : {}) }
+  })
+  return { code: 'pods', pods }
 }
 
 /** What ends so may be drained, whatever its journal says. */
@@ -42,35 +53,26 @@ const BROUGHT: ReadonlySet<PodResult['outcome']> = new Set(['upgraded', 'skipped
  * One that failed, or was rolled back, is at its end and not at its images: what goes on with it is the same run. So is one that
  * went on its way there: what has come in its place may be on any images.
  */
-export function isBrought(pod: Pick<PodResult, 'outcome' | 'hadFailed'>): boolean {
+export function isBrought(pod: Pick<PodResult, 'outcome' | 'before'>): boolean {
   return BROUGHT.has(pod.outcome) && !hasFailedAndGone(pod)
 }
 
-export function hasFailedAndGone({ outcome, hadFailed }: Pick<PodResult, 'outcome' | 'hadFailed'>): boolean {
-  return outcome === 'settled' && hadFailed !== undefined
+export function hasFailedAndGone({ outcome, before }: Pick<PodResult, 'outcome' | 'before'>): boolean {
+  return outcome === 'settled' && before !== undefined
 }
 
 /** Of a run that leaves these pods as they are: nobody has looked after them, and their targets may be drained. */
-export function withOverlooked(
-  { outcome, reason }: { outcome: RunOutcome; reason: string },
-  pods: readonly string[],
-): { outcome: RunOutcome; reason: string } {
-  const left =
-    `not settled: ${pods.join(', ')}: gone while they waited for their turn, or not of this request. sluice status says what ` +
-    `may be drained for them; the same command again goes on with those that it asks for, one that names their workload with ` +
-    `all, and of a workload that is gone a person says how they stand: sluice resolve pod/NAME --traffic in`
+export function withOverlooked({ outcome, reason }: Ending, pods: readonly string[]): Ending {
+  const left: Reason = { code: 'overlooked', pods: [...pods] }
   if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
-  return { outcome, reason: `${reason}; ${left}` }
+  return { outcome, reason: several(reason, left) }
 }
 
 /** Of an abort whose record could not be closed: unless another has ended the run since, it is open, and the order stands. */
-export function withOpenRecord(
-  { outcome, reason }: { outcome: RunOutcome; reason: string },
-  { trouble, as }: { trouble: string; as: RunOutcome },
-): { outcome: RunOutcome; reason: string } {
-  const left = `this process has not ended the run: ${trouble}; while it is open its abort stays ordered`
+export function withOpenRecord({ outcome, reason }: Ending, { trouble, as }: { trouble: Reason; as: RunOutcome }): Ending {
+  const left = { code: 'run-not-ended', because: trouble } as const
   if (outcome === 'aborted') return { outcome: as, reason: left }
-  return { outcome, reason: `${reason}; ${left}` }
+  return { outcome, reason: several(reason, left) }
 }
 
 /**
@@ -81,13 +83,18 @@ export function withOpenRecord(
 export function endingOfAbort(
   pods: readonly PodResult[],
   { by, takesOver, isOnNew }: { by: string; takesOver: boolean; isOnNew(uid: string): boolean },
-): { outcome: RunOutcome; reason: string } {
-  const unfinished = pods.filter(({ out, unclosed, outcome }) => out || unclosed || UNSETTLED.has(outcome))
+): Ending {
+  const unfinished = pods.filter(isUnfinished)
   if (unfinished.length > 0) return worstOutcome(unfinished)
   const upgraded = pods.filter(({ outcome }) => outcome === 'upgraded').length
   const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'rolledBack' || outcome === 'failed')
   const kept = others.filter(({ uid }) => isOnNew(uid)).length
-  const counts = `${upgraded + kept} on their new images, ${others.length - kept} left on their old ones`
-  if (!takesOver) return { outcome: 'aborted', reason: `by ${by}; ${counts}` }
-  return { outcome: 'aborted', reason: pods.length === 0 ? `by ${by}; no pod was open` : `by ${by}; of the open pods, ${counts}` }
+  const open = takesOver ? { open: pods.length } : {}
+  const reason = { code: 'aborted', by, upgraded: upgraded + kept, old: others.length - kept, ...open } as const
+  return { outcome: 'aborted', reason }
+}
+
+/** Something of it is out of rotation, open, or not known. */
+export function isUnfinished({ traffic, record, outcome }: PodResult): boolean {
+  return traffic === 'out' || record === 'unclosed' || UNSETTLED.has(outcome)
 }

@@ -215,9 +215,7 @@ test.each(['drain', 'patched', 'restore'] as const)(
     const given = { entry: { state: 'closed' }, stored: drained({ target: 'edge/b' }, step), reaches: false } satisfies Given
     await expect(planned(given)).rejects.toMatchObject({
       kind: 'preflight',
-      message: expect.stringMatching(
-        /^pod\/web-2 is half done, and its record names "edge" of the load balancer "edge", which /,
-      ) as string,
+      reason: { code: 'half-done-not-in-config', pod: 'web-2', place: { loadBalancer: 'edge', scope: 'edge' } },
     })
     await expect(planned({ ...given, abort: true })).rejects.toMatchObject({ kind: 'preflight' })
     // Controls: the config has it; or nobody has touched it there.
@@ -242,17 +240,24 @@ test.each([
   const stored: ReadJournal = { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
   await expect(planned({ entry: { state: 'closed' }, stored, abort })).rejects.toMatchObject({
     kind: 'preflight',
-    message: expect.stringMatching(
-      /^pod\/web-2 is half done, .* "former", .* sluice resolve pod\/web-2 -n \S+ --traffic in$/,
-    ) as string,
+    reason: {
+      code: 'half-done-not-in-config',
+      pod: 'web-2',
+      place: { loadBalancer: 'former' },
+      resolve: { command: 'resolve', pod: 'web-2', namespace: 'shop', traffic: 'in' },
+    },
   })
 })
 
 // Found by trial: the pod was gone, and what had come in its place was waited for in vain.
 test.each([
-  ['another load balancer', { entry: { targets: [{ ...OUT, loadBalancer: 'former', target: 'former/a' }] } }, '"former"'],
-  ['another instance', { entry: {}, reaches: false }, '"edge" of the load balancer "edge"'],
-] as const)('what was drained in %s for a pod that is gone is refused, also in an abort', async (_, given, where) => {
+  [
+    'another load balancer',
+    { entry: { targets: [{ ...OUT, loadBalancer: 'former', target: 'former/a' }] } },
+    { loadBalancer: 'former' },
+  ],
+  ['another instance', { entry: {}, reaches: false }, { loadBalancer: 'edge', scope: 'edge' }],
+] as const)('what was drained in %s for a pod that is gone is refused, also in an abort', async (_, given, place) => {
   for (const abort of [false, true])
     for (const images of [
       ['app:v1', 'app:v1'],
@@ -260,11 +265,12 @@ test.each([
     ])
       await expect(planned({ ...given, images, abort } as unknown as Given)).rejects.toMatchObject({
         kind: 'preflight',
-        message: expect.stringMatching(
-          new RegExp(
-            `^pod/web-gone is gone, and .* in .*${where}, .* sluice resolve pod/web-gone -n \\S+ --gone --load-balancer \\S+ --traffic in$`,
-          ),
-        ) as string,
+        reason: {
+          code: 'gone-not-in-config',
+          pod: 'web-gone',
+          place,
+          resolve: { command: 'resolve', pod: 'web-gone', gone: true, loadBalancers: [place.loadBalancer], traffic: 'in' },
+        },
       })
 })
 
@@ -273,9 +279,12 @@ test('of it all are named that the command is about, and it is about no other lo
   const former = (target: string, untouched = false) => ({ ...OUT, loadBalancer: 'former', target, untouched })
   const targets = [OUT, former('former/a'), former('former/b'), former('former/c', true)]
   await expect(planned({ entry: { targets } })).rejects.toMatchObject({
-    message: expect.stringMatching(
-      /all of it in "former" is as .* \(former\/a and former\/b\), sluice resolve pod\/web-gone .* --gone --load-balancer former --traffic in$/,
-    ) as string,
+    reason: {
+      code: 'gone-not-in-config',
+      place: { loadBalancer: 'former' },
+      targets: ['former/a', 'former/b'],
+      resolve: { command: 'resolve', pod: 'web-gone', gone: true, loadBalancers: ['former'], traffic: 'in' },
+    },
   })
 })
 
@@ -304,7 +313,7 @@ test('one that was to be drained, and has another entry since, is refused: by it
   const refusal = (stored: ReadJournal) => planned({ entry: { state: 'closed' }, stored, added: 'c' })
   await expect(refusal(drained({ target: 'edge/b' }))).rejects.toMatchObject({
     kind: 'preflight',
-    message: expect.stringMatching(/^pod\/web-2 is half done, and was not drained in edge\/edge\/c, /) as string,
+    reason: { code: 'half-done-elsewhere', pod: 'web-2', entry: { loadBalancer: 'edge', target: 'edge/c' } },
   })
   await expect(refusal(drained({ target: 'edge/renamed' }))).rejects.toMatchObject({ kind: 'preflight' })
   // Control: a name of it that has changed.
@@ -320,7 +329,7 @@ test.each(['patched', 'restore'] as const)('so is one whose entry was made anew 
   const given = { entry: { state: 'closed' }, stored, images: ['app:v2', 'app:v1'] } satisfies Given
   await expect(planned(given)).rejects.toMatchObject({
     kind: 'preflight',
-    message: expect.stringMatching(/^pod\/web-2 is half done, and was not drained in edge\/edge\/b, /) as string,
+    reason: { code: 'half-done-elsewhere', pod: 'web-2', entry: { loadBalancer: 'edge', target: 'edge/b' } },
   })
 })
 
@@ -463,7 +472,8 @@ test('a template that stays is not given what one of several pods had had', asyn
 
 test('of a pod that came up after the run which is undone it is not said that it runs the images already', async () => {
   const { reasons } = await planned({ entry: { before: { images: IMAGES } }, finishedAt: '2026-01-03', undo: true })
-  expect(new Set(reasons)).toEqual(new Set(['run r1 had nothing to do with it: it stays as it is']))
+  expect(reasons.length).toBeGreaterThan(0)
+  for (const reason of reasons) expect(reason).toEqual({ code: 'not-of-undone-run', run: 'r1' })
 })
 
 // Found by trial: it was warned of what an upgrade would have done with the pods that it had none of.
@@ -474,7 +484,12 @@ test.each([true, false])('warned of what would be upgraded, unless it is an abor
 
 // Found by a fresh user: status asked for a person, and the plan said that the run would settle it.
 test('a plan says what a person has to do first, and an abort, which warns of nothing, does not', async () => {
-  const said = expect.stringMatching(/^edge: edge\/a was drained for pod\/web-gone, which is gone, .* --gone --traffic in$/)
+  const said = {
+    code: 'awaits-person',
+    pod: 'web-gone',
+    entries: [{ loadBalancer: 'edge', target: 'edge/a' }],
+    resolve: { command: 'resolve', pod: 'web-gone', namespace: 'shop', gone: true, traffic: 'in' },
+  }
   expect((await planned({ entry: { state: 'abandoned' } })).warnings).toEqual(['of what would be upgraded', said])
   expect((await planned({ entry: {} })).warnings).toEqual(['of what would be upgraded'])
   expect((await planned({ entry: { state: 'abandoned' }, abort: true })).warnings).toEqual([])

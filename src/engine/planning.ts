@@ -6,13 +6,13 @@ import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts
 import type { PlanInput, PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
 import { hasChanges } from '../plan/has-changes.ts'
-import { guarantees } from '../plan/guarantees.ts'
 import type { OperatorOut } from '../plan/window.ts'
 import { admit, howMuchOut } from '../plan/window.ts'
 import type { Plan, PlannedTarget, PodAction } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
-import { abandonedWords } from './abandoned-words.ts'
-import { messageOf, RunError } from './errors.ts'
+import { abandonedReasons } from './abandoned.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { reasonOf, RunError } from './errors.ts'
 import { minReadyRefusals, minReadyWarnings } from './min-ready.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import type { Ledger, RetiredPlace } from '../journal/ledger.ts'
@@ -20,7 +20,7 @@ import { droppedPlaces, droppedRefusals, retiredWarning } from './ledgers/droppe
 import { isOpenFor } from './ledgers/is-open-for.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import type { Availability } from './rollout/availability.ts'
-import { shortageWarnings } from './rollout/missing-pods.ts'
+import { shortageReasons } from './rollout/missing-pods.ts'
 import type { WindowMember } from './rollout/window-pods.ts'
 import { windowPods } from './rollout/window-pods.ts'
 import type { PodStore } from '../observation/pod-store.ts'
@@ -113,16 +113,14 @@ export function createPlanning(options: PlanningOptions): Planning {
   }
 
   /** By labels those beside them are not in the store. */
-  function shortages(): string[] {
+  function shortages(): Reason[] {
     if (!('refs' in request.select)) return []
-    return shortageWarnings(
-      options.workloads,
-      Array.from(store.all(), ({ pod }) => pod),
-    )
+    const pods = Array.from(store.all(), ({ pod }) => pod)
+    return shortageReasons(options.workloads, pods).map((one) => ({ ...one, countAsOut: true }))
   }
 
   /** What the run would wait for before its first pod, by its own rule and on what is observed now. */
-  function waits(of: Plan, pods: readonly Observation[]): string[] {
+  function waits(of: Plan, pods: readonly Observation[]): Reason[] {
     const planned = new Map(of.pods.map((one) => [one.uid, one]))
     const isToBe = ({ pod }: Observation, action: PodAction): boolean => planned.get(pod.uid)?.action === action
     if (pods.some((one) => isToBe(one, 'adopt'))) return []
@@ -144,7 +142,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     })
     const { start, waitingFor } = admit(window, of.window)
     if (start.length > 0 || waitingFor === undefined) return []
-    return [`no pod can start now: ${waitingFor}; a run waits for that until deadlines.ready is over`]
+    return [{ code: 'no-pod-can-start', because: waitingFor }]
   }
 
   async function replan(): Promise<void> {
@@ -183,7 +181,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       left,
     })
     const views = pods.map(({ pod }) => pod)
-    const abandoned = abandonedWords(left, views, request.namespace)
+    const abandoned = abandonedReasons(left, views, request.namespace)
     const staying = undo ? stillOnRelease(undo, options.workloads, views) : []
     const changed = undo ? changedSince(undo, options.workloads, views) : []
     plan = buildPlan({
@@ -197,7 +195,6 @@ export function createPlanning(options: PlanningOptions): Planning {
         loadBalancer: name,
         adapter: adapterName,
         level: capabilities.guarantee,
-        meaning: guarantees[capabilities.guarantee],
       })),
       warnings: [
         ...workloads.flatMap(({ assessment }) => assessment.warnings),
@@ -318,7 +315,7 @@ async function planPods({
   try {
     answers = await traffic.find([...asked, ...adopted].map(({ pod }) => pod))
   } catch (error) {
-    throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
+    throw new RunError('preflight', { code: 'load-balancer-not-asked', because: reasonOf(error) }, { cause: error })
   }
   const found = new Map(asked.map(({ pod }, index) => [pod.uid, answers[index]!]))
   for (const [index, one] of adopted.entries()) await assertNoneAdded(one, answers[asked.length + index]!, loadBalancers)
@@ -352,7 +349,7 @@ async function planPods({
     drained.find(({ target: before }) => !before.untouched && isSameEntry(before, { loadBalancer, target }, adapterOf))
   const planned = pods.map(({ pod, stored }): PlanPod => {
     const images = wanted(pod)
-    const stays = undo && images.length === 0 ? `run ${undo.run} had nothing to do with it: it stays as it is` : undefined
+    const stays = undo && images.length === 0 ? ({ code: 'not-of-undone-run', run: undo.run } as const) : undefined
     const isRead = stored.kind !== 'unreadable'
     const base = { pod, stored, isOnRecord: !isRead && isOnRecord(pod), images, ...(stays === undefined ? {} : { stays }) }
     const open = openJournal(stored)

@@ -2,6 +2,7 @@ import { idNamed } from '../workloads/kinds/testing/id-named.ts'
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { Reason } from '../reasons/reason.ts'
 import { parseAllDocuments } from 'yaml'
 import type { AccessCheck } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -54,7 +55,7 @@ test.each(['StatefulSet', 'DaemonSet'] as const)(
     const right = `get ${kind.toLowerCase()}s`
     await expect(asked(kind, right)).rejects.toMatchObject({
       kind: 'preflight',
-      message: expect.stringContaining(`${right}.apps`),
+      reason: { code: 'rights-missing', rights: expect.arrayContaining([`${right}.apps`]) as string[] },
     })
   },
 )
@@ -74,15 +75,23 @@ test('Leases and workloads may be given by their names, as the role says, where 
     },
     { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'watch', 'patch'], resourceNames: ['web'] },
   ])
-  const checked = (...names: string[]): Promise<string | undefined> =>
+  const checked = (...names: string[]): Promise<Reason | undefined> =>
     checkRights(restricted, { namespace: 'shop', select: { refs: names.map((name) => ({ ...STATEFUL_SET, name })) } })
   await checked('web')
   await expect(checked('db', 'store')).rejects.toMatchObject({
-    message: expect.stringContaining(
-      'not allowed in namespace shop: get statefulsets.apps, list statefulsets.apps, watch statefulsets.apps, patch statefulsets.apps, get leases',
-    ),
+    reason: {
+      code: 'rights-missing',
+      namespace: 'shop',
+      rights: expect.arrayContaining([
+        'get statefulsets.apps',
+        'list statefulsets.apps',
+        'watch statefulsets.apps',
+        'patch statefulsets.apps',
+        'get leases.coordination.k8s.io',
+      ]) as string[],
+    },
   })
   await expect(checkRights(restricted, { namespace: 'shop', select: { labelSelector: 'app=web' } })).rejects.toMatchObject({
-    message: expect.stringContaining('get leases.coordination.k8s.io'),
+    reason: { rights: expect.arrayContaining(['get leases.coordination.k8s.io']) as string[] },
   })
 })

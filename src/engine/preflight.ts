@@ -1,6 +1,7 @@
 import { type AccessCheck, checkAccess } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { RunError } from './errors.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { reasonOf, RunError } from './errors.ts'
 import type { RunRequest } from './request.ts'
 import { KINDS } from '../workloads/kinds/index.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
@@ -14,21 +15,15 @@ import { rightName, rightsFor, rightsOfRun } from './rights.ts'
 export async function checkRights(
   client: KubeClient,
   { namespace, select, kinds = KINDS }: Pick<RunRequest, 'namespace' | 'select'> & { kinds?: Kinds | undefined },
-): Promise<string | undefined> {
+): Promise<Reason | undefined> {
   const rights = rightsOfRun('refs' in select ? rightsFor(select.refs, kinds) : []).filter(({ isOptional }) => !isOptional)
   const checks = rights.flatMap((right) => checksOf(right, namespace))
   const { denied, unasked } = await checkAccess(client, checks)
   if (denied.length > 0) {
     const missing = [...new Set(denied.map(({ check }) => rightName(check)))]
-    throw new RunError(
-      'preflight',
-      `not allowed in namespace ${namespace}: ${missing.join(', ')}; \`sluice rbac\` prints a Role with the rights that a run needs`,
-    )
+    throw new RunError('preflight', { code: 'rights-missing', namespace, rights: missing })
   }
-  return (
-    unasked &&
-    `whether this user has the rights that a run needs cannot be asked for, so that one that is missing shows only when it is used: ${unasked.message} (the ClusterRole system:basic-user allows to ask)`
-  )
+  return unasked && { code: 'rights-not-asked', because: reasonOf(unasked) }
 }
 
 function checksOf(right: ReturnType<typeof rightsOfRun>[number], namespace: string): AccessCheck[] {

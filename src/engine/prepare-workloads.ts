@@ -2,7 +2,7 @@ import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { displayName } from '../pods/workload-id.ts'
-import { messageOf, RunError } from './errors.ts'
+import { reasonOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { assertConfirmed } from './leases/confirm-all.ts'
 import { rehearse } from './rollout/pod-ports.ts'
@@ -35,7 +35,7 @@ export async function rehearseFirst({ world, client, namespace }: PrepareOptions
       if (!pod || !assessed) return
       const answer = await rehearse(client, namespace, pod, world.imagesFor(pod), [])
       if (answer.kind === 'refused') {
-        throw new RunError('preflight', `the API server refuses the patch of pod/${pod.name}: ${answer.message}`)
+        throw new RunError('preflight', { code: 'patch-of-pod-refused', pod: pod.name, because: answer.reason })
       }
       if (answer.kind === 'accepted') accepted.add(uid)
     }),
@@ -59,7 +59,7 @@ export async function prepareWorkloads(options: Preparing): Promise<void> {
       signal,
       isOwned,
       fence,
-      onProgress: (message) => tell({ type: 'template', workload: displayName(workload.ref), message }),
+      onProgress: (reason) => tell({ type: 'template', workload: displayName(workload.ref), reason }),
     })
     for (const { pod, stored } of world.store.all()) {
       if (isOpen(stored) || pod.deleting || !workload.owns(pod) || !world.includes(pod)) continue
@@ -85,6 +85,6 @@ async function label(
     world.store.observe(await client.patch(podsPath(namespace, pod.name), guarded, { signal }))
   } catch (error) {
     signal.throwIfAborted()
-    tell({ type: 'warning', pod: pod.name, message: `its revision label could not be set: ${messageOf(error)}` })
+    tell({ type: 'warning', pod: pod.name, reason: { code: 'revision-label-not-set', because: reasonOf(error) } })
   }
 }

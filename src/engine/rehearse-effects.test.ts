@@ -19,7 +19,13 @@ const refusing: Adapter['rehearse'] = (wanted) =>
 test('an effect that cannot be made is refused before anything is touched, by target and field', async () => {
   await expect(rehearsing({ inRotation: true, rehearse: refusing })).rejects.toMatchObject({
     kind: 'preflight',
-    message: 'drain and restore of a in the load balancer edge cannot be made: edge: restore.body: No such key',
+    reason: {
+      code: 'effects-cannot-be-made',
+      loadBalancer: 'edge',
+      target: 'a',
+      others: 0,
+      because: { code: 'load-balancer-error', adapter: 'edge', kind: 'fatal', said: 'edge: restore.body: No such key' },
+    },
   })
 })
 

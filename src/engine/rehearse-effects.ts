@@ -1,5 +1,5 @@
 import type { TargetSnapshot } from '../../adapters/contract.ts'
-import { messageOf, RunError } from './errors.ts'
+import { reasonOf, RunError } from './errors.ts'
 import type { LoadBalancer } from './request.ts'
 import type { Place } from './traffic/find-targets.ts'
 import { keyOf } from './traffic/target-key.ts'
@@ -25,13 +25,22 @@ export async function rehearseEffects(
     try {
       wrong = await adapter.rehearse(wanted, { deadlineMs: 10_000, assertLive: () => {} })
     } catch (error) {
-      throw new RunError('preflight', `the load balancer ${name} could not be asked: ${messageOf(error)}`, { cause: error })
+      throw new RunError(
+        'preflight',
+        { code: 'load-balancer-not-asked', loadBalancer: name, because: reasonOf(error) },
+        { cause: error },
+      )
     }
     const [first] = wrong
     if (first === undefined) continue
     const [target, error] = first
-    const others = wrong.size === 1 ? '' : `; nor of ${wrong.size - 1} more`
-    const message = `drain and restore of ${target} in the load balancer ${name} cannot be made: ${error.message}${others}`
-    throw new RunError('preflight', message, { cause: error })
+    const reason = {
+      code: 'effects-cannot-be-made',
+      loadBalancer: name,
+      target,
+      others: wrong.size - 1,
+      because: reasonOf(error),
+    } as const
+    throw new RunError('preflight', reason, { cause: error })
   }
 }

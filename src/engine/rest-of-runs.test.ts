@@ -5,7 +5,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import type { RestOfRun } from './rest-of-runs.ts'
-import { restOfRuns, restWords } from './rest-of-runs.ts'
+import { restOfRuns, restReasons } from './rest-of-runs.ts'
 import { entryOf } from './testing/ledgers.ts'
 import type { World } from './world.ts'
 
@@ -94,7 +94,7 @@ test('an undo has nothing to do with it: nor is it left on other images', () => 
   expect(rest({ before: [ledger('r1', 'v2')], wanted: () => [] })).toEqual([])
 })
 
-test('in words, of this run and of others', () => {
+test('as reasons, of this run and of others', () => {
   const of = (run: string, names: string[], change: Partial<RestOfRun>): RestOfRun => ({
     ledger: ledger(run, 'v2'),
     isOwn: false,
@@ -102,12 +102,11 @@ test('in words, of this run and of others', () => {
     staysOpen: true,
     ...change,
   })
-  const next = 'a command that names the workload goes on with all, sluice abort ends it'
   const own = of('r3', ['web-0'], { isOwn: true })
-  expect(restWords([])).toEqual([])
-  expect(restWords([own])).toEqual([`the run stays open for web-0: ${next}`])
-  expect(restWords([own, of('r2', ['web-2'], {}), of('r1', ['web-0', 'web-2'], { staysOpen: false })])).toEqual([
-    `the run stays open for web-0, run r2 stays open for web-2: ${next}`,
-    'still on other images, of run r1: pods web-0, web-2, which a command that names the workload brings to these',
+  expect(restReasons([])).toEqual([])
+  expect(restReasons([own])).toEqual([{ code: 'stays-open', runs: [{ pods: ['web-0'] }] }])
+  expect(restReasons([own, of('r2', ['web-2'], {}), of('r1', ['web-0', 'web-2'], { staysOpen: false })])).toEqual([
+    { code: 'stays-open', runs: [{ pods: ['web-0'] }, { run: 'r2', pods: ['web-2'] }] },
+    { code: 'on-other-images', run: 'r1', pods: ['web-0', 'web-2'] },
   ])
 })

@@ -1,7 +1,7 @@
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
-import { podNames } from '../workloads/pod-names.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { isTakenOver } from './ledgers/taken-over.ts'
 import { observedIn } from './rollout/beside.ts'
@@ -62,15 +62,15 @@ function hasAsked({ images }: LedgerHeader, wanted: readonly ContainerImage[]): 
   return wanted.every(({ container, image }) => images.some((one) => one.container === container && one.image === image))
 }
 
-/** For whoever reads how the run ended. */
-export function restWords(rest: readonly RestOfRun[]): string[] {
-  const nameOf = ({ ledger, isOwn }: RestOfRun): string => (isOwn ? 'the run' : `run ${ledger.header.run}`)
+/** For the reader of how the run ended. */
+export function restReasons(rest: readonly RestOfRun[]): Reason[] {
+  const of = ({ ledger, isOwn, pods }: RestOfRun): { run?: string; pods: string[] } => ({
+    ...(isOwn ? {} : { run: ledger.header.run }),
+    pods: pods.map(({ name }) => name),
+  })
   const { open = [], left = [] } = Object.groupBy(rest, ({ staysOpen }) => (staysOpen ? 'open' : 'left'))
-  const stays = open.map((one) => `${nameOf(one)} stays open for ${one.pods.map(({ name }) => name).join(', ')}`).join(', ')
-  const next = 'a command that names the workload goes on with all, sluice abort ends it'
-  const brings = 'which a command that names the workload brings to these'
   return [
-    ...(open.length === 0 ? [] : [`${stays}: ${next}`]),
-    ...left.map((one) => `still on other images, of ${nameOf(one)}: ${podNames(one.pods)}, ${brings}`),
+    ...(open.length === 0 ? [] : [{ code: 'stays-open', runs: open.map(of) } as const]),
+    ...left.map((one) => ({ code: 'on-other-images', ...of(one) }) as const),
   ]
 }

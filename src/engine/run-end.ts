@@ -1,22 +1,23 @@
+import { several } from '../reasons/several.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import { KubeError } from '../kube/errors.ts'
 import { WorkloadError } from '../workloads/errors.ts'
-import { podNames } from '../workloads/pod-names.ts'
-import { isTaken, messageOf, RunError } from './errors.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { isTaken, reasonOf, RunError } from './errors.ts'
 import type { PodResult, RunResult } from './events.ts'
 import { isPassing } from './ledgers/until-answered.ts'
 import type { Given } from './orders/obedience.ts'
 import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 import type { RunRequest } from './request.ts'
 import type { RestOfRun } from './rest-of-runs.ts'
-import { isBehind, restWords } from './rest-of-runs.ts'
-import { isThere, shortageWords } from './rollout/missing-pods.ts'
+import { isBehind, restReasons } from './rest-of-runs.ts'
+import { isThere, shortageReasons } from './rollout/missing-pods.ts'
 import { stillOnRelease } from './undoing.ts'
 import type { World } from './world.ts'
 
 export type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
-export const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
+export const INTERRUPTED: Ending = { outcome: 'interrupted', reason: { code: 'stopped-before-done' } }
 
 /** What there may be of a run already, before its pods' turn. */
 export interface Begun {
@@ -34,7 +35,7 @@ export interface RunEnd {
   /** Pods that nobody has looked after, whatever else there was. */
   withOverlooked(pods: readonly PodResult[], overlooked: readonly string[]): void
   /** An abort is not over, whatever it was to end as: its record could not be closed. */
-  withOpenRecord(pods: readonly PodResult[], trouble: string, error: unknown): void
+  withOpenRecord(pods: readonly PodResult[], trouble: Reason, error: unknown): void
   /** What an error means that comes before the pods' turn. Throws one that says nothing of the run. */
   ofError(error: unknown, begun: Begun): Ending
   ofPods(pods: readonly PodResult[]): Ending
@@ -67,9 +68,9 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
   const isAborted = (): boolean => given()?.order === 'abort' && !isInterrupted()
 
   function ofError(error: unknown, begun: Begun): Ending {
-    const reason = messageOf(error)
+    const reason = reasonOf(error)
     if (ending) return ending
-    if (signal.aborted) return { outcome: 'interrupted', reason: 'interrupted before any pod was touched' }
+    if (signal.aborted) return { outcome: 'interrupted', reason: { code: 'interrupted-before-start' } }
     const refused = begun.inTemplate ? 'failed' : 'refused'
     if (error instanceof RunError) {
       const { kind, holder } = error
@@ -94,14 +95,14 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
     }
     // Nor does what else keeps a run from its end: whoever branches on how it ended would never hear of the pod.
     if (ending && ending.outcome !== 'needsOperator' && worst.outcome === 'needsOperator')
-      return { outcome: worst.outcome, reason: `${worst.reason}; ${ending.reason}` }
+      return { outcome: worst.outcome, reason: several(worst.reason, ending.reason) }
     if (ending) return ending
     if (isAborted()) return endingOfAbort(pods, { by: given()!.by, takesOver: request.abort !== undefined, isOnNew })
     const left = worst.outcome === 'done' || pods.some(hasFailedAndGone) ? notBegun(pods) : []
     if (left.length > 0) {
-      const words = `not begun: ${left.join(', ')}, since a pod failed that is gone by now`
-      if (worst.outcome === 'done') return { outcome: 'failed', reason: words }
-      return { outcome: worst.outcome, reason: `${worst.reason}; ${words}` }
+      const lacking = { code: 'not-begun', pods: left } as const
+      if (worst.outcome === 'done') return { outcome: 'failed', reason: lacking }
+      return { outcome: worst.outcome, reason: several(worst.reason, lacking) }
     }
     return worst.outcome === 'done' ? withRest(worst, pods) : worst
   }
@@ -113,7 +114,7 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
   function notBegun(pods: readonly PodResult[]): string[] {
     const told = new Set(pods.map(({ uid }) => uid))
     const planned = new Set(plannedPods(world).map(({ uid }) => uid))
-    const isHeld = pods.some(({ hadFailed }) => hadFailed !== undefined)
+    const isHeld = pods.some(({ before }) => before !== undefined)
     return Array.from(world.store.all()).flatMap(({ pod }) => {
       const isMeant = planned.has(pod.uid) || (isHeld && world.includes(pod))
       return isMeant && !told.has(pod.uid) && isBehind(pod, world) ? [pod.name] : []
@@ -140,23 +141,24 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
   }
 
   function withRest(done: Ending, pods: readonly PodResult[]): Ending {
-    return { ...done, reason: [done.reason, ...restWords(restOf(pods)), ...onRelease(), ...notServing()].join('; ') }
+    return { ...done, reason: several(done.reason, ...restReasons(restOf(pods)), ...onRelease(), ...notServing()) }
   }
 
   /**
    * Found by a breaker: the last pod was replaced before its turn, what came in its place never started, and the run was done, with
    * not a word of it. Nothing is to be done by a run for what the template has made, but whoever reads how it ended has to know.
    */
-  function notServing(): string[] {
+  function notServing(): Reason[] {
     const views = Array.from(world.store.all(), ({ pod }) => pod)
     const unready = views.filter((pod) => world.includes(pod) && isThere(pod) && !pod.ready)
     // By labels the store has not all pods of a workload.
     const owners = 'refs' in request.select ? world.workloads.map(({ workload }) => workload) : []
-    return [...(unready.length === 0 ? [] : [`not ready at its end: ${podNames(unready)}`]), ...shortageWords(owners, views)]
+    const pods = unready.map(({ name }) => name)
+    return [...(pods.length === 0 ? [] : [{ code: 'not-ready-at-end', pods } as const]), ...shortageReasons(owners, views)]
   }
 
   /** Here too: whoever reads how it ended has not read the plan, and one that came meanwhile is not in it. */
-  function onRelease(): string[] {
+  function onRelease(): Reason[] {
     const undo = world.undoing()
     if (undo === undefined) return []
     const pods = Array.from(world.store.all(), ({ pod }) => pod).filter((pod) => world.includes(pod))

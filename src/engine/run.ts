@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan.ts'
+import { timedClient } from '../kube/timed-client.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { createAccount } from './account.ts'
@@ -67,20 +68,21 @@ export async function prepareRun(request: RunRequest, ports: RunPorts, signal?: 
   }
 }
 
-async function prepare(request: RunRequest, ports: RunPorts): Promise<PreparedRun> {
-  const { clock } = ports
+async function prepare(request: RunRequest, given: RunPorts): Promise<PreparedRun> {
+  const { clock, onEvent } = given
   const beganAt = clock.now()
   const account = createAccount()
   const atMs = (): number => Math.round(clock.now() - beganAt)
   const tell = (body: RunEventBody): void => {
     const event = { ...body, atMs: atMs(), wallAt: new Date(clock.wallNow()).toISOString() }
     account.note(event)
-    ports.onEvent(event)
+    onEvent(event)
   }
+  const ports = { ...given, client: timedClient(given.client, clock, (call) => tell({ type: 'apiCall', ...call })) }
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
   const unasked = await checkRights(ports.client, { ...request, kinds: ports.kinds })
-  if (unasked !== undefined) tell({ type: 'warning', message: unasked })
+  if (unasked !== undefined) tell({ type: 'warning', reason: unasked })
   const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, seen, tell, account, atMs })

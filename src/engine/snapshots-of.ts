@@ -1,5 +1,5 @@
 import type { TargetSnapshot } from '../../adapters/contract.ts'
-import { messageOf, RunError } from './errors.ts'
+import { reasonOf, RunError } from './errors.ts'
 import type { LoadBalancer } from './request.ts'
 import type { Place } from './traffic/find-targets.ts'
 import { keyOf } from './traffic/target-key.ts'
@@ -20,7 +20,11 @@ export async function snapshotsOf(
       const taken = await adapter.snapshot(targets, { deadlineMs: 10_000, assertLive: () => {} })
       for (const [target, snapshot] of taken) standing.set(keyOf({ loadBalancer: name, target }), snapshot)
     } catch (error) {
-      throw new RunError('preflight', `the load balancer ${name} could not be asked: ${messageOf(error)}`, { cause: error })
+      throw new RunError(
+        'preflight',
+        { code: 'load-balancer-not-asked', loadBalancer: name, because: reasonOf(error) },
+        { cause: error },
+      )
     }
   }
   return standing

@@ -25,11 +25,11 @@ const undo: Undoing = {
   labelOf: () => undefined,
   templateOf: () => image('v1'),
 }
-const WORDS = '1 of 2 pods of statefulset/web run the images of run r1 and stay on them, since that had nothing to do with them'
+const STAYS = { code: 'stays-on-release', workload: 'statefulset/web', pods: 1, of: 2, run: 'r1' }
 
 test('pods that stay on what is taken back are told, with the command that brings them to the template', () => {
   expect(stillOnRelease(undo, [web], [pod('web-0', 'v2'), pod('web-1', 'v2')])).toEqual([
-    `${WORDS}; once the template is back, sluice upgrade statefulset/web brings them to it`,
+    { ...STAYS, upgrade: { command: 'upgrade', namespace: 'shop', workloads: ['statefulset/web'] } },
   ])
 })
 
@@ -38,20 +38,20 @@ test.each([
   ['goes back to what they run', image('v2')],
 ])('and without one, where the template %s', (_, template) => {
   const pods = [pod('web-0', 'v2'), pod('web-1', 'v2')]
-  expect(stillOnRelease({ ...undo, templateOf: () => template }, [web], pods)).toEqual([WORDS])
+  expect(stillOnRelease({ ...undo, templateOf: () => template }, [web], pods)).toEqual([STAYS])
 })
 
 test('nor for a Deployment, whose template is left alone', () => {
   const other = { ...web, kind: deployment, ref: { ...web.ref, ...DEPLOYMENT } } as Workload
   expect(stillOnRelease(undo, [other], [pod('web-0', 'v2'), pod('web-1', 'v2')])).toEqual([
-    WORDS.replace('statefulset', 'deployment'),
+    { ...STAYS, workload: 'deployment/web' },
   ])
 })
 
 test('of an undo that is taken back it is any of the images that it had asked for', () => {
   const again = { ...undo, images: [...image('v2'), ...image('v3')] }
-  expect(stillOnRelease(again, [web], [pod('web-1', 'v2'), pod('web-2', 'v3'), pod('web-3', 'v1')])).toEqual([
-    expect.stringMatching(/^2 of 3 pods /),
+  expect(stillOnRelease(again, [web], [pod('web-1', 'v2'), pod('web-2', 'v3'), pod('web-3', 'v1')])).toMatchObject([
+    { ...STAYS, pods: 2, of: 3 },
   ])
 })
 
@@ -67,8 +67,7 @@ test.each([
 // Found by a fresh user: an undo by name of a run that had failed took the next release back, and said nothing of it.
 test('pods that were brought to other images since go back too, and are told', () => {
   expect(changedSince(undo, [web], [pod('web-0', 'v3'), pod('web-1', 'v3')])).toEqual([
-    '1 of 2 pods of statefulset/web run neither the images of run r1 nor those from before it: what has been released since is taken ' +
-      'back with it',
+    { code: 'released-since', workload: 'statefulset/web', pods: 1, of: 2, run: 'r1' },
   ])
 })
 

@@ -20,11 +20,12 @@ export function assertTimeForJobs(
     const { asyncJob, longestJobMs } = adapter.capabilities
     const short = asyncJob ? deadlines.find(({ ms }) => ms <= longestJobMs) : undefined
     if (short === undefined) continue
-    const [deadline, longest] = [short.ms, longestJobMs].map((ms) => `${ms / 1_000}s`)
-    throw new RunError(
-      'preflight',
-      `${short.name} is ${deadline}, and a change of the load balancer ${name} may take ${longest} until it is done: ` +
-        `make ${short.name} longer than ${longest}, or say that a change takes less (for the adapter http: capabilities.longestJob)`,
-    )
+    throw new RunError('preflight', {
+      code: 'deadline-shorter-than-job',
+      deadline: short.name,
+      deadlineMs: short.ms,
+      loadBalancer: name,
+      longestMs: longestJobMs,
+    })
   }
 }

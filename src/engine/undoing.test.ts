@@ -47,7 +47,7 @@ function ledger(run: string, at: number, entries: LedgerEntry[], header: Partial
   return { kind: 'read', ledger: read, places: { chunkOf: new Map(), parts: [] } }
 }
 
-const pod = (name: string, uid = `uid-${name}`) => testPod({ name, uid, owner: { kind: 'StatefulSet', name: 'web', uid: 'w' } })
+const pod = (name: string, uid = `uid-${name}`) => testPod({ name, uid, owner: { ...STATEFUL_SET, name: 'web', uid: 'w' } })
 const containers = (tag: string) => testPod({ containers: [{ name: 'app', image: `app:${tag}` }] }).containers
 const first = ledger('r1', 1, [entry('web-0', 'v0')])
 const second = ledger('r2', 2, [entry('web-0', 'v1'), entry('web-1', 'v1')])
@@ -74,42 +74,48 @@ describe('which run', () => {
   })
 
   test.each([
-    ['nothing on record', {}, [], 'there is nothing to undo: no run of statefulset/web is on record'],
+    ['nothing on record', {}, [], { code: 'nothing-to-undo', workloads: ['statefulset/web'], recorded: false }],
     [
       'none that has changed anything',
       {},
       [ledger('r4', 4, [], { workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }] })],
-      'there is nothing to undo: no run of statefulset/web that is on record has changed anything',
+      { code: 'nothing-to-undo', workloads: ['statefulset/web'], recorded: true },
     ],
     [
       'of another workload',
       {},
       [ledger('r9', 9, [], { workloads: [{ ...STATEFUL_SET, name: 'db', uid: 'd' }] })],
-      /nothing to undo/,
+      { code: 'nothing-to-undo', workloads: ['statefulset/web'], recorded: false },
     ],
-    ['a name that is not on record', { run: 'r7' }, [first, second], /^no run r7 of statefulset\/web is on record .*: r2, r1$/],
+    [
+      'a name that is not on record',
+      { run: 'r7' },
+      [first, second],
+      { code: 'no-such-run', run: 'r7', workloads: ['statefulset/web'], known: ['r2', 'r1'] },
+    ],
     [
       'one that cannot be read',
       { run: 'rx' },
-      [first, { kind: 'unreadable', run: 'rx', reason: 'x' } as const],
-      /run rx cannot be read/,
+      [first, { kind: 'unreadable', run: 'rx', problem: { code: 'record-not-json' } } as const],
+      { code: 'run-unreadable', run: 'rx', problem: { code: 'record-not-json' } },
     ],
     [
       'one that may be the newest',
       {},
-      [first, { kind: 'unreadable', run: 'rx', reason: 'x' } as const],
-      /rx; name one with --run/,
+      [first, { kind: 'unreadable', run: 'rx', problem: { code: 'record-not-json' } } as const],
+      { code: 'newest-run-unknown', workloads: ['statefulset/web'], unreadable: ['rx'] },
     ],
-  ])('refused: %s', (_, request, found, message) => {
-    expect(() => undoing(request, [web], found, { kinds: KINDS, pods: [] })).toThrow(message)
+  ])('refused: %s', (_, request, found, reason) => {
     expect(() => undoing(request, [web], found, { kinds: KINDS, pods: [] })).toThrow(
-      expect.objectContaining({ kind: 'preflight' }),
+      expect.objectContaining({ kind: 'preflight', reason }),
     )
   })
 
   test('refused: a record of an older sluice, which cannot say what was before', () => {
     const { before: _, ...old } = entry('web-0', 'v1', { state: 'open' })
-    expect(() => undoing({}, [web], [ledger('r2', 2, [old])], { kinds: KINDS, pods: [] })).toThrow(/older sluice/)
+    expect(() => undoing({}, [web], [ledger('r2', 2, [old])], { kinds: KINDS, pods: [] })).toThrow(
+      expect.objectContaining({ reason: { code: 'no-images-before', run: 'r2' } }),
+    )
   })
 
   test('control: of a pod that was gone, for which it has settled what was drained, it need not say that', () => {
@@ -210,7 +216,9 @@ describe('where to', () => {
 })
 
 test('a pod goes back with its workload, unless it is alone', () => {
-  expect(() => assertWholeWorkload([{ ...POD, name: 'web-0' }], [web])).toThrow(/undo statefulset\/web$/)
+  expect(() => assertWholeWorkload([{ ...POD, name: 'web-0' }], [web])).toThrow(
+    expect.objectContaining({ reason: { code: 'undo-the-workload', pod: 'web-0', workloads: ['statefulset/web'] } }),
+  )
   const lone = { ref: { ...POD, name: 'lone', namespace: 'shop' }, uid: 'p' } as Workload
   expect(() => assertWholeWorkload([{ ...POD, name: 'lone' }], [lone])).not.toThrow()
 })

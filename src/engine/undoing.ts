@@ -1,3 +1,4 @@
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerEntry, LedgerWorkload, ReadLedger } from '../journal/ledger.ts'
@@ -47,24 +48,23 @@ export function undoing(
   { kinds, pods }: { kinds: Kinds; pods: readonly Observation[] },
 ): Undoing {
   const isHeir = isHeirIn(kinds)
-  const names = workloads.map(({ ref }) => displayName(ref)).join(', ')
+  const names = workloads.map(({ ref }) => displayName(ref))
   const readable = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
   const ours = readable
     .filter(({ header }) => header.workloads.some((one) => workloads.some((workload) => isSame(one, workload))))
     .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
   const unreadable = found.flatMap((one) => (one.kind === 'unreadable' ? [one] : []))
   const broken = unreadable.find((one) => one.run === run)
-  if (broken) throw refusal(`the ledger of run ${broken.run} cannot be read: ${broken.reason}`)
+  if (broken) throw refusal({ code: 'run-unreadable', run: broken.run, problem: broken.problem })
   if (run === undefined && unreadable.length > 0) {
-    const list = unreadable.map((one) => one.run).join(', ')
-    throw refusal(`which run of ${names} is the newest cannot be told: these cannot be read: ${list}; name one with --run`)
+    throw refusal({ code: 'newest-run-unknown', workloads: names, unreadable: unreadable.map((one) => one.run) })
   }
   const ledger = run === undefined ? ours.find(isUpgrade) : ours.find(({ header }) => header.run === run)
   if (!ledger) throw refusal(missing(names, run, ours))
   const { entries } = ledger
   // What it has settled for pods that were gone, it has not changed: of those it need not say it.
   if (isUpgrade(ledger) && [...entries.values()].some(({ before, state }) => before === undefined && state === 'open'))
-    throw refusal(`run ${ledger.header.run} was recorded by an older sluice, which did not keep the images before it`)
+    throw refusal({ code: 'no-images-before', run: ledger.header.run })
 
   const entryOf = (pod: PodView): LedgerEntry | undefined => {
     const own = entries.get(pod.uid)
@@ -129,18 +129,28 @@ function goneOf(entry: LedgerEntry, workloads: readonly Workload[]): GonePod {
  * Of each workload, that pods stay on what is taken back, since the run had nothing to do with them: made by a scale-up, say. Found
  * by reading: the template that they were made from went back, and they were told as those at the wanted images.
  */
-export function stillOnRelease(undo: Undoing, workloads: readonly Workload[], pods: readonly PodView[]): string[] {
+export function stillOnRelease(
+  undo: Undoing,
+  workloads: readonly Workload[],
+  pods: readonly PodView[],
+): ReasonOf<'stays-on-release'>[] {
   return workloads.flatMap((workload) => {
     const own = pods.filter((pod) => !pod.deleting && !pod.finished && workload.owns(pod))
     const staying = own.filter((pod) => runsRelease(undo, pod) && undo.imagesOf(pod).length === 0)
     if (staying.length === 0) return []
-    const name = displayName(workload.ref)
     const template = undo.templateOf(workload)
+    const name = displayName(workload.ref)
     const isBehind = isTemplateWritten(workload.kind) && staying.some((pod) => !asksFor(pod, template))
-    const next = isBehind ? `; once the template is back, sluice upgrade ${name} brings them to it` : ''
+    const { namespace } = workload.ref
     return [
-      `${staying.length} of ${own.length} pods of ${name} run the images of run ${undo.run} and stay on them, ` +
-        `since that had nothing to do with them${next}`,
+      {
+        code: 'stays-on-release',
+        workload: name,
+        pods: staying.length,
+        of: own.length,
+        run: undo.run,
+        ...(isBehind ? { upgrade: { command: 'upgrade', workloads: [name], namespace } as const } : {}),
+      },
     ]
   })
 }
@@ -149,15 +159,17 @@ export function stillOnRelease(undo: Undoing, workloads: readonly Workload[], po
  * Of each workload, that pods go back which were brought to other images since. Found by a fresh user: a run that had failed at its first
  * pod was undone by its name when the next release was out, and nothing said that this went with it.
  */
-export function changedSince(undo: Undoing, workloads: readonly Workload[], pods: readonly PodView[]): string[] {
+export function changedSince(
+  undo: Undoing,
+  workloads: readonly Workload[],
+  pods: readonly PodView[],
+): ReasonOf<'released-since'>[] {
   return workloads.flatMap((workload) => {
     const own = pods.filter((pod) => !pod.deleting && !pod.finished && workload.owns(pod))
     const others = own.filter((pod) => !runsRelease(undo, pod) && !asksFor(pod, undo.imagesOf(pod)))
     if (others.length === 0) return []
-    return [
-      `${others.length} of ${own.length} pods of ${displayName(workload.ref)} run neither the images of run ${undo.run} nor those from ` +
-        'before it: what has been released since is taken back with it',
-    ]
+    const name = displayName(workload.ref)
+    return [{ code: 'released-since', workload: name, pods: others.length, of: own.length, run: undo.run }]
   })
 }
 
@@ -166,11 +178,13 @@ export function changedSince(undo: Undoing, workloads: readonly Workload[], pods
  * wrong at night was told that all was done, with the release before it in place. It is not taken back unasked: who undoes what
  * he has aborted, to be sure, means no other.
  */
-export function takenBackAlready({ run, aborted }: Undoing, workloads: readonly Workload[]): string[] {
+export function takenBackAlready({ run, aborted }: Undoing, workloads: readonly Workload[]): ReasonOf<'nothing-to-take-back'>[] {
   if (!aborted) return []
-  const names = workloads.map(({ ref }) => displayName(ref)).join(' ')
-  const next = aborted.before ? `; sluice undo ${names} --run ${aborted.before} takes back the one before it` : ''
-  return [`nothing is left to take back of run ${run}, which was aborted by ${aborted.by}${next}`]
+  const { by, before } = aborted
+  const names = workloads.map(({ ref }) => displayName(ref))
+  const namespace = workloads[0]?.ref.namespace ?? ''
+  const undo = { command: 'undo', workloads: names, namespace } as const
+  return [{ code: 'nothing-to-take-back', run, by, ...(before ? { undo: { ...undo, run: before } } : {}) }]
 }
 
 /** What an undo asked for may have been different images for different pods. */
@@ -189,27 +203,19 @@ function isSame(recorded: Ledger['header']['workloads'][number], workload: Workl
   return recorded.uid === workload.uid || isSameWorkload(recorded, workload.ref)
 }
 
-function missing(names: string, run: string | undefined, ours: readonly Ledger[]): string {
-  if (run === undefined) {
-    const found =
-      ours.length === 0 ? `no run of ${names} is on record` : `no run of ${names} that is on record has changed anything`
-    return `there is nothing to undo: ${found}`
-  }
-  const known = ours.map(({ header }) => header.run)
-  const list = known.length === 0 ? 'none is' : `these are, the newest first: ${known.join(', ')}`
-  return `no run ${run} of ${names} is on record (the newest ten are kept, and sluice cleanup removes them); ${list}`
+function missing(workloads: string[], run: string | undefined, ours: readonly Ledger[]): Reason {
+  if (run === undefined) return { code: 'nothing-to-undo', workloads, recorded: ours.length > 0 }
+  return { code: 'no-such-run', run, workloads, known: ours.map(({ header }) => header.run) }
 }
 
 /** Pods go back together with the workload that they are of, whose template goes back first. */
 export function assertWholeWorkload(refs: readonly WorkloadId[], workloads: readonly Workload[]): void {
   for (const asked of refs) {
     if (!isPod(asked) || workloads.some(({ ref }) => isSameWorkload(ref, asked))) continue
-    throw refusal(
-      `${displayName(asked)} goes back with the workload that it is of: undo ${workloads.map(({ ref }) => displayName(ref)).join(', ')}`,
-    )
+    throw refusal({ code: 'undo-the-workload', pod: asked.name, workloads: workloads.map(({ ref }) => displayName(ref)) })
   }
 }
 
-function refusal(message: string): RunError {
-  return new RunError('preflight', message)
+function refusal(reason: Reason): RunError {
+  return new RunError('preflight', reason)
 }

@@ -1,3 +1,4 @@
+import type { Reason } from '../reasons/reason.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -13,12 +14,12 @@ interface Options {
 }
 
 /** What may be left half done of these workloads where no ledger tells of an open run: it was removed, or cannot be read. */
-export async function findUnrecorded({ namespace, refs, ...ports }: Options): Promise<string[]> {
+export async function findUnrecorded({ namespace, refs, ...ports }: Options): Promise<Reason[]> {
   const { workloads, unreadable } = await readStatus({ namespace, refs }, ports)
   return [
     ...workloads.flatMap(({ pods }) =>
-      pods.flatMap(({ name, state }) => (state === 'closed' ? [] : [`pod/${name} is half done`])),
+      pods.flatMap(({ name, state }) => (state === 'closed' ? [] : [{ code: 'half-done-without-record', pod: name } as const])),
     ),
-    ...unreadable.map(({ run }) => `the record of run ${run} cannot be read`),
+    ...unreadable.map(({ run }) => ({ code: 'record-of-run-unreadable', run }) as const),
   ]
 }

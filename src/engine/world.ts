@@ -15,7 +15,7 @@ import type { Beside } from './rollout/beside.ts'
 import { besideNamed, besideSelected } from './rollout/beside.ts'
 import type { EndpointStore } from '../observation/endpoint-store.ts'
 import { openEndpointStore } from '../observation/endpoint-store.ts'
-import { messageOf, RunError } from './errors.ts'
+import { reasonOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import type { JournalCount, TermOf } from './ledgers/late-intents.ts'
 import { createJournalCount } from './ledgers/late-intents.ts'
@@ -86,7 +86,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   let blind: RunError | undefined
   let isHeld = false
   let assertOwned: (uid: string) => void = () => {
-    throw new RunError('conflict', 'the run has not begun')
+    throw new RunError('conflict', { code: 'run-not-begun' })
   }
   const journals = createJournalCount()
   const stops: (() => Promise<void>)[] = []
@@ -96,9 +96,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     // What holds one watch holds all of them.
     const isHeldAgain = isHeld && isProblem(error, 'held')
     isHeld ||= isProblem(error, 'held')
-    if (!isProblem(error, 'quiet') && !isHeldAgain) tell({ type: 'warning', message: messageOf(error) })
+    const because = reasonOf(error)
+    if (!isProblem(error, 'quiet') && !isHeldAgain) tell({ type: 'warning', reason: { code: 'watch-trouble', because } })
     if (!lasting || blind) return
-    blind = new RunError('deadline', `the cluster cannot be watched any more: ${messageOf(error)}`, { cause: error })
+    blind = new RunError('deadline', { code: 'watch-lost', because }, { cause: error })
     listener.onBlind(blind)
   }
   // Before the run begins one that lost its label is none that was asked for.
@@ -120,11 +121,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       openPodStore({
         ...watched,
         selector: named?.selector ?? podSelectionIn((select as { labelSelector: string }).labelSelector),
-        onUnselected: ({ name }) =>
-          tell({
-            type: 'warning',
-            message: `${name} is no longer selected: the run goes on with it for as long as it is its workload's`,
-          }),
+        onUnselected: ({ name }) => tell({ type: 'warning', reason: { code: 'no-longer-selected', pod: name } }),
         onChange: (uid) => listener.onPod(uid),
         onGone: (uid) => listener.onGone(uid),
         onSight: () => listener.onSight(),

@@ -1,5 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { said } from '../cli/testing/samples.ts'
+import type { Advice } from '../reasons/advice.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { AccountContext, PodAccount } from './account.ts'
 import { readPodAccount, readProcessAccount, shortId, writePodAccount, writeProcessAccount } from './account.ts'
 
@@ -10,6 +13,16 @@ const context: AccountContext = {
 }
 
 const words = fc.string({ maxLength: 40 })
+const reasons: fc.Arbitrary<Reason> = fc.oneof(
+  words.map(said),
+  words.map((one): Reason => ({ code: 'restart-not-proven', because: said(one) })),
+  fc.constant<Reason>({ code: 'settling' }),
+)
+const entry = fc.record({ loadBalancer: words, target: words, prior: fc.jsonValue() })
+const advice: fc.Arbitrary<Advice> = fc.oneof(
+  fc.record({ code: fc.constant('stays-out' as const), entries: fc.array(entry, { maxLength: 1 }) }),
+  fc.constant({ code: 'run-again' } as const),
+)
 const id = fc.option(fc.stringMatching(/^[0-9a-f]{12}$/), { nil: undefined })
 const fromTo = fc.record({ from: id, to: id }).map(({ from, to }) => ({
   ...(from === undefined ? {} : { from }),
@@ -24,7 +37,11 @@ const accounts: fc.Arbitrary<PodAccount> = fc.record(
     startedAtMs: fc.nat(),
     phases: fc.array(
       fc.record(
-        { state: fc.constantFrom('queued', 'draining', 'emptying', 'warming', 'a state of later'), ms: fc.nat(), detail: words },
+        {
+          state: fc.constantFrom('queued', 'draining', 'emptying', 'warming', 'a state of later'),
+          ms: fc.nat(),
+          waiting: reasons,
+        },
         { requiredKeys: ['state', 'ms'] },
       ),
       { maxLength: 8 },
@@ -39,9 +56,11 @@ const accounts: fc.Arbitrary<PodAccount> = fc.record(
           operation: words,
           outcome: fc.constantFrom('applied', 'ambiguous', 'failed', 'confirmed', 'pending'),
           batch: fc.nat(),
-          detail: words,
+          durationMs: fc.nat(),
+          said: words,
+          reason: reasons,
         },
-        { requiredKeys: ['afterMs', 'loadBalancer', 'target', 'effect', 'operation', 'outcome', 'batch'] },
+        { requiredKeys: ['afterMs', 'loadBalancer', 'target', 'effect', 'operation', 'outcome', 'batch', 'durationMs'] },
       ),
       { maxLength: 6 },
     ),
@@ -58,11 +77,11 @@ const accounts: fc.Arbitrary<PodAccount> = fc.record(
       { maxLength: 2 },
     ),
     outcome: fc.constantFrom('failed', 'unchanged'),
-    reason: fc.string({ minLength: 1, maxLength: 40 }),
+    reason: reasons,
     deadline: words,
     proof: words,
     out: fc.constant(true),
-    instructions: words,
+    advice: fc.array(advice, { minLength: 1, maxLength: 2 }),
   },
   { requiredKeys: ['epoch', 'startedAtMs', 'phases', 'effects', 'restarts'] },
 )
@@ -71,30 +90,32 @@ test('whatever a process tells of a pod, it is read as it was written', () => {
   fc.assert(
     fc.property(accounts, (account) => {
       const written: unknown = JSON.parse(JSON.stringify(writePodAccount(account, context)))
-      const told = {
-        ...account,
-        phases: account.phases.map(({ detail, ...phase }) => ({ ...phase, ...(detail ? { detail } : {}) })),
-      }
-      expect(readPodAccount(written, context)).toEqual(told)
+      expect(readPodAccount(written, context)).toEqual(account)
     }),
   )
 })
 
 test('of a pod that went the straight way only what it waited for while it emptied is kept', () => {
+  const waiting = { code: 'in-flight', requests: 0 } as const
   const phases = [
-    { state: 'emptying', ms: 1, detail: '0 in flight' },
-    { state: 'warming', ms: 2, detail: 'container app is not ready' },
+    { state: 'emptying', ms: 1, waiting },
+    { state: 'warming', ms: 2, waiting: said('container app is not ready') },
   ]
   const account: PodAccount = { epoch: 1, startedAtMs: 0, phases, effects: [], restarts: [], outcome: 'upgraded' }
-  expect(readPodAccount(writePodAccount(account, context), context)?.phases).toEqual([
-    { state: 'emptying', ms: 1, detail: '0 in flight' },
+  const readOf = (told: PodAccount) => readPodAccount(writePodAccount(told, context), context)
+  for (const rotation of ['in', 'operator'] as const) {
+    const reason = { code: 'upgraded', rotation } as const
+    expect(readOf({ ...account, reason })?.reason).toEqual(reason)
+  }
+  expect(readOf(account)?.phases).toEqual([
+    { state: 'emptying', ms: 1, waiting },
     { state: 'warming', ms: 2 },
   ])
 })
 
 test('a pod that went to and fro for a day stays small, and its time is all there', () => {
   const phases = Array.from({ length: 10_000 }, (_, index) => ({ state: index % 2 === 0 ? 'restoring' : 'verifying', ms: 10 }))
-  const account: PodAccount = { epoch: 1, startedAtMs: 0, phases, effects: [], restarts: [], reason: 'x'.repeat(10_000) }
+  const account: PodAccount = { epoch: 1, startedAtMs: 0, phases, effects: [], restarts: [], reason: said('x'.repeat(10_000)) }
   const written = writePodAccount(account, context)
   expect(JSON.stringify(written).length).toBeLessThan(1_500)
   const read = readPodAccount(written, context)
@@ -120,10 +141,10 @@ test('the account of a process is read as it was written', () => {
     startedAt: '2026-01-01T00:00:00.000Z',
     endedAt: '2026-01-01T00:01:00.000Z',
     outcome: 'done',
-    reason: 'all',
+    reason: said('all'),
     window: 2,
-    guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1', meaning: 'once' }],
-    warnings: ['careful'],
+    guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
+    warnings: [{ pod: 'web-1', reason: said('careful') }, { reason: said('and here') }],
   }
   expect(readProcessAccount(JSON.parse(JSON.stringify(writeProcessAccount(account))))).toEqual(account)
 })

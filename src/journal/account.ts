@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import type { Advice } from '../reasons/advice.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { clipped, StoredAdvice, StoredReason } from './stored-reason.ts'
 
 /*
  * What a process tells of its part in a run, for the report; kept in the ledger, beside what a later run needs. No run
@@ -8,6 +11,12 @@ import { z } from 'zod'
 const VERSION = 1
 /** The outcome of `sluice resolve` for the run: a person has said where the traffic of a pod is. */
 export const RESOLVED = 'resolved'
+
+/** What a process has warned of. */
+export interface Warning {
+  pod?: string
+  reason: Reason
+}
 
 /** One process's part in a run; also that of a `sluice resolve`, which touches no pod. */
 export interface ProcessAccount {
@@ -21,11 +30,11 @@ export interface ProcessAccount {
   endedAt: string
   /** A RunOutcome, or RESOLVED. */
   outcome: string
-  reason: string
+  reason: Reason
   /** Pods that may be out of rotation at once. */
   window: number
-  guarantees: { loadBalancer: string; adapter: string; level: string; meaning: string }[]
-  warnings: string[]
+  guarantees: { loadBalancer: string; adapter: string; level: string }[]
+  warnings: Warning[]
   /** Of processes before it, all in all: accounts that the ledger has not kept. */
   lost?: number
   /** Pods of which the ledger had no room for what this process has told, or has given up for it what those before had. */
@@ -50,11 +59,12 @@ export interface PodAccount {
   restarts: ContainerRestart[]
   /** A PodOutcome, or RESOLVED; absent where the process ended before the pod did. */
   outcome?: string
-  reason?: string
+  reason?: Reason
   deadline?: string
   proof?: string
   out?: boolean
-  instructions?: string
+  /** What a person was told to look at and to run. */
+  advice?: Advice[]
 }
 
 /** `doing`: of processes that did something with the pod. `telling`: of those that only told how it stood. */
@@ -67,8 +77,8 @@ export interface AccountPhase {
   /** A PodState. */
   state: string
   ms: number
-  /** The last thing that it waited for. */
-  detail?: string
+  /** The last thing that the pod waited for. */
+  waiting?: Reason
 }
 
 export interface AccountEffect {
@@ -81,7 +91,10 @@ export interface AccountEffect {
   outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
   /** Targets in the same call. */
   batch: number
-  detail?: string
+  durationMs: number
+  /** In the words of the adapter. */
+  said?: string
+  reason?: Reason
 }
 
 /** One container before the patch and after it; ids as a runtime shows them, the first digits of each. */
@@ -113,8 +126,8 @@ const STATES = [
   'closing',
 ]
 
-/** Of a text that the ledger keeps; the output of the run had all of it. */
-const TEXT_LENGTH = 300
+/** Characters of the advice on one pod: commands are kept whole, or not at all. */
+const LONGEST_ADVICE = 1_200
 /** A pod that went to and fro keeps the first and the last of its phases and calls. */
 const KEPT_AT_EACH_END = 15
 const KEPT_WARNINGS = 20
@@ -127,10 +140,10 @@ const Process = z.object({
   startedAt: z.string(),
   endedAt: z.string(),
   outcome: z.string(),
-  reason: z.string(),
+  reason: StoredReason,
   window: z.number(),
-  guarantees: z.array(z.object({ loadBalancer: z.string(), adapter: z.string(), level: z.string(), meaning: z.string() })),
-  warnings: z.array(z.string()),
+  guarantees: z.array(z.object({ loadBalancer: z.string(), adapter: z.string(), level: z.string() })),
+  warnings: z.array(z.object({ pod: z.string().exactOptional(), reason: StoredReason })),
   lost: z.number().exactOptional(),
   withoutRoom: z.number().exactOptional(),
 })
@@ -147,9 +160,9 @@ const Pod = z.object({
   /** Of its process, where that is another. */
   m: z.number().optional(),
   t: z.number(),
-  /** State, milliseconds, detail. */
-  p: z.array(z.tuple([z.union([z.number().int(), z.string()]), z.number()]).rest(z.string())),
-  /** After, load balancer and target (or the place of the two in the entry), effect, outcome, batch, operation, detail. */
+  /** State, milliseconds, what was waited for. */
+  p: z.array(z.tuple([z.union([z.number().int(), z.string()]), z.number()]).rest(StoredReason)),
+  /** After, load balancer and target (or the place of the two in the entry), effect, outcome, batch, operation, duration, and more. */
   f: z.array(
     z
       .tuple([
@@ -159,17 +172,18 @@ const Pod = z.object({
         z.number().int(),
         z.number(),
         z.string(),
+        z.number(),
       ])
-      .rest(z.string()),
+      .rest(z.object({ said: z.string().exactOptional(), reason: StoredReason.exactOptional() })),
   ),
   /** Container, images and ids before and after; null for an image that the ledger has elsewhere. */
   c: z.array(z.tuple([z.string(), text, text, text, text, text, text])),
   o: z.string().optional(),
-  r: z.string().optional(),
+  r: StoredReason.optional(),
   d: z.string().optional(),
   w: z.string().optional(),
   u: z.boolean().optional(),
-  i: z.string().optional(),
+  i: z.array(StoredAdvice).optional(),
 })
 
 /** What the ledger says of a pod already, and an account need not repeat. */
@@ -181,8 +195,10 @@ export interface AccountContext {
 }
 
 export function writeProcessAccount(account: ProcessAccount): unknown {
-  const warnings = account.warnings.slice(0, KEPT_WARNINGS).map(clipped)
-  return { v: VERSION, ...account, reason: clipped(account.reason), warnings } satisfies z.input<typeof Process>
+  const warnings = account.warnings.slice(0, KEPT_WARNINGS)
+  return { v: VERSION, ...account, reason: clipped(account.reason), warnings: clipped(warnings) } satisfies z.input<
+    typeof Process
+  >
 }
 
 /** Undefined where it cannot be read. */
@@ -194,7 +210,7 @@ export function readProcessAccount(value: unknown): ProcessAccount | undefined {
 }
 
 export function writePodAccount(account: PodAccount, { targets, before, after }: AccountContext): unknown {
-  const { outcome, reason, deadline, proof, out, instructions, processEpoch, run, lost } = account
+  const { outcome, reason, deadline, proof, out, advice = [], processEpoch, run, lost } = account
   const isPlain = outcome === 'upgraded'
   return {
     v: VERSION,
@@ -203,13 +219,14 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
     ...(lost === undefined ? {} : { l: [lost.doing, lost.telling] as [number, number] }),
     ...(processEpoch === undefined ? {} : { m: processEpoch }),
     t: account.startedAtMs,
-    p: endsOf(account.phases, joined).map(({ state, ms, detail }): z.input<typeof Pod>['p'][number] => {
+    p: endsOf(account.phases, joined).map(({ state, ms, waiting }): z.input<typeof Pod>['p'][number] => {
       const place = STATES.indexOf(state)
-      const isTold = detail !== undefined && detail !== '' && (state === 'emptying' || !isPlain)
-      return [place === -1 ? state : place, ms, ...(isTold ? [clipped(detail)] : [])]
+      const isTold = waiting !== undefined && (state === 'emptying' || !isPlain)
+      return [place === -1 ? state : place, ms, ...(isTold ? [clipped(waiting)] : [])]
     }),
     f: endsOf(account.effects).map((effect): z.input<typeof Pod>['f'][number] => {
-      const { loadBalancer, target, detail } = effect
+      const { loadBalancer, target, said, reason: because } = effect
+      const more = { ...(said === undefined ? {} : { said }), ...(because === undefined ? {} : { reason: because }) }
       const place = targets.findIndex((one) => one.loadBalancer === loadBalancer && one.target === target)
       return [
         effect.afterMs,
@@ -218,7 +235,8 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
         OUTCOMES.indexOf(effect.outcome),
         effect.batch,
         effect.operation,
-        ...(detail === undefined ? [] : [clipped(detail)]),
+        effect.durationMs,
+        ...(Object.keys(more).length === 0 ? [] : [clipped(more)]),
       ]
     }),
     c: account.restarts.map(({ container, image, containerId, imageId }) => [
@@ -231,13 +249,19 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
       imageId.to ?? null,
     ]),
     ...(outcome === undefined ? {} : { o: outcome }),
-    ...(reason === undefined || reason === '' || isPlain ? {} : { r: clipped(reason) }),
+    ...(reason === undefined || isUsual(account) ? {} : { r: clipped(reason) }),
     ...(deadline === undefined ? {} : { d: deadline }),
     ...(proof === undefined ? {} : { w: proof }),
     ...(out === true ? { u: true } : {}),
-    // Commands to copy: whole, or not at all.
-    ...(instructions === undefined || instructions.length > 3 * TEXT_LENGTH ? {} : { i: instructions }),
+    ...(advice.length === 0 || JSON.stringify(advice).length > LONGEST_ADVICE ? {} : { i: advice }),
   } satisfies z.input<typeof Pod>
+}
+
+/** Of most pods: an account that does not give the reason of an upgrade means this one. */
+const USUAL: Reason = { code: 'upgraded', rotation: 'in' }
+
+function isUsual({ outcome, reason }: PodAccount): boolean {
+  return outcome === 'upgraded' && reason?.code === 'upgraded' && reason.rotation === 'in'
 }
 
 /** Undefined where it cannot be read. */
@@ -251,12 +275,12 @@ export function readPodAccount(value: unknown, { targets, before, after }: Accou
     ...(l === undefined ? {} : { lost: { doing: l[0], telling: l[1] } }),
     ...(m === undefined ? {} : { processEpoch: m }),
     startedAtMs: t,
-    phases: p.map(([state, ms, detail]) => ({
+    phases: p.map(([state, ms, waiting]) => ({
       state: typeof state === 'string' ? state : (STATES[state] ?? 'unknown'),
       ms,
-      ...(detail === undefined ? {} : { detail }),
+      ...(waiting === undefined ? {} : { waiting }),
     })),
-    effects: f.map(([afterMs, place, effect, outcome, batch, operation, detail]) => {
+    effects: f.map(([afterMs, place, effect, outcome, batch, operation, durationMs, more]) => {
       const [loadBalancer, target] =
         typeof place === 'number' ? [targets[place]?.loadBalancer ?? '', targets[place]?.target ?? ''] : place
       return {
@@ -267,7 +291,8 @@ export function readPodAccount(value: unknown, { targets, before, after }: Accou
         operation,
         outcome: OUTCOMES[outcome] ?? 'ambiguous',
         batch,
-        ...(detail === undefined ? {} : { detail }),
+        durationMs,
+        ...more,
       }
     }),
     restarts: c.map(([container, from, to, idFrom, idTo, imageIdFrom, imageIdTo]) => ({
@@ -277,11 +302,11 @@ export function readPodAccount(value: unknown, { targets, before, after }: Accou
       imageId: fromTo(imageIdFrom, imageIdTo),
     })),
     ...(o === undefined ? {} : { outcome: o }),
-    ...(r === undefined ? {} : { reason: r }),
+    ...(r === undefined ? (o === 'upgraded' ? { reason: USUAL } : {}) : { reason: r }),
     ...(d === undefined ? {} : { deadline: d }),
     ...(w === undefined ? {} : { proof: w }),
     ...(u === undefined ? {} : { out: u }),
-    ...(i === undefined ? {} : { instructions: i }),
+    ...(i === undefined ? {} : { advice: i }),
   }
 }
 
@@ -306,10 +331,6 @@ export function processEpochOf({ epoch, processEpoch }: Pick<PodAccount, 'epoch'
   return processEpoch ?? epoch
 }
 
-function clipped(words: string): string {
-  return words.length > TEXT_LENGTH ? `${words.slice(0, TEXT_LENGTH - 1)}…` : words
-}
-
 /** `join` makes one of those in between, where they cannot be left out. */
 function endsOf<T>(all: readonly T[], join?: (between: readonly T[]) => T): readonly T[] {
   if (all.length <= 2 * KEPT_AT_EACH_END + 1) return all
@@ -319,5 +340,5 @@ function endsOf<T>(all: readonly T[], join?: (between: readonly T[]) => T): read
 
 function joined(between: readonly AccountPhase[]): AccountPhase {
   const ms = between.reduce((sum, phase) => sum + phase.ms, 0)
-  return { state: between[0]!.state, ms, detail: `${between.length} phases that were not kept one by one` }
+  return { state: between[0]!.state, ms, waiting: { code: 'phases-joined', phases: between.length } }
 }

@@ -64,11 +64,12 @@ test.each([
   expect(readJournal(JSON.stringify(written, undefined, 2)).kind).toBe('read')
   expect(readJournal(JSON.stringify({ ...written, ...edit }))).toEqual({
     kind: 'unreadable',
-    reason: 'somebody has edited it: it is not as sluice wrote it',
+    problem: { code: 'record-edited' },
   })
 })
 
 const UID = 'c4a1'
+const NOT_JSON = { code: 'record-not-json' }
 
 test('neither annotation nor condition is no journal', () => {
   expect(journalOf({ uid: UID, journal: {} })).toEqual({ kind: 'none' })
@@ -97,40 +98,45 @@ test('an annotation that came with the manifest of another pod is none, and one 
 
 test('where either cannot be read, the pod has no journal that can', () => {
   const readable = writeJournal(realisticJournal)
-  for (const [annotation, message, reason] of [
-    ['{', readable, 'in the annotation, it is not JSON'],
-    [readable, '{', 'in the condition, it is not JSON'],
-    [readable, undefined, 'in the condition, it is not JSON'],
+  for (const [annotation, message, place] of [
+    ['{', readable, 'annotation'],
+    [readable, '{', 'condition'],
+    [readable, undefined, 'condition'],
   ] as const) {
     const condition = { index: 0, ...(message === undefined ? {} : { message }) }
-    expect(journalOf({ uid: UID, journal: { annotation, condition } })).toEqual({ kind: 'unreadable', reason })
+    expect(journalOf({ uid: UID, journal: { annotation, condition } })).toEqual({
+      kind: 'unreadable',
+      problem: { code: 'record-in', place, problem: NOT_JSON },
+    })
   }
 })
 
 const valid = JSON.parse(writeJournal(realisticJournal)) as Record<string, unknown>
 
+function invalid(issues: RegExp): object {
+  return { code: 'record-invalid', issues: expect.stringMatching(issues) as string }
+}
+
 test.each([
-  ['', 'it is not JSON'],
-  ['{', 'it is not JSON'],
-  ['null', /expected object/],
-  ['[]', /expected/],
-  ['{}', /v/],
-  [JSON.stringify({ ...valid, v: 2 }), 'it is of version 2, written by a newer sluice; this one reads 1'],
-  [JSON.stringify({ v: 3, anything: true }), 'it is of version 3, written by a newer sluice; this one reads 1'],
-  [JSON.stringify({ ...valid, v: 0 }), /v/],
-  [JSON.stringify({ ...valid, v: '1' }), /v/],
-  [JSON.stringify({ ...valid, step: 'drained' }), /step/],
-  [JSON.stringify({ ...valid, attempt: 0 }), /attempt/],
-  [JSON.stringify({ ...valid, epoch: -1 }), /^epoch: [^✖\n]+$/],
-  [JSON.stringify({ ...valid, epoch: 1.5 }), /epoch/],
-  [JSON.stringify({ ...valid, run: undefined }), /run/],
-  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 4]] }), /lbs/],
-  [JSON.stringify({ ...valid, lbs: [['edge', 'a']] }), /lbs/],
-  [JSON.stringify({ ...valid, base: [['app']] }), /base/],
-])('%s cannot be read', (text, reason) => {
-  const read = readJournal(text)
-  expect(read.kind).toBe('unreadable')
-  expect(read.kind === 'unreadable' && read.reason).toMatch(reason)
+  ['', NOT_JSON],
+  ['{', NOT_JSON],
+  ['null', invalid(/expected object/)],
+  ['[]', invalid(/expected/)],
+  ['{}', invalid(/v/)],
+  [JSON.stringify({ ...valid, v: 2 }), { code: 'record-newer', version: 2, reads: 1 }],
+  [JSON.stringify({ v: 3, anything: true }), { code: 'record-newer', version: 3, reads: 1 }],
+  [JSON.stringify({ ...valid, v: 0 }), invalid(/v/)],
+  [JSON.stringify({ ...valid, v: '1' }), invalid(/v/)],
+  [JSON.stringify({ ...valid, step: 'drained' }), invalid(/step/)],
+  [JSON.stringify({ ...valid, attempt: 0 }), invalid(/attempt/)],
+  [JSON.stringify({ ...valid, epoch: -1 }), invalid(/^epoch: [^✖\n]+$/)],
+  [JSON.stringify({ ...valid, epoch: 1.5 }), invalid(/epoch/)],
+  [JSON.stringify({ ...valid, run: undefined }), invalid(/run/)],
+  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 4]] }), invalid(/lbs/)],
+  [JSON.stringify({ ...valid, lbs: [['edge', 'a']] }), invalid(/lbs/)],
+  [JSON.stringify({ ...valid, base: [['app']] }), invalid(/base/)],
+])('%s cannot be read', (text, problem) => {
+  expect(readJournal(text)).toEqual({ kind: 'unreadable', problem })
 })
 
 test('whatever stands there, it is read or said to be unreadable, and never taken for none', () => {

@@ -1,3 +1,4 @@
+import type { RecordProblem } from '../reasons/record-reasons.ts'
 import { z } from 'zod'
 import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
 import { digest } from './digest.ts'
@@ -45,8 +46,8 @@ export function journalOf({ uid, journal: { annotation, condition } }: Pick<PodV
   const message = condition && (condition.message ?? '')
   const first = readJournal(annotation, uid)
   const second = message === annotation ? first : readJournal(message, uid)
-  if (first.kind === 'unreadable') return { kind: 'unreadable', reason: `in the annotation, ${first.reason}` }
-  if (second.kind === 'unreadable') return { kind: 'unreadable', reason: `in the condition, ${second.reason}` }
+  if (first.kind === 'unreadable') return unreadable({ code: 'record-in', place: 'annotation', problem: first.problem })
+  if (second.kind === 'unreadable') return unreadable({ code: 'record-in', place: 'condition', problem: second.problem })
   return first.kind === 'none' ? second : first
 }
 
@@ -60,14 +61,13 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   try {
     raw = JSON.parse(stored)
   } catch {
-    return { kind: 'unreadable', reason: 'it is not JSON' }
+    return unreadable({ code: 'record-not-json' })
   }
   const parsed = Stored.safeParse(raw)
-  if (!parsed.success) return { kind: 'unreadable', reason: newerVersion(raw) ?? issueWords(parsed.error) }
+  if (!parsed.success) return unreadable(newerVersion(raw) ?? { code: 'record-invalid', issues: issueWords(parsed.error) })
   const { run, origin, epoch, lease, attempt, step, gen, known, back, fence, base, ends, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
-  if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
-    return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
+  if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>)) return unreadable({ code: 'record-edited' })
   return {
     kind: 'read',
     journal: {
@@ -101,11 +101,15 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   }
 }
 
+function unreadable(problem: RecordProblem): ReadJournal {
+  return { kind: 'unreadable', problem }
+}
+
 /** Undefined where the text does not say that it is of a newer version. */
-function newerVersion(raw: unknown): string | undefined {
+function newerVersion(raw: unknown): RecordProblem | undefined {
   const version = Versioned.safeParse(raw)
   if (!version.success || version.data.v <= VERSION) return undefined
-  return `it is of version ${version.data.v}, written by a newer sluice; this one reads ${VERSION}`
+  return { code: 'record-newer', version: version.data.v, reads: VERSION }
 }
 
 /**

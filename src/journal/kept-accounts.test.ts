@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Reason } from '../reasons/reason.ts'
 import type { PodAccount, ProcessAccount } from './account.ts'
 import { readPodAccount, readProcessAccount } from './account.ts'
 import { KEPT_OF_POD, KEPT_PROCESSES, keptAccounts, keptProcesses } from './kept-accounts.ts'
@@ -6,7 +7,8 @@ import { KEPT_OF_POD, KEPT_PROCESSES, keptAccounts, keptProcesses } from './kept
 const context = { targets: [], before: new Map<string, string>(), after: new Map<string, string>() }
 const base = { startedAtMs: 0, phases: [], effects: [], restarts: [] }
 const did = { ...base, phases: [{ state: 'draining', ms: 7 }], outcome: 'needsOperator', out: true }
-const said = { ...base, outcome: 'resolved', reason: 'a person has said so' }
+const SAID: Reason = { code: 'said-of-pod', traffic: 'in', loadBalancers: [] }
+const said = { ...base, outcome: 'resolved', reason: SAID }
 const skipped = { ...base, phases: [{ state: 'checking', ms: 1 }], outcome: 'skipped' }
 const unchanged = { ...base, phases: [{ state: 'queued', ms: 9 }], outcome: 'unchanged' }
 
@@ -59,7 +61,7 @@ describe('of a pod', () => {
 })
 
 test('of a run, words of persons go before what has upgraded, and what has gone is counted', () => {
-  const process = { by: 'ci', resumed: false, startedAt: '', endedAt: '', reason: '', window: 1, guarantees: [], warnings: [] }
+  const process = { by: 'ci', resumed: false, startedAt: '', endedAt: '', reason: SAID, window: 1, guarantees: [], warnings: [] }
   let written: unknown[] = []
   const tell = (epoch: number, outcome: ProcessAccount['outcome']) => {
     written = keptProcesses(written, { ...process, epoch, outcome })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { said } from '../cli/testing/samples.ts'
 import type { PodAccount } from './account.ts'
 import { accountsOf, fitting, withAccounts } from './ledger-accounts.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
@@ -36,11 +37,12 @@ function accountOf(index: number): PodAccount {
     loadBalancer: 'edge',
     target: entryOf(index).targets[0]!.target,
     operation: '0123456789abcdef0123456789abcdef',
+    durationMs: 12_345,
   }
   return {
     epoch: 12,
     startedAtMs: 1_792_000_000_000 + index,
-    phases: states.map((state) => ({ state, ms: 12_345, detail: '0 in flight' })),
+    phases: states.map((state) => ({ state, ms: 12_345, waiting: { code: 'in-flight', requests: 0 } })),
     effects: [
       { ...call, afterMs: 1_234_567, effect: 'drain', outcome: 'applied', batch: 50 },
       { ...call, afterMs: 1_244_567, effect: 'restore', outcome: 'applied', batch: 50 },
@@ -54,7 +56,7 @@ function accountOf(index: number): PodAccount {
       },
     ],
     outcome: 'upgraded',
-    reason: 'runs the wanted images, and is back in rotation',
+    reason: { code: 'upgraded', rotation: 'in' },
     proof: 'witness',
     out: false,
   }
@@ -102,8 +104,8 @@ describe('accounts in a ledger', () => {
     const long = (index: number): PodAccount => ({
       ...accountOf(index),
       outcome: 'failed',
-      reason: 'ö'.repeat(300),
-      instructions: 'ö'.repeat(900),
+      reason: said('ö'.repeat(300)),
+      advice: [{ code: 'see-why', commands: [{ command: 'kubectl', namespace: 'shop', args: ['ö'.repeat(900)] }] }],
     })
     const entries = tell(ledger, long)
     expect(entries.length).toBeGreaterThan(0)

@@ -1,6 +1,7 @@
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { said } from '../cli/testing/samples.ts'
 import type { Ledger, LedgerEntry, LedgerPart } from './ledger.ts'
 import {
   BYTES_PER_CHUNK,
@@ -106,16 +107,20 @@ test('the first ConfigMap of one that has not begun is known by its name, whatev
 
 test('with a part missing it cannot be read', () => {
   const maps = stored(ledgerOf(2 * ENTRIES_PER_CHUNK + 1)).filter((_, chunk) => chunk !== 1)
-  expect(readLedgers(maps)).toEqual([{ kind: 'unreadable', run: 'k3m9', reason: 'its part sluice-run-k3m9-1 is missing' }])
+  expect(readLedgers(maps)).toEqual([
+    { kind: 'unreadable', run: 'k3m9', problem: { code: 'record-part-missing', part: 'sluice-run-k3m9-1' } },
+  ])
 })
 
+const invalid = (issues: RegExp) => ({ code: 'record-invalid', issues: expect.stringMatching(issues) as string })
+
 test.each([
-  { name: 'a newer header', header: JSON.stringify({ v: 2, run: 'k3m9' }), reason: /v/ },
-  { name: 'no JSON', header: '{', reason: /^it is not JSON$/ },
-  { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), reason: /chunks/ },
-])('a header that cannot be read: $name', ({ header, reason }) => {
+  { name: 'a newer header', header: JSON.stringify({ v: 2, run: 'k3m9' }), problem: invalid(/v/) },
+  { name: 'no JSON', header: '{', problem: { code: 'record-not-json' } },
+  { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), problem: invalid(/chunks/) },
+])('a header that cannot be read: $name', ({ header, problem }) => {
   const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', workloads: [], data: { header }, version: '7' }])
-  expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', reason: expect.stringMatching(reason) as string })
+  expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', problem })
 })
 
 test('an entry that cannot be read makes its ledger unreadable, and no other', () => {
@@ -189,7 +194,7 @@ const headers = fc.record(
     startedAt: word,
     chunks: fc.constant(1),
     finishedAt: word,
-    aborted: fc.record({ by: word, left: fc.array(word, { maxLength: 2 }) }),
+    aborted: fc.record({ by: word, left: fc.array(word.map(said), { maxLength: 2 }) }),
     part: fc.constant(true),
   },
   { requiredKeys: ['run', 'workloads', 'images', 'startedAt', 'chunks'] },
@@ -214,9 +219,9 @@ test('whatever stands in a ConfigMap, it is read or said to be unreadable, and n
       const place = at % whole.length
       const changed = { ...data, [key]: whole.slice(0, place) + text + whole.slice(place + 1) }
       const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', workloads: [], data: changed, version: '7' }])
-      const said = read?.kind === 'read' ? [...read.ledger.entries.keys()] : read?.run
+      const told = read?.kind === 'read' ? [...read.ledger.entries.keys()] : read?.run
       const isRead = read?.kind === 'read'
-      expect(said).toEqual(isRead ? keys.filter((one) => one !== HEADER_KEY) : 'k3m9')
+      expect(told).toEqual(isRead ? keys.filter((one) => one !== HEADER_KEY) : 'k3m9')
     }),
     { numRuns: 1_000 },
   )

@@ -1,7 +1,10 @@
+import type { RecordProblem } from '../reasons/record-reasons.ts'
 import { z } from 'zod'
 import type { ContainerImage, JournalTarget, Term } from '../pods/glossary.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { issueWords } from './issue-words.ts'
+import { StoredReason } from './stored-reason.ts'
 
 /*
  * The record of a run: what was asked for, and for every pod its uid, address, targets and prior state, so that what
@@ -95,7 +98,7 @@ export interface LedgerHeader {
   /** Nothing is open any more. */
   finishedAt?: string
   /** It was ended by an order: whose, and what of its templates was left as it is. */
-  aborted?: { by: string; left: string[] }
+  aborted?: { by: string; left: Reason[] }
   /** Of a finished one: an earlier run of its workloads stays open, for pods that it was not about. That is not taken over by it. */
   part?: true
   /** For the report, one a process, the newest last: see account.ts. Nothing else reads them. */
@@ -129,7 +132,7 @@ const Header = z.object({
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
-  aborted: z.object({ by: z.string(), left: z.array(z.string()) }).optional(),
+  aborted: z.object({ by: z.string(), left: z.array(StoredReason) }).optional(),
   part: z.literal(true).optional(),
   accounts: z.array(z.unknown()).optional(),
 })
@@ -222,7 +225,7 @@ export interface PlacedLedger {
   places: LedgerPlaces
 }
 
-export type ReadLedger = PlacedLedger | { kind: 'unreadable'; run: string; reason: string }
+export type ReadLedger = PlacedLedger | { kind: 'unreadable'; run: string; problem: RecordProblem }
 
 /**
  * Reads every ledger among these ConfigMaps. One without its header was never begun: the chunks are written first, so
@@ -239,7 +242,7 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
       const parts: LedgerPlaces['parts'] = []
       for (let chunk = 0; chunk < header.chunks; chunk++) {
         const part = byName.get(chunkName(header.run, chunk))
-        if (part === undefined) throw new Error(`its part ${chunkName(header.run, chunk)} is missing`)
+        if (part === undefined) throw new MissingPart(chunkName(header.run, chunk))
         parts.push({ fence: part.data[FENCE_KEY], version: part.version })
         for (const [uid, text] of Object.entries(part.data)) {
           if (uid === HEADER_KEY || uid === FENCE_KEY) continue
@@ -253,16 +256,27 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
         {
           kind: 'unreadable',
           run: name.replace(/^sluice-run-/, ''),
-          reason: reasonOf(error),
+          problem: problemOf(error),
         },
       ]
     }
   })
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof z.ZodError) return issueWords(error)
-  return error instanceof SyntaxError ? 'it is not JSON' : (error as Error).message
+class MissingPart extends Error {
+  override readonly name = 'MissingPart'
+  readonly part: string
+  constructor(part: string) {
+    super(`the part ${part} is missing`)
+    this.part = part
+  }
+}
+
+function problemOf(error: unknown): RecordProblem {
+  if (error instanceof MissingPart) return { code: 'record-part-missing', part: error.part }
+  if (error instanceof SyntaxError) return { code: 'record-not-json' }
+  const issues = error instanceof z.ZodError ? issueWords(error) : String(error)
+  return { code: 'record-invalid', issues }
 }
 
 /** First ConfigMaps whose header is not there: of runs of one of these workloads that have not begun, or were about to. */

@@ -10,7 +10,9 @@ export interface Word {
 }
 
 /** The record with a person's word in it, or why that cannot be. */
-export type WithWord = { ok: true; journal: Journal } | { ok: false; reason: string }
+export type WithWord =
+  | { ok: true; journal: Journal }
+  | { ok: false; problem: 'say-of-rest-too' | 'said-in-before' | 'say-first-where-in'; loadBalancers: string[] }
 
 /**
  * - `in`: it is back as it should be; nothing is left to do for it. For a part of the load balancers only where all that
@@ -22,28 +24,19 @@ export function withWord(journal: Journal, word: Word): WithWord {
   const isSaid = (target: JournalTarget): boolean => isMeant(target, word) && !target.untouched
   const targets = journal.targets.map((target) => (isSaid(target) ? { ...target, said: word.traffic } : target))
   const rest = journal.targets.filter((target) => !isMeant(target, word) && !target.untouched)
-  const among = (said: JournalTarget['said']): string =>
-    rest.flatMap((target) => (target.said === said ? [target.loadBalancer] : [])).join(', ')
+  const among = (said: JournalTarget['said']): string[] =>
+    rest.flatMap((target) => (target.said === said ? [target.loadBalancer] : []))
   if (word.traffic === 'in') {
     if (rest.every(({ said }) => said === 'in')) return { ok: true, journal: { ...journal, step: 'closed' } }
     if (journal.step === 'restore') return { ok: true, journal: { ...journal, targets } }
-    const names = rest.map(({ loadBalancer }) => loadBalancer).join(', ')
-    return {
-      ok: false,
-      reason: `it is not on its way back yet, and would be patched while it takes requests: say it of ${names} too`,
-    }
+    return { ok: false, problem: 'say-of-rest-too', loadBalancers: rest.map(({ loadBalancer }) => loadBalancer) }
   }
   if (journal.step !== 'restore') return { ok: true, journal: { ...journal, targets } }
   // Found by simulation: for the rest the run went on as for a pod that is out, and with other images it was patched while it took
   // requests there.
-  if (among('in') !== '')
-    return {
-      ok: false,
-      reason: `it is in rotation in ${among('in')}, as was said before: put it back in the others by hand, and say --traffic in`,
-    }
+  if (among('in').length > 0) return { ok: false, problem: 'said-in-before', loadBalancers: among('in') }
   // Found by simulation: they were put back by the attempt that ends with this, and were put back once more.
-  if (among(undefined) !== '')
-    return { ok: false, reason: `it was on its way back, which begins anew: say first which of ${among(undefined)} it is in` }
+  if (among(undefined).length > 0) return { ok: false, problem: 'say-first-where-in', loadBalancers: among(undefined) }
   const step = journal.generation === undefined ? 'drain' : 'patched'
   return { ok: true, journal: { ...journal, targets, step, attempt: journal.attempt + 1 } }
 }

@@ -1,3 +1,5 @@
+import type { ReasonOf } from '../reasons/reason.ts'
+
 /**
  * What a failed call says about the world:
  * - `definite`: the server refused, or no byte left: nothing was changed
@@ -50,6 +52,14 @@ export function isConflict(error: unknown): boolean {
   return error instanceof KubeError && error.kind === 'conflict'
 }
 
+/**
+ * A `test` of a JSON Patch has failed. The API server answers with the code and reason of a validation and without causes, so that only
+ * its text tells the two apart (measured on 1.32 to 1.37).
+ */
+export function isFailedPatchTest({ status, message }: KubeError): boolean {
+  return status === 422 && message.includes('the server rejected our request due to an error in our request')
+}
+
 /** There is no such object. A 404 without the API server's reason is of a gateway before it, and says nothing of objects. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound'
@@ -69,4 +79,9 @@ export function isUnauthorized(error: KubeError): boolean {
  */
 export function isMissingRight(status: number | undefined, message: string): boolean {
   return status === 403 && / cannot \S+ (resource|path) /.test(message)
+}
+
+/** What a call has failed with, in the words of the API server or of the way to it. */
+export function apiReason({ kind, status, message }: KubeError): ReasonOf<'api-error'> {
+  return { code: 'api-error', kind, ...(status === undefined ? {} : { status }), said: message }
 }

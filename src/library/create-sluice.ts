@@ -1,3 +1,5 @@
+import type { Reason } from '../reasons/reason.ts'
+import { reasonWords } from '../report/words/words.ts'
 import type { Config, ConfigSettings } from '../config/config.ts'
 import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import type { RunEvent } from '../engine/events.ts'
@@ -17,6 +19,7 @@ import { comparePlans } from './compare-plans.ts'
 import type { Cluster } from './connect.ts'
 import { PlanChangedError, SluiceClosedError } from './errors.ts'
 import type { Abort, AbortOptions, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
+import { inWords } from './in-words.ts'
 import { isPlan, type PlannedUpgrade } from './plan.ts'
 import { processIdentity } from './process-identity.ts'
 import type { RecordedReport } from './records.ts'
@@ -47,7 +50,7 @@ export interface SluiceOptions {
    */
   watch?: FeedScope
   /** Told of each warning while a plan is made, or a run goes on; of runs it is among the events too. */
-  onWarning?(warning: { message: string; pod?: string }): void
+  onWarning?(warning: { reason: Reason; message: string; pod?: string }): void
   /** For tests alone. */
   clock?: Clock
   /** For tests alone. */
@@ -152,7 +155,8 @@ export function createSluice(options: SluiceOptions): Sluice {
 
   function warn(event: RunEvent): void {
     if (event.type !== 'warning' || onWarning === undefined) return
-    outside(() => onWarning({ message: event.message, ...(event.pod === undefined ? {} : { pod: event.pod }) }))
+    const { reason, pod } = event
+    outside(() => onWarning({ reason, message: reasonWords(reason), ...(pod === undefined ? {} : { pod }) }))
   }
 
   /** What `close` waits for. */
@@ -167,7 +171,10 @@ export function createSluice(options: SluiceOptions): Sluice {
   async function call<Value>({ signal }: CallOptions, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
     const ended = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
     ended.throwIfAborted()
-    return unlessAborted(tracked(work(ended)), ended)
+    const worded = work(ended).catch((error: unknown) => {
+      throw inWords(error)
+    })
+    return unlessAborted(tracked(worded), ended)
   }
 
   function orderPorts(signal: AbortSignal): OrderPorts {

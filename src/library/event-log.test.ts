@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { said } from '../cli/testing/samples.ts'
 import type { RunEvent } from '../engine/events.ts'
 import { createEventLog, EventsLostError } from './event-log.ts'
 
-const event = (atMs: number): RunEvent => ({ type: 'warning', message: 'x', atMs, wallAt: '' })
+const event = (atMs: number): RunEvent => ({ type: 'warning', reason: said('x'), atMs, wallAt: '' })
 
 async function take(events: AsyncIterable<RunEvent>, most = Infinity): Promise<number[]> {
   const taken: number[] = []

@@ -1,3 +1,4 @@
+import type { Reason } from '../reasons/reason.ts'
 import { RunError } from '../engine/errors.ts'
 import { assertLeased, giveOrder, liftPause } from '../engine/orders/give-order.ts'
 import { awaitOpenRuns, forOpenRuns, type OpenRuns, type OpenRunsRequest } from '../engine/orders/open-runs.ts'
@@ -33,10 +34,10 @@ export interface GivenOrder extends Ordered {
   undoes: readonly string[]
 }
 
-/** No run is open. `unrecorded`: what an abort has found half done all the same, in words. */
+/** No run is open. `unrecorded`: what an abort has found half done all the same. */
 export interface NoOrder extends Ordered {
   outcome: 'none'
-  unrecorded: readonly string[]
+  unrecorded: readonly Reason[]
 }
 
 /**
@@ -44,13 +45,13 @@ export interface NoOrder extends Ordered {
  * - `none`: no run is open
  * - `ordered`: it stands on the Leases, and was not waited for
  * - `finished`: the runs had come to their end before the order reached them
- * - `aborted`: the process that had the runs has ended them; `left` are templates that were left as they are, in words
+ * - `aborted`: the process that had the runs has ended them; `left` are templates that were left as they are
  * - `left`: no living process has them: `end` ends them in this one
  */
 export type Abort =
   | NoOrder
   | (Ordered & { outcome: 'ordered' | 'finished' })
-  | (Ordered & { outcome: 'aborted'; left: readonly string[]; concerned: readonly WorkloadId[] })
+  | (Ordered & { outcome: 'aborted'; left: readonly Reason[]; concerned: readonly WorkloadId[] })
   | (Ordered & { outcome: 'left'; end(options?: RunOptions): Run })
 
 export interface AbortOptions {
@@ -100,7 +101,7 @@ export async function resumeRuns(about: About, ports: OrderPorts): Promise<Given
     const lifted = await liftPause(open, { client: ports.client, namespace: about.namespace })
     by ??= lifted?.by
     for (const run of lifted?.runs ?? []) runs.add(run)
-    if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
+    if (by === undefined) throw new RunError('preflight', { code: 'not-paused', asked: open.asked })
     return { runs: [...runs], by, aborted: lifted?.aborted ?? [] }
   })
 }

@@ -38,7 +38,7 @@ test.each<[string, ReadLedger[]]>([
   ['it is open', [release, ledger('r4', { finishedAt: undefined } as object)]],
   ['it was aborted', [release, ledger('r4', { aborted: { by: 'ann', left: [] } })]],
   ['it is of another workload', [release, ledger('r4', { workloads: [{ ...WEB, name: 'api' }] })]],
-  ['it cannot be read', [release, { kind: 'unreadable', run: 'r4', reason: 'x' }]],
+  ['it cannot be read', [release, { kind: 'unreadable', run: 'r4', problem: { code: 'record-not-json' } }]],
 ])('none is where %s', (_, found) => {
   expect(passedOver(...found)).toEqual([])
 })

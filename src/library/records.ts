@@ -1,3 +1,4 @@
+import { reasonWords } from '../report/words/words.ts'
 import { listLedgers } from '../engine/ledgers/list-ledgers.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { reportOf, runsOf, type KnownRun } from '../report/from-ledgers.ts'
@@ -27,7 +28,7 @@ export async function reportRun(
   const found = await listLedgers(client, namespace)
   const { left, passedOver } = 'ref' in wanted ? passOverIdle(found, wanted.ref) : { left: found, passedOver: [] }
   const made = reportOf(left, { wanted, namespace, failures })
-  if (made.kind === 'none') throw new NotOnRecordError(made.reason)
+  if (made.kind === 'none') throw new NotOnRecordError(reasonWords(made.reason))
   return { report: made.report, passedOver }
 }
 

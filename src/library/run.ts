@@ -4,6 +4,7 @@ import type { PreparedRun } from '../engine/run.ts'
 import type { Plan } from '../plan/plan.ts'
 import { RunInterruptedError } from './errors.ts'
 import { createEventLog } from './event-log.ts'
+import { inWords } from './in-words.ts'
 import type { PlannedUpgrade } from './plan.ts'
 import type { UpgradeRequest } from './request/upgrade-request.ts'
 
@@ -86,7 +87,7 @@ export function startRun(source: RunSource, { signal, graceMs = GRACE_MS }: RunO
       planned.resolve({ run, plan: { ...run.plan, request: source.request, holders: run.holders } })
       return await run.execute(source.accept)
     } catch (error) {
-      planned.reject(error)
+      planned.reject(inWords(error))
       throw error
     } finally {
       isOver = true
@@ -112,7 +113,9 @@ export function startRun(source: RunSource, { signal, graceMs = GRACE_MS }: RunO
   async function order(what: OwnOrder): Promise<void> {
     if (isOver) throw new RunOverError()
     const run = prepared ?? (await planned.promise).run
-    await run.order(what, source.by)
+    await run.order(what, source.by).catch((error: unknown) => {
+      throw inWords(error)
+    })
   }
 
   if (signal?.aborted === true) preparing.abort(signal.reason)

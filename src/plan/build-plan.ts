@@ -3,9 +3,9 @@ import type { ContainerImage, Journal, JournalStep, JournalTarget, PodView, Read
 import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
 import type { OperatorOut, WindowPod } from './window.ts'
 import { howMuchOut, stuckPods, windowSize } from './window.ts'
-import { imageWords } from '../pods/image-words.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
-import { deletionWords, standingWords } from '../pods/readiness.ts'
+import { standing } from '../pods/readiness.ts'
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
 
 /** Everything that a plan is made from: the request, and the world as observed. */
 export interface PlanInput {
@@ -18,7 +18,7 @@ export interface PlanInput {
   leftOut: readonly JournalTarget[]
   templates: PlanTemplate[]
   guarantees: PlanGuarantee[]
-  warnings: string[]
+  warnings: Reason[]
   refusals: Refusal[]
 }
 
@@ -30,21 +30,23 @@ export interface PlanPod {
   /** What its workload brings it to. */
   images: ContainerImage[]
   /** Why it is left as it is, on whatever images. */
-  stays?: string
+  stays?: Reason
   /** Where it is in the load balancers, or why it is not. */
-  targets: { found: true; targets: PlannedTarget[]; lookedFor?: string } | { found: false; reason: string; isThere?: true }
+  targets:
+    | { found: true; targets: PlannedTarget[]; lookedFor?: ReasonOf<'to-upgrade'>['lookedFor'] }
+    | { found: false; reason: Reason; isThere?: true }
 }
 
-const ADOPTED: Record<Exclude<JournalStep, 'closed'>, string> = {
-  drain: 'an earlier run has drained it: goes on with the patch',
-  patched: 'an earlier run has patched it: goes on from there',
-  restore: 'an earlier run was putting it back: goes on from there',
+const ADOPTED: Record<Exclude<JournalStep, 'closed'>, Reason> = {
+  drain: { code: 'goes-on-with-patch' },
+  patched: { code: 'goes-on-from-patch' },
+  restore: { code: 'goes-on-with-restore' },
 }
 
 /** Which of both a request is, its run's own ledger says. */
-function adopted({ step, rollback }: Journal): string {
+function adopted({ step, rollback }: Journal): Reason {
   if (rollback === undefined || step !== 'patched') return ADOPTED[step as Exclude<JournalStep, 'closed'>]
-  return `an earlier run is rolling it back to ${imageWords(rollback)}: the same request ends that, another goes on to its own images`
+  return { code: 'goes-on-with-rollback', images: rollback }
 }
 
 /** Decides what would be done with each pod, and why. */
@@ -54,7 +56,7 @@ export function buildPlan(input: PlanInput): Plan {
     .toSorted((a, b) => input.byUpgradeOrder(a.pod, b.pod))
   const refusals = [...input.refusals]
   if (considered.length === 0 && refusals.length === 0) {
-    refusals.push({ code: 'no-pods', message: 'no pods match', hint: 'Check the name or the selector, and the namespace (-n).' })
+    refusals.push({ code: 'no-pods' })
   }
   const plans = considered.map((one): PodPlan => {
     const plan = planPod(one)
@@ -99,83 +101,56 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
     images: changesFor(pod, images),
     targets: targets.found ? targets.targets : [],
   }
-  if (stored.kind === 'unreadable') return { ...base, action: 'refuse', reason: `its journal cannot be read: ${stored.reason}` }
+  if (stored.kind === 'unreadable')
+    return { ...base, action: 'refuse', reason: { code: 'journal-unreadable', problem: stored.problem } }
   const open = openJournal(stored)
   if (open) return { ...base, action: 'adopt', reason: adopted(open) }
-  if (pod.deletion) return { ...base, action: 'skip', reason: `it ${deletionWords(pod.deletion)}` }
+  if (pod.deletion) return { ...base, action: 'skip', reason: { code: 'terminating', ...pod.deletion } }
   const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
-  if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
+  if (unknown) return { ...base, action: 'refuse', reason: { code: 'no-container', container: unknown.container } }
   if (asksFor(pod, images)) {
     // One that is not ready takes none in any case, and comes to have an address.
     const unserved = targets.found || !pod.ready ? {} : { unserved: targets.reason }
     return {
       ...base,
       action: 'skip',
-      reason: stays ?? (pod.ready ? 'it runs these images already' : 'it has these images already, and is not ready'),
+      reason: stays ?? { code: 'runs-wanted-images', ready: pod.ready },
       ...unserved,
     }
   }
-  if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
-  const { lookedFor } = targets
-  const waits = pod.nodeIsSilent ? '; it waits for its node' : ''
-  if (targets.targets.length === 0)
-    return { ...base, action: 'upgrade', reason: `${lookedFor ?? 'it was looked for in no load balancer'}: no drain${waits}` }
-  // What one load balancer lacks, beside what others have.
-  const lacking = lookedFor === undefined ? '' : `; ${lookedFor}: no drain there`
+  if (!targets.found) return { ...base, action: 'refuse', reason: { code: 'not-drainable', because: targets.reason } }
   const isOut = howMuchOut(targets.targets, ({ inRotation }) => !inRotation) === 'all'
-  const reason = isOut
-    ? 'an operator has it out of rotation: it is left exactly so'
-    : pod.ready
-      ? 'in rotation'
-      : `in rotation, and ${standingWords(pod).replace(/^is /, '')}`
-  return { ...base, action: 'upgrade', reason: reason + lacking + waits }
+  const rotation = targets.targets.length === 0 ? 'none' : isOut ? 'operator' : 'in'
+  return {
+    ...base,
+    action: 'upgrade',
+    reason: {
+      code: 'to-upgrade',
+      rotation,
+      ...(pod.ready ? {} : { standing: standing(pod) }),
+      lookedFor: targets.lookedFor ?? [],
+      waitsForNode: pod.nodeIsSilent ?? false,
+    },
+  }
 }
 
 /** Nothing is done with it, and nobody else may have seen it: a pod that was made anew at another address, perhaps. */
-function unbalanced({ pod, images, stays, targets }: PlanPod): string[] {
+function unbalanced({ pod, images, stays, targets }: PlanPod): Reason[] {
   if (targets.found || pod.deleting || !asksFor(pod, images)) return []
-  return [
-    `pod/${pod.name} ${stays === undefined ? 'runs these images already' : 'stays as it is'}, and is not in every load balancer: ${targets.reason}`,
-  ]
+  return [{ code: 'not-in-every-load-balancer', pod: pod.name, stays: stays !== undefined, because: targets.reason }]
 }
 
 function refusalOf(plan: PodPlan, { pod, stored, isOnRecord, targets }: PlanPod): Refusal {
-  const message = `pod/${plan.name}: ${plan.reason}`
+  const { name, reason: because } = plan
   if (stored.kind === 'unreadable') {
-    const command = `sluice resolve pod/${plan.name} -n ${pod.namespace} --traffic`
-    if (!isOnRecord)
-      return {
-        code: 'unreadable-journal',
-        message,
-        hint:
-          'Look at its journal (sluice.dev/journal), and at the load balancer. No run that is open says what it was before a drain: ' +
-          'bring it into rotation by hand, and say so:',
-        command: `${command} in`,
-      }
-    return {
-      code: 'unreadable-journal',
-      message,
-      hint:
-        'Look at its journal (sluice.dev/journal), and at the load balancer, then say what you have seen there: ' +
-        'that it gets no requests, or, with --traffic in, that it is in rotation as it should be.',
-      // Of both the one that is looked after again: a run reads it back, and puts it back.
-      command: `${command} out`,
-    }
+    // Of both the one that is looked after again: a run reads it back, and puts it back.
+    const traffic = isOnRecord ? 'out' : 'in'
+    const resolve = { command: 'resolve', pod: name, namespace: pod.namespace, traffic } as const
+    return { code: 'unreadable-journal', pod: name, because, isOnRecord, resolve }
   }
-  if (pod.ip === undefined) {
-    return { code: 'no-address', message, hint: 'Wait until it has started, or see why it does not.' }
-  }
-  // With entries of its own, without which it is not let through.
-  if (!targets.found && targets.isThere)
-    return { code: 'not-in-load-balancer', message, hint: 'Mend its entries in the load balancer, or mend the config.' }
-  return {
-    code: 'not-in-load-balancer',
-    message,
-    hint:
-      'Add it to the load balancer, mend its entries there, or mend the config. Entries that name a Service, a NodePort of another ' +
-      'node, or a proxy before the pods cannot be found. Only one that gets no requests from there may be upgraded without a drain, by ' +
-      '--allow-unbalanced.',
-  }
+  if (pod.ip === undefined) return { code: 'no-address', pod: name, because }
+  const isThere = !targets.found && targets.isThere === true
+  return { code: 'not-in-load-balancer', pod: name, because, isThere }
 }
 
 /**
@@ -190,26 +165,20 @@ function fullWindow(
 ): Refusal | undefined {
   // One that is refused may be out by sluice's own doing, with a record that cannot be read: "put it back" would be wrong.
   const counted = pods.filter(({ action }) => action === 'upgrade' || action === 'skip')
-  const standing = counted.map((pod) => standingOf(pod, isHalfDone))
-  const stuck = new Set(stuckPods(standing, window).map(({ uid }) => uid))
+  const all = counted.map((pod) => standingOf(pod, isHalfDone))
+  const stuck = new Set(stuckPods(all, window).map(({ uid }) => uid))
   if (stuck.size === 0) return undefined
-  const named = (some: readonly WindowPod[], how: string): string[] => (some.length === 0 ? [] : [`${namesOf(some)}: ${how}`])
-  const unserved = standing.filter(({ operatorOut, unserved: isUnserved }) => operatorOut === 'none' && isUnserved)
-  const why = counted.find(({ uid }) => uid === unserved[0]?.uid)?.unserved
-  const out = [
-    ...named(ofThem(standing, 'all'), 'out of rotation by an operator'),
-    ...named(ofThem(standing, 'some'), 'out of rotation in part by an operator'),
-    ...named(unserved, `not in every load balancer (${why})`),
-  ]
-  // What is out itself leaves where it is in rotation still.
-  const isAnyOut = standing.some(({ uid, operatorOut }) => stuck.has(uid) && operatorOut !== 'none')
+  const unserved = all.filter(({ operatorOut, unserved: isUnserved }) => operatorOut === 'none' && isUnserved)
+  const because = counted.find(({ uid }) => uid === unserved[0]?.uid)?.unserved
   return {
     code: 'window-full',
-    message: `${out.join('; ')}, so that with maxUnavailable ${window} ${isAnyOut ? 'no pod may leave rotation' : 'no other pod may leave'}`,
-    hint:
-      unserved.length === 0
-        ? 'Put them back once they are ready, or raise maxUnavailable.'
-        : 'Put them back or in once they are ready, or raise maxUnavailable.',
+    window,
+    operator: namesOf(ofThem(all, 'all')),
+    operatorInPart: namesOf(ofThem(all, 'some')),
+    unserved: namesOf(unserved),
+    ...(because === undefined ? {} : { because }),
+    // What is out itself leaves where it is in rotation still.
+    anyOut: all.some(({ uid, operatorOut }) => stuck.has(uid) && operatorOut !== 'none'),
   }
 }
 
@@ -229,8 +198,8 @@ function ofThem(pods: readonly WindowPod[], how: OperatorOut): WindowPod[] {
   return pods.filter(({ operatorOut }) => operatorOut === how)
 }
 
-function namesOf(pods: readonly WindowPod[]): string {
-  return pods.map(({ name }) => `pod/${name}`).join(', ')
+function namesOf(pods: readonly WindowPod[]): string[] {
+  return pods.map(({ name }) => name)
 }
 
 function rank({ uid, action }: PodPlan, silent: ReadonlySet<string>): number {

@@ -1,3 +1,5 @@
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
+import type { RefusalCode } from '../reasons/refusals.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 
@@ -27,49 +29,16 @@ export interface PodPlan {
   /** Absent while it has none. */
   node?: string
   action: PodAction
-  /** One sentence for a person. */
-  reason: string
+  reason: Reason
   /** Present to wanted, for the containers that change. */
   images: { container: string; from: string; to: string }[]
   targets: PlannedTarget[]
   /** Of one that is left as it is: why it takes no requests. It counts against the window. */
-  unserved?: string
+  unserved?: Reason
 }
-
-/** Stable. */
-export type RefusalCode =
-  | 'container-twice'
-  | 'init-container'
-  | 'left-open'
-  | 'load-balancer-dropped'
-  | 'min-ready-too-long'
-  | 'no-address'
-  | 'no-image'
-  | 'no-pods'
-  | 'not-in-load-balancer'
-  | 'restart-policy'
-  | 'revision-differs'
-  | 'revision-unknown'
-  | 'rollout-in-progress'
-  | 'template-drift'
-  | 'unknown-container'
-  | 'unreadable-journal'
-  | 'unsupported-owner'
-  | 'update-strategy'
-  | 'window-full'
-  | 'workload-deleting'
-  | 'workload-gone'
-  | 'workload-paused'
 
 /** Why the run cannot start. Nothing was touched. */
-export interface Refusal {
-  code: RefusalCode
-  message: string
-  /** What to change. */
-  hint: string
-  /** What to type for that. Text has it on a line of its own, to be copied. */
-  command?: string
-}
+export type Refusal = ReasonOf<RefusalCode>
 
 export interface PlanTemplate {
   workload: WorkloadRef
@@ -81,8 +50,6 @@ export interface PlanGuarantee {
   loadBalancer: string
   adapter: string
   level: 'G0' | 'G1' | 'G2' | 'G3'
-  /** What the level means, one sentence. */
-  meaning: string
 }
 
 /** Where an image that is patched in is before the first drain, by names of nodes. Whether it can be pulled elsewhere is not known. */
@@ -127,6 +94,6 @@ export interface Plan {
   imagesOnNodes?: ImageOnNodes[]
   /** Absent where none is. */
   raisedDeadlines?: RaisedDeadline[]
-  warnings: string[]
+  warnings: Reason[]
   refusals: Refusal[]
 }

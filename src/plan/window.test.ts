@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { ReasonOf } from '../reasons/reason.ts'
 import type { WindowPod } from './window.ts'
 import { admit, stuckPods, windowSize } from './window.ts'
 
+const SILENT = { code: 'node-silent', node: 'n1' } as const
 const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
   waiting: { standing: 'waiting', ready: true, operatorOut: 'none', unserved: false },
   broken: { standing: 'waiting', ready: false, operatorOut: 'none', unserved: false },
@@ -18,7 +20,7 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
     standing: 'waiting',
     ready: false,
     nodeIsSilent: true,
-    unreadyHow: 'is not ready (node n1 does not report)',
+    because: SILENT,
     operatorOut: 'none',
     unserved: false,
   },
@@ -33,20 +35,31 @@ function podsOf(words: string): WindowPod[] {
   return words.split(' ').map((word, index) => ({ uid: 'abcdefgh'[index]!, name: `web-${index}`, ...WORDS[word]! }))
 }
 
+/** What keeps the others from leaving. */
+const taken = (facts: Partial<ReasonOf<'window-taken'>>) => ({
+  code: 'window-taken',
+  pods: [],
+  lacking: [],
+  counts: [],
+  ...facts,
+})
+
 test('a pod whose node does not report starts only once it does, and takes its place until then', () => {
+  const silent = { pod: 'web-0', standing: 'not-ready', because: SILENT } as const
   expect(admit(podsOf('silent waiting waiting'), 2)).toEqual({
     start: ['b'],
-    waitingFor: 'the window of 2 is full: web-0 is not ready (node n1 does not report), web-1 starts',
+    waitingFor: taken({ size: 2, pods: [silent, { pod: 'web-1', standing: 'starts' }] }),
   })
-  expect(admit(podsOf('silent idle'), 1)).toEqual({ start: [], waitingFor: 'web-0 is not ready (node n1 does not report)' })
+  expect(admit(podsOf('silent idle'), 1)).toEqual({ start: [], waitingFor: taken({ pods: [silent] }) })
   // Control: any other pod that is not ready goes first.
   expect(admit(podsOf('broken waiting'), 1)).toMatchObject({ start: ['a'] })
 })
 
 test('a missing pod is told with the pod that it waits for', () => {
-  const missing: WindowPod = { ...podsOf('missing')[0]!, name: 'statefulset/web', unreadyHow: 'web-9 is Terminating' }
-  expect(admit([missing, podsOf('idle waiting')[1]!], 1).waitingFor).toBe(
-    'the window of 1 is full: statefulset/web lacks a pod (web-9 is Terminating)',
+  const leaving = { pod: 'web-9', because: { code: 'pod-not-ready' } } as const
+  const missing: WindowPod = { ...podsOf('missing')[0]!, name: 'statefulset/web', leaving }
+  expect(admit([missing, podsOf('idle waiting')[1]!], 1).waitingFor).toEqual(
+    taken({ size: 1, lacking: [{ workload: 'statefulset/web', pods: 1, leaving: [leaving] }] }),
   )
 })
 
@@ -97,27 +110,56 @@ test.each([
 })
 
 test('says what it waits for', () => {
-  expect(admit(podsOf('waiting waiting'), 1).waitingFor).toBe('the window of 1 is full: web-0 starts')
-  expect(admit(podsOf('active waiting sick maintained'), 3).waitingFor).toBe(
-    'the window of 3 is full: web-0 is being upgraded, web-2 is not ready, web-3 is out by an operator',
-  )
-  expect(admit(podsOf('active active active active sick maintained maintained waiting waiting'), 8).waitingFor).toBe(
-    'the window of 8 is full: 5 being upgraded, 1 not ready, 2 out by an operator',
-  )
-  expect(admit(podsOf('unserved waiting'), 1).waitingFor).toBe(
-    'the window of 1 is full: web-0 is not known to be in every load balancer',
-  )
-  expect(admit(podsOf('unserved unserved active active active maintained waiting'), 6).waitingFor).toBe(
-    'the window of 6 is full: 3 being upgraded, 1 out by an operator, 2 not known to be in every load balancer',
-  )
   const lacks = (count: number): WindowPod[] =>
     Array.from({ length: count }, (_, index) => ({ ...WORDS['missing']!, uid: `missing ${index}`, name: 'statefulset/web' }))
-  expect(admit([...lacks(1), ...podsOf('sick waiting')], 2).waitingFor).toBe(
-    'the window of 2 is full: web-0 is not ready, statefulset/web lacks a pod',
+  const lacking = (count: number) => [{ workload: 'statefulset/web', pods: count, leaving: [] }]
+  const waitingFor = (list: readonly WindowPod[], places: number) => admit(list, places).waitingFor
+  expect(waitingFor(podsOf('waiting waiting'), 1)).toEqual(taken({ size: 1, pods: [{ pod: 'web-0', standing: 'starts' }] }))
+  expect(waitingFor(podsOf('active waiting sick maintained'), 3)).toEqual(
+    taken({
+      size: 3,
+      pods: [
+        { pod: 'web-0', standing: 'upgrading' },
+        { pod: 'web-2', standing: 'not-ready' },
+        { pod: 'web-3', standing: 'operator' },
+      ],
+    }),
   )
-  expect(admit([...lacks(2), ...podsOf('waiting')], 2).waitingFor).toBe('the window of 2 is full: statefulset/web lacks 2 pods')
-  expect(admit([...lacks(6), ...podsOf('sick waiting')], 7).waitingFor).toBe('the window of 7 is full: 6 missing, 1 not ready')
-  expect(admit(podsOf('unfound idle'), 2).waitingFor).toBe('web-0 is not known to be in every load balancer')
+  expect(waitingFor(podsOf('active active active active sick maintained maintained waiting waiting'), 8)).toEqual(
+    taken({
+      size: 8,
+      counts: [
+        { standing: 'upgrading', pods: 5 },
+        { standing: 'not-ready', pods: 1 },
+        { standing: 'operator', pods: 2 },
+      ],
+    }),
+  )
+  expect(waitingFor(podsOf('unserved waiting'), 1)).toEqual(taken({ size: 1, pods: [{ pod: 'web-0', standing: 'unserved' }] }))
+  expect(waitingFor(podsOf('unserved unserved active active active maintained waiting'), 6)).toEqual(
+    taken({
+      size: 6,
+      counts: [
+        { standing: 'upgrading', pods: 3 },
+        { standing: 'operator', pods: 1 },
+        { standing: 'unserved', pods: 2 },
+      ],
+    }),
+  )
+  expect(waitingFor([...lacks(1), ...podsOf('sick waiting')], 2)).toEqual(
+    taken({ size: 2, pods: [{ pod: 'web-0', standing: 'not-ready' }], lacking: lacking(1) }),
+  )
+  expect(waitingFor([...lacks(2), ...podsOf('waiting')], 2)).toEqual(taken({ size: 2, lacking: lacking(2) }))
+  expect(waitingFor([...lacks(6), ...podsOf('sick waiting')], 7)).toEqual(
+    taken({
+      size: 7,
+      counts: [
+        { standing: 'missing', pods: 6 },
+        { standing: 'not-ready', pods: 1 },
+      ],
+    }),
+  )
+  expect(waitingFor(podsOf('unfound idle'), 2)).toEqual(taken({ pods: [{ pod: 'web-0', standing: 'unserved' }] }))
   expect(admit(podsOf('waiting idle'), 1)).toEqual({ start: ['a'] })
 })
 

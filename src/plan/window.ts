@@ -1,3 +1,6 @@
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
+import type { Occupancy } from '../reasons/window-reasons.ts'
+
 /** `all`: the pod gets no requests from any load balancer, so that its upgrade takes nothing away. */
 export type OperatorOut = 'none' | 'some' | 'all'
 
@@ -30,15 +33,17 @@ export interface WindowPod {
   unserved: boolean
   /** Its node does not report: no kubelet would carry out the patch. */
   nodeIsSilent?: boolean
-  /** How it stands where it is not ready, in words. */
-  unreadyHow?: string
+  /** How it stands where it is not ready. */
+  because?: Reason
+  /** Of a pod that is still to be made: the pod that has to go first. */
+  leaving?: { pod: string; because: Reason }
 }
 
 export interface WindowDecision {
   /** Uids of the pods that may start now, or go on to leave, in order. */
   start: string[]
   /** Why no more may start while some still wait. */
-  waitingFor?: string
+  waitingFor?: ReasonOf<'window-taken'>
 }
 
 /** The number of pods that may be out at once: a percentage is rounded down, and at least one. */
@@ -70,8 +75,8 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
   const left = waiting.filter(({ uid }) => !starting.has(uid))
   if (left.length === 0) return { start }
   if (left.every(({ unserved, nodeIsSilent }) => unserved || nodeIsSilent))
-    return { start, waitingFor: describe(left, count.unavailable) }
-  return { start, waitingFor: `the window of ${size} is full: ${describe(pods, count.unavailable)}` }
+    return { start, waitingFor: { code: 'window-taken', ...describe(left, count.unavailable) } }
+  return { start, waitingFor: { code: 'window-taken', size, ...describe(pods, count.unavailable) } }
 }
 
 /**
@@ -122,47 +127,47 @@ function rank({ standing, ready, operatorOut }: WindowPod): number {
 }
 
 const MOST_NAMED = 5
-const LEFT = 'left half done by another run'
-const UNSERVED = 'not known to be in every load balancer'
 
 /** A few by their names; of many how many, which does not change with each of them. */
-function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {
+function describe(
+  pods: readonly WindowPod[],
+  unavailable: ReadonlySet<string>,
+): Pick<ReasonOf<'window-taken'>, 'pods' | 'lacking' | 'counts'> {
   const out = pods.filter(({ uid }) => unavailable.has(uid))
   const there = out.filter(({ standing }) => standing !== 'missing')
   const missing = out.filter(({ standing }) => standing === 'missing')
-  if (out.length <= MOST_NAMED) return [...there.map((pod) => `${pod.name} ${singular(pod)}`), ...lacking(missing)].join(', ')
-  const others = there.filter((pod) => !isByThisRun(pod) && pod.standing !== 'left')
-  const counts = [
-    [there.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
-    [there.filter((pod) => pod.standing === 'left').length, LEFT],
-    [missing.length, 'missing'],
-    [others.filter((pod) => !pod.ready && pod.availableInMs === undefined).length, 'not ready'],
-    [others.filter((pod) => pod.availableInMs !== undefined).length, 'Ready for less than minReadySeconds'],
-    [others.filter((pod) => pod.ready && pod.operatorOut !== 'none').length, 'out by an operator'],
-    [others.filter((pod) => pod.ready && pod.operatorOut === 'none').length, UNSERVED],
-  ] as const
-  return counts.flatMap(([count, how]) => (count === 0 ? [] : [`${count} ${how}`])).join(', ')
+  if (out.length <= MOST_NAMED) {
+    const named = there.map((pod) => ({
+      pod: pod.name,
+      standing: occupancyOf(pod),
+      ...(pod.because && { because: pod.because }),
+    }))
+    return { pods: named, lacking: lacking(missing), counts: [] }
+  }
+  const counts = OCCUPANCIES.map((standing) => ({
+    standing,
+    pods: out.filter((pod) => occupancyOf(pod) === standing || (standing === 'upgrading' && occupancyOf(pod) === 'starts'))
+      .length,
+  }))
+  return { pods: [], lacking: [], counts: counts.filter((one) => one.pods > 0) }
 }
 
+const OCCUPANCIES: readonly Occupancy[] = ['upgrading', 'left', 'missing', 'not-ready', 'ready-too-short', 'operator', 'unserved']
+
 /** By workload. */
-function lacking(missing: readonly WindowPod[]): string[] {
-  return [...new Set(missing.map(({ name }) => name))].map((name) => {
-    const own = missing.filter((one) => one.name === name)
-    const leaving = own.flatMap(({ unreadyHow }) => unreadyHow ?? [])
-    const lack = `${name} lacks ${own.length === 1 ? 'a pod' : `${own.length} pods`}`
-    return leaving.length === 0 ? lack : `${lack} (${leaving.join(', ')})`
+function lacking(missing: readonly WindowPod[]): ReasonOf<'window-taken'>['lacking'] {
+  return [...new Set(missing.map(({ name }) => name))].map((workload) => {
+    const own = missing.filter((one) => one.name === workload)
+    return { workload, pods: own.length, leaving: own.flatMap(({ leaving }) => leaving ?? []) }
   })
 }
 
 /** A pod that starts with this decision is `waiting` still, and would be available. */
-function isByThisRun(pod: WindowPod): boolean {
-  return pod.standing === 'active' || !isUnavailable(pod)
-}
-
-function singular({ standing, ready, operatorOut, unserved, unreadyHow }: WindowPod): string {
-  if (standing === 'active') return 'is being upgraded'
-  if (standing === 'left') return `is ${LEFT}`
-  if (!ready) return unreadyHow ?? 'is not ready'
-  if (operatorOut !== 'none') return 'is out by an operator'
-  return unserved ? `is ${UNSERVED}` : 'starts'
+function occupancyOf(pod: WindowPod): Occupancy {
+  const { standing, ready, availableInMs, operatorOut, unserved } = pod
+  if (standing === 'active') return 'upgrading'
+  if (standing === 'left' || standing === 'missing') return standing
+  if (!ready) return availableInMs === undefined ? 'not-ready' : 'ready-too-short'
+  if (operatorOut !== 'none') return 'operator'
+  return unserved ? 'unserved' : 'starts'
 }

@@ -21,9 +21,7 @@ test('of a pod that was not Ready, the slices that follow its Ready are awaited,
 
 test('the slice that still says no is named', () => {
   const now = [no('web', 'web-x7k2p'), yes('admin'), no('frozen', 'frozen-1')]
-  expect(missingEndpoint(['web', 'admin'], now)).toBe(
-    'its Service endpoint is not back yet: not ready in EndpointSlice web-x7k2p',
-  )
+  expect(missingEndpoint(['web', 'admin'], now)).toEqual({ code: 'endpoints-not-back', slices: ['web-x7k2p'] })
 })
 
 test('a slice that appears only afterwards, or that is gone, holds up no pod', () => {
@@ -32,5 +30,5 @@ test('a slice that appears only afterwards, or that is gone, holds up no pod', (
 })
 
 test('a slice under another name is awaited as the one before', () => {
-  expect(missingEndpoint(['web'], [no('web', 'web-other')])).toContain('web-other')
+  expect(missingEndpoint(['web'], [no('web', 'web-other')])).toEqual({ code: 'endpoints-not-back', slices: ['web-other'] })
 })

@@ -1,3 +1,4 @@
+import type { ReasonOf } from '../reasons/reason.ts'
 import type { PodEndpoint, PodView } from './glossary.ts'
 
 /** Of a pod that no slice has. */
@@ -13,9 +14,12 @@ export function awaitedEndpoints(pod: Pick<PodView, 'ready'>, endpoints: readonl
   )
 }
 
-/** Why an awaited endpoint is not back, in words; undefined where each of them is. A slice that is gone says nothing. */
-export function missingEndpoint(awaited: readonly string[], endpoints: readonly PodEndpoint[]): string | undefined {
+/** The slices that lack an awaited endpoint; undefined where each endpoint is back. A slice that is gone says nothing. */
+export function missingEndpoint(
+  awaited: readonly string[],
+  endpoints: readonly PodEndpoint[],
+): ReasonOf<'endpoints-not-back'> | undefined {
   const slices = endpoints.flatMap(({ source, unready }) => (awaited.includes(source) ? unready : []))
   if (slices.length === 0) return undefined
-  return `its Service endpoint is not back yet: not ready in EndpointSlice ${slices.join(', ')}`
+  return { code: 'endpoints-not-back', slices }
 }

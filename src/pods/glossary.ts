@@ -1,3 +1,7 @@
+import type { EntryReading } from '../reasons/fields.ts'
+import type { Reason } from '../reasons/reason.ts'
+import type { RecordProblem } from '../reasons/record-reasons.ts'
+
 /**
  * The words of sluice.
  *
@@ -201,7 +205,7 @@ export interface Journal {
 }
 
 /** What the journal of a pod says. What cannot be read is never taken for "nothing open". */
-export type ReadJournal = { kind: 'none' } | { kind: 'read'; journal: Journal } | { kind: 'unreadable'; reason: string }
+export type ReadJournal = { kind: 'none' } | { kind: 'read'; journal: Journal } | { kind: 'unreadable'; problem: RecordProblem }
 
 /** What all targets of a pod together say of its traffic, read from the load balancers. */
 export interface TrafficReading {
@@ -217,10 +221,10 @@ export interface TrafficReading {
   pending?: true
   /** One of its load balancers may still say what was before the last call to it. */
   old?: true
-  /** One that an operator had out of rotation, and that sluice therefore has not drained, takes requests now: in words. */
-  reclaimed?: string
+  /** One that an operator had out of rotation, and that sluice therefore has not drained, takes requests now. */
+  reclaimed?: EntryReading
   /** Requests under way over all targets; null where one of them cannot know. */
   inFlight: number | null
-  /** For a person. */
-  detail: string
+  /** What the entries say, or why they say nothing. */
+  detail: Reason
 }

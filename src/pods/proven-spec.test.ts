@@ -16,7 +16,7 @@ test.each([
   ['somebody has changed its spec since', 5, 5, closed(4), false],
   ['somebody has changed its spec, and the kubelet has not seen that', 5, 4, closed(4), false],
   ['no record tells of it', 4, 4, NONE, false],
-  ['its record cannot be read', 4, 4, { kind: 'unreadable', reason: 'it is not JSON' } as const, false],
+  ['its record cannot be read', 4, 4, { kind: 'unreadable', problem: { code: 'record-not-json' } } as const, false],
   ['its kubelet reports no generation', 1, 0, NONE, false],
   ['… nor does the API server count any', 0, 0, closed(), false],
 ] as const)('%s', (_what, generation, observedGeneration, stored, is) => {

@@ -334,29 +334,28 @@ test('the quiet time starts anew with each other container, and when the kubelet
   expect(sameContainers(replaced, observeRestart(replaced, podOf(NEW)))).toBe(true)
 })
 
-test.each([
+test.each<{ waiting: { reason: string; message?: string }; hopeless: boolean }>([
   {
     waiting: { reason: 'ErrImagePull', message: 'no such tag' },
-    trouble: 'container app ErrImagePull: no such tag',
     hopeless: false,
   },
-  { waiting: { reason: 'CrashLoopBackOff' }, trouble: 'container app CrashLoopBackOff', hopeless: false },
-  { waiting: { reason: 'InvalidImageName' }, trouble: 'container app InvalidImageName', hopeless: true },
-  { waiting: { reason: 'ErrImageNeverPull' }, trouble: 'container app ErrImageNeverPull', hopeless: true },
+  { waiting: { reason: 'CrashLoopBackOff' }, hopeless: false },
+  { waiting: { reason: 'InvalidImageName' }, hopeless: true },
+  { waiting: { reason: 'ErrImageNeverPull' }, hopeless: true },
   {
     waiting: { reason: 'ErrImageNeverPull', message: `Container image "${V2}" is not present with pull policy of Never` },
-    trouble: `container app ErrImageNeverPull: Container image "${V2}" is not present with pull policy of Never`,
     hopeless: true,
   },
   {
     waiting: { reason: 'ErrImageNeverPull', message: `Container image "${V2}-wrong" is not present with pull policy of Never` },
-    trouble: `container app ErrImageNeverPull: Container image "${V2}-wrong" is not present with pull policy of Never`,
     hopeless: false,
   },
-])('trouble: $trouble', ({ waiting, trouble, hopeless }) => {
+])('trouble: $waiting', ({ waiting: { reason: waiting, message }, hopeless }) => {
   const images = [{ container: 'app', image: V2 }]
   const restart = beginRestart(2, baselineOf(podOf(BEFORE), images), images)
-  expect(restartTrouble(restart, podOf({ ...WITNESS, running: false, waiting }))).toEqual({ reason: trouble, hopeless })
+  const pod = podOf({ ...WITNESS, running: false, waiting: { reason: waiting, ...(message && { message }) } })
+  const reason = { code: 'container-waiting', container: 'app', waiting, ...(message && { message }) }
+  expect(restartTrouble(restart, pod)).toEqual({ reason, hopeless })
 })
 
 test('a container that is being created is in no trouble', () => {
@@ -401,9 +400,9 @@ test('a back-off does not hide that the image cannot be had', () => {
     }) as unknown as PodView
   const failed = observeRestart(beginRestart(2, baseline, wanted), waiting('ErrImagePull'))
   const hidden = observeRestart(failed, waiting('CrashLoopBackOff'))
-  expect(restartTrouble(hidden, waiting('CrashLoopBackOff'))?.reason).toBe('container app ErrImagePull')
+  expect(restartTrouble(hidden, waiting('CrashLoopBackOff'))?.reason).toMatchObject({ waiting: 'ErrImagePull' })
   const crashed = observeRestart(beginRestart(2, baseline, wanted), waiting('CrashLoopBackOff'))
-  expect(restartTrouble(crashed, waiting('CrashLoopBackOff'))?.reason).toBe('container app CrashLoopBackOff')
+  expect(restartTrouble(crashed, waiting('CrashLoopBackOff'))?.reason).toMatchObject({ waiting: 'CrashLoopBackOff' })
 })
 
 // Found by simulation: back to another name of the same image, which the status of the container before gives as well.

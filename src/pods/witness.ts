@@ -1,3 +1,4 @@
+import type { ReasonOf } from '../reasons/reason.ts'
 import { normalizeImage } from './image.ts'
 import type { BaselineContainer, ContainerImage, ContainerView, ImagePull, PodView } from './glossary.ts'
 
@@ -40,7 +41,7 @@ export interface ContainerRestart {
   former: string | undefined
   current: string | undefined
   /** Why its image could not be had, until a container of it runs: a back-off hides that within a second. */
-  pullTrouble?: string
+  pullTrouble?: ReasonOf<'container-waiting'>
   /** The spec has asked for another image since the patch: what was started for that may run, where no generation tells. */
   strayed?: true
   proof?: Proof
@@ -231,22 +232,33 @@ const HOPELESS = new Set(['InvalidImageName', 'ErrImageNeverPull'])
 /** The image cannot be had now; the dead container's CrashLoopBackOff takes the place of these within a second. */
 const PULL_TROUBLE = new Set(['ErrImagePull', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'RegistryUnavailable'])
 
-function pullTroubleOf(view: ContainerView | undefined, before: string | undefined): string | undefined {
+function pullTroubleOf(
+  view: ContainerView | undefined,
+  before: ReasonOf<'container-waiting'> | undefined,
+): ReasonOf<'container-waiting'> | undefined {
   if (view?.running) return undefined
-  return view?.waitingReason !== undefined && PULL_TROUBLE.has(view.waitingReason) ? waitingWords(view) : before
+  return view?.waitingReason !== undefined && PULL_TROUBLE.has(view.waitingReason) ? waitingOf(view) : before
 }
 
-function waitingWords({ name, waitingReason, waitingMessage }: ContainerView): string {
-  return `container ${name} ${waitingReason}${waitingMessage ? `: ${waitingMessage}` : ''}`
+function waitingOf({ name, waitingReason = '', waitingMessage }: ContainerView): ReasonOf<'container-waiting'> {
+  return {
+    code: 'container-waiting',
+    container: name,
+    waiting: waitingReason,
+    ...(waitingMessage ? { message: waitingMessage } : {}),
+  }
 }
 
-/** What a patched container waits for, in words, and whether waiting can help. */
-export function restartTrouble(restart: Restart, pod: PodView): { reason: string; hopeless: boolean } | undefined {
+/** What a patched container waits for, and whether waiting can help. */
+export function restartTrouble(
+  restart: Restart,
+  pod: PodView,
+): { reason: ReasonOf<'container-waiting'>; hopeless: boolean } | undefined {
   for (const { name, image, pullTrouble } of restart.containers) {
     const view = pod.containers.find((one) => one.name === name)
     if (!view?.waitingReason || view.waitingReason === 'ContainerCreating' || view.waitingReason === 'PodInitializing') continue
     const hopeless = HOPELESS.has(view.waitingReason) && mayBeSaidOf(image, view.waitingMessage)
-    return { reason: pullTrouble ?? waitingWords(view), hopeless }
+    return { reason: pullTrouble ?? waitingOf(view), hopeless }
   }
   return undefined
 }

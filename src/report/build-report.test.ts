@@ -1,6 +1,6 @@
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
-import { at as eventAt } from '../cli/testing/samples.ts'
+import { at as eventAt, said } from '../cli/testing/samples.ts'
 import type { RunEventBody } from '../engine/events.ts'
 import { withAccounts } from '../journal/ledger-accounts.ts'
 import { writeProcessAccount } from '../journal/account.ts'
@@ -8,6 +8,7 @@ import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { chunkName, ledgerChunks, readLedgers } from '../journal/ledger.ts'
 import { createAccount } from '../engine/account.ts'
 import type { PodResult } from '../engine/events.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { worstOutcome } from '../engine/outcome.ts'
 import { buildReport } from './build-report.ts'
 import { createRecorder } from './recorder.ts'
@@ -19,11 +20,11 @@ const target = { loadBalancer: 'edge', target: 'web/web-1@10.0.0.1:80' }
 const pod = { uid: 'u1', pod: 'web-1' }
 
 function call(effect: 'drain' | 'restore', outcome: 'applied' | 'ambiguous' | 'confirmed' | 'failed' = 'applied'): RunEventBody {
-  return { type: 'effect', ...pod, ...target, effect, operation: `op-${effect}`, outcome, batch: 1 }
+  return { type: 'effect', ...pod, ...target, effect, operation: `op-${effect}`, outcome, batch: 1, durationMs: 7 }
 }
 
-function state(to: Extract<RunEventBody, { type: 'podState' }>['to'], reason = ''): RunEventBody {
-  return { type: 'podState', ...pod, from: null, to, reason }
+function state(to: Extract<RunEventBody, { type: 'podState' }>['to'], waiting?: Reason): RunEventBody {
+  return { type: 'podState', ...pod, from: null, to, ...(waiting === undefined ? {} : { waiting }) }
 }
 
 /** The events of one pod that goes the straight way, with so many milliseconds between them. */
@@ -44,13 +45,13 @@ function straight(...between: RunEventBody[]) {
             uid: 'u1',
             name: 'web-1',
             action: 'upgrade',
-            reason: '',
+            reason: said(''),
             images: [{ container: 'app', from: 'app:v1', to: 'app:v2' }],
             targets: [{ ...target, inRotation: true }],
           },
         ],
         window: 2,
-        guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1', meaning: 'once' }],
+        guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
         warnings: [],
         refusals: [],
       },
@@ -59,8 +60,8 @@ function straight(...between: RunEventBody[]) {
     state('queued'),
     state('draining'),
     call('drain'),
-    state('emptying', '2 in flight'),
-    { type: 'podDetail', ...pod, state: 'emptying', detail: '0 in flight' },
+    state('emptying', { code: 'in-flight', requests: 2 }),
+    { type: 'podDetail', ...pod, state: 'emptying', waiting: { code: 'in-flight', requests: 0 } },
     state('patching'),
     state('restarting'),
     state('warming'),
@@ -75,8 +76,10 @@ function straight(...between: RunEventBody[]) {
       result: {
         ...pod,
         outcome: 'upgraded',
-        reason: '',
-        out: false,
+        reason: { code: 'upgraded', rotation: 'in' },
+        traffic: 'asBefore',
+        record: 'closed',
+        advice: [],
         phases: {},
         proof: 'witness',
         restarts,
@@ -87,7 +90,7 @@ function straight(...between: RunEventBody[]) {
   return bodies.map((body, index) => eventAt(index * 10, body))
 }
 
-const result = { outcome: 'done', reason: '1 upgraded' } as const
+const result = { outcome: 'done', reason: { code: 'counts', upgraded: 1, already: 0, left: 0 } } as const
 
 function heard(...between: RunEventBody[]) {
   const recorder = createRecorder()
@@ -184,11 +187,17 @@ describe('the report of a run', () => {
       state: 'emptying',
       fromAt: '2026-03-01T12:00:00.050Z',
       toAt: '2026-03-01T12:00:00.070Z',
-      detail: '0 in flight',
+      waiting: { code: 'in-flight', requests: 0 },
     })
     expect(only!.effects).toMatchObject([
-      { effect: 'drain', outcome: 'done', at: '2026-03-01T12:00:00.040Z', evidence: 'read back as out, 0 in flight' },
-      { effect: 'restore', outcome: 'done', evidence: 'read back as it was before: {"state":"ready","weight":100}' },
+      {
+        effect: 'drain',
+        outcome: 'done',
+        at: '2026-03-01T12:00:00.040Z',
+        durationMs: 7,
+        evidence: [{ code: 'read-back-as-out', because: { code: 'in-flight', requests: 0 } }],
+      },
+      { effect: 'restore', outcome: 'done', evidence: [{ code: 'read-back-as-before', prior }] },
     ])
   })
 
@@ -208,7 +217,7 @@ describe('the report of a run', () => {
     const record = heard()
     record.processes[0]!.guarantees[0]!.level = 'G0'
     expect(buildReport(record).pods[0]!.effects.map(({ evidence }) => evidence)).toEqual(
-      Array.from({ length: 2 }, () => 'as it answered; it cannot be read back'),
+      Array.from({ length: 2 }, () => [{ code: 'as-answered' }]),
     )
   })
 
@@ -228,42 +237,43 @@ describe('what a report cannot know', () => {
     const untold = { ...record, processes: [], pods: record.pods.map((one) => ({ ...one, accounts: [] })) }
     const report = buildReport(untold)
     expect(report.outcome).toBe('open')
-    expect(report.missing).toEqual([expect.stringContaining('at work, or killed, are missing')])
+    expect(report.missing).toEqual([{ code: 'no-account', finished: false }])
     expect(report.pods.map(({ outcome, missing }) => ({ outcome, missing }))).toEqual(
-      Array.from({ length: 2 }, () => ({ outcome: 'unknown', missing: 'no process has kept an account of it' })),
+      Array.from({ length: 2 }, () => ({ outcome: 'unknown', missing: { code: 'pod-without-account' } })),
     )
     expect(buildReport({ ...untold, finishedAt: at(9) }).outcome).toBe('closed')
     expect(buildReport({ ...untold, finishedAt: at(9), abortedBy: 'ann' })).toMatchObject({
       outcome: 'aborted',
-      reason: 'aborted by ann',
+      reason: { code: 'aborted-by', by: 'ann' },
     })
   })
 
   test('a run that was begun by a process that was killed', () => {
     const [process] = record.processes
     const report = buildReport({ ...record, startedAt: at(-60_000), processes: [{ ...process!, resumed: true }] })
-    expect(report.missing).toEqual([expect.stringContaining(`what it did before ${at(0)} is missing`)])
+    expect(report.missing).toEqual([{ code: 'first-account-lost', before: at(0), begunAt: at(-60_000) }])
   })
 
   test('a process in between that was killed', () => {
     const [process] = record.processes
     const report = buildReport({ ...record, processes: [process!, { ...process!, epoch: 3, resumed: true }] })
-    expect(report.missing).toEqual([
-      expect.stringMatching(/^Between epoch 1 and epoch 3 .*: a process of it that was killed, or somebody else\.$/),
-    ])
+    expect(report.missing).toEqual([{ code: 'owner-unknown', fromEpoch: 1, toEpoch: 3, accountsLost: false }])
     expect(buildReport({ ...record, processes: [process!, { ...process!, epoch: 2, resumed: true }] }).missing).toEqual([])
     const lost = buildReport({ ...record, processes: [process!, { ...process!, epoch: 3, resumed: true, lost: 1 }] })
     expect(lost.missing).toEqual([
-      expect.stringMatching(/: a process of it that was killed or whose account was not kept, or somebody else\.$/),
-      'Of one process of the run the account is not kept: of one run those of 8 are.',
+      { code: 'owner-unknown', fromEpoch: 1, toEpoch: 3, accountsLost: true },
+      { code: 'processes-not-kept', processes: 1, kept: 8 },
     ])
   })
 
   test('what a later run has closed', () => {
     const [process] = record.processes
-    const interrupted = { ...process!, outcome: 'interrupted', reason: 'stopped' }
+    const interrupted = { ...process!, outcome: 'interrupted', reason: said('stopped') }
     const report = buildReport({ ...record, processes: [interrupted], finishedAt: '2026-12-01T00:00:00.000Z' })
-    expect(report.reason).toBe('stopped; what it had left open was closed at 2026-12-01T00:00:00.000Z')
+    expect(report.reason).toEqual({
+      code: 'several',
+      reasons: [said('stopped'), { code: 'left-open-closed-at', at: '2026-12-01T00:00:00.000Z' }],
+    })
   })
 
   test('a pod that two processes have had keeps what both did', () => {
@@ -276,6 +286,7 @@ describe('what a report cannot know', () => {
 })
 
 describe('a run that several processes had', () => {
+  const counts = (upgraded: number, already: number) => ({ code: 'counts', upgraded, already, left: 0 }) as const
   const record = sampleRecord({ pods: 3, window: 1 })
   const [process] = record.processes
   const [first, ...others] = record.pods
@@ -284,7 +295,7 @@ describe('a run that several processes had', () => {
     effects: [],
     restarts: [],
     outcome: 'skipped',
-    reason: 'it runs the wanted images already',
+    reason: { code: 'runs-wanted-images', ready: true } as const,
     out: false,
   }
   const later = { startedAtMs: Date.parse(at(3_600_000)), epoch: 3 }
@@ -300,13 +311,13 @@ describe('a run that several processes had', () => {
       processes: [{ ...process!, outcome: 'interrupted' }, ending],
       pods: [both, ...reports],
     })
-    expect(report).toMatchObject({ outcome: 'done', reason: '3 upgraded, 0 at the wanted images already' })
-    expect(report.processes[1]!.reason).toBe('2 upgraded, 1 at the wanted images already')
+    expect(report).toMatchObject({ outcome: 'done', reason: counts(3, 0) })
+    expect(report.processes[1]!.reason).toEqual(counts(2, 1))
     const found = report.pods.find(({ uid }) => uid === first!.uid)
     expect(found).toMatchObject({ outcome: 'upgraded', proof: 'witness' })
     expect(found!.effects.at(-1)).toMatchObject({
       effect: 'restore',
-      evidence: expect.stringMatching(/^read back as it was before/),
+      evidence: [{ code: 'read-back-as-before', prior }],
     })
     expect(new Set(report.pods.map(({ outcome }) => outcome))).toEqual(new Set(['upgraded']))
   })
@@ -315,20 +326,20 @@ describe('a run that several processes had', () => {
     const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later, epoch: 2, processEpoch: 3 }] }
     const some = others.map((one) => ({ ...one, accounts: [{ ...one.accounts[0]!, epoch: 2, processEpoch: 3 }] }))
     const report = buildReport({ ...record, processes: [process!, ending], pods: [both, ...some] })
-    expect(report.reason).toBe('3 upgraded, 0 at the wanted images already')
+    expect(report.reason).toEqual(counts(3, 0))
   })
 
   test('counts so also of an undo, and says what that has left as it is', () => {
     const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later }] }
-    const undone = { ...ending, reason: `${counted.reason}, 1 left as it is` }
+    const undone = { ...ending, reason: { ...counts(2, 1), left: 1 } }
     const report = buildReport({ ...record, processes: [process!, undone], pods: [both, ...reports] })
-    expect(report.reason).toBe('3 upgraded, 0 at the wanted images already, 1 left as it is')
+    expect(report.reason).toEqual({ ...counts(3, 0), left: 1 })
   })
 
   test('counts a pod that nobody has upgraded as the last process does', () => {
     const found = { ...first!, accounts: [{ ...skipped, ...later }] }
     const report = buildReport({ ...record, processes: [process!, ending], pods: [found, ...reports] })
-    expect(report.reason).toBe('2 upgraded, 1 at the wanted images already')
+    expect(report.reason).toEqual(counts(2, 1))
   })
 
   const word = {
@@ -338,30 +349,30 @@ describe('a run that several processes had', () => {
     resumed: true,
     endedAt: at(3_000_000),
     outcome: 'resolved',
-    reason: 'web-2: a person has said that it is in rotation',
+    reason: said('web-2: a person has said that it is in rotation'),
     window: 0,
     guarantees: [],
     warnings: [],
   }
-  const stuck = { ...process!, outcome: 'needsOperator', reason: 'web-2: in doubt' }
-  const said = {
+  const stuck = { ...process!, outcome: 'needsOperator', reason: said('web-2: in doubt') }
+  const resolved = {
     ...skipped,
     epoch: 2,
     startedAtMs: Date.parse(at(3_000_000)),
     outcome: 'resolved',
-    reason: 'a person has said so',
+    reason: said('a person has said so'),
   }
 
   // Found by trial: of the person nothing was told but that somebody else had had the workload, and the pod was still out.
   test('tells of a person who has resolved a pod of it', () => {
-    const accounts = [{ ...first!.accounts[0]!, outcome: 'needsOperator', out: true }, said, { ...skipped, ...later }]
+    const accounts = [{ ...first!.accounts[0]!, outcome: 'needsOperator', out: true }, resolved, { ...skipped, ...later }]
     const report = buildReport({ ...record, processes: [stuck, word, ending], pods: [{ ...first!, accounts }, ...reports] })
     expect(report).toMatchObject({
       outcome: 'done',
-      reason: '2 upgraded, 0 at the wanted images already, 1 resolved by a person',
+      reason: { ...counts(2, 0), resolved: 1 },
       window: 1,
       missing: [],
-      warnings: [word.reason],
+      warnings: [{ reason: word.reason }],
     })
     expect(report.processes.map(({ by, outcome }) => [by, outcome])).toEqual([
       ['ci-runner-7_4711_tqjtfp', 'needsOperator'],
@@ -375,7 +386,7 @@ describe('a run that several processes had', () => {
     const report = buildReport({ ...record, processes: [stuck, word], pods: [] })
     expect(report).toMatchObject({
       outcome: 'needsOperator',
-      reason: 'web-2: in doubt; since then web-2: a person has said that it is in rotation',
+      reason: { code: 'several', reasons: [stuck.reason, { code: 'since-then', reason: word.reason }] },
       endedAt: process!.endedAt,
       window: 1,
       warnings: [],
@@ -383,7 +394,9 @@ describe('a run that several processes had', () => {
   })
 
   test('says once what several of them have said', () => {
-    const processes = [1, 2].map((epoch) => ({ ...process!, epoch, warnings: ['web-2 failed and goes back', `of ${epoch}`] }))
-    expect(buildReport({ ...record, processes }).warnings).toEqual(['web-2 failed and goes back', 'of 1', 'of 2'])
+    const held = { pod: 'web-2', reason: { code: 'held-after', pod: 'web-2', ending: 'rolledBack' } } as const
+    const own = (epoch: number) => ({ reason: said(`of ${epoch}`) })
+    const processes = [1, 2].map((epoch) => ({ ...process!, epoch, warnings: [{ ...held }, own(epoch)] }))
+    expect(buildReport({ ...record, processes }).warnings).toEqual([held, own(1), own(2)])
   })
 })

@@ -1,3 +1,5 @@
+import type { Warning } from '../journal/account.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { AccountEffect, PodAccount } from '../journal/account.ts'
 import { didSomething } from '../journal/kept-accounts.ts'
 import { lostOf, notKept } from './not-kept.ts'
@@ -50,38 +52,29 @@ export function buildReport(record: RunRecord, failures: readonly ReportFailure[
 }
 
 /** What each of several processes has said is said once. */
-function warningsOf({ processes }: RunRecord): string[] {
+function warningsOf({ processes }: RunRecord): Warning[] {
   // What was said after the last process is told with how that has ended.
   const until = processes.findLastIndex((one) => !isWord(one))
-  const all = processes.flatMap((one, index) => (isWord(one) && index < until ? [one.reason] : one.warnings))
-  return [...new Set(all)]
+  const all = processes.flatMap((one, index) => (isWord(one) && index < until ? [{ reason: one.reason }] : one.warnings))
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-function missingOf(record: RunRecord): string[] {
+function missingOf(record: RunRecord): Reason[] {
   const { processes, startedAt, finishedAt, run } = record
   const [first] = processes
   if (run === '') return []
-  if (first === undefined) {
-    const why =
-      finishedAt === undefined
-        ? 'A process keeps its account when it ends: times, calls and proofs of one at work, or killed, are missing.'
-        : 'No process has kept an account of this run: times, calls and proofs are missing.'
-    return [why, ...notKept(record)]
-  }
-  const missing: string[] = []
-  const isOneLost = processes.some(({ lost = 0 }) => lost > 0)
-  if (first.resumed)
-    missing.push(
-      `The run was begun by a process whose account is not here${startedAt < first.startedAt ? `, at ${startedAt}` : ''}: what it did before ${first.startedAt} is missing. A process that is killed keeps none.`,
-    )
-  processes.forEach(({ epoch }, index) => {
-    const before = processes[index - 1]
-    if (before !== undefined && epoch > before.epoch + 1)
-      missing.push(
-        `Between epoch ${before.epoch} and epoch ${epoch} the workload had another owner, who has left no account in this run: a process of it that was killed${isOneLost ? ' or whose account was not kept' : ''}, or somebody else.`,
-      )
-  })
-  return [...missing, ...notKept(record)]
+  if (first === undefined) return [{ code: 'no-account', finished: finishedAt !== undefined }, ...notKept(record)]
+  const accountsLost = processes.some(({ lost = 0 }) => lost > 0)
+  const begunAt = startedAt < first.startedAt ? { begunAt: startedAt } : {}
+  return [
+    ...(first.resumed ? [{ code: 'first-account-lost', before: first.startedAt, ...begunAt } as const] : []),
+    ...processes.flatMap(({ epoch: toEpoch }, index) => {
+      const fromEpoch = processes[index - 1]?.epoch
+      if (fromEpoch === undefined || toEpoch <= fromEpoch + 1) return []
+      return [{ code: 'owner-unknown', fromEpoch, toEpoch, accountsLost } as const]
+    }),
+    ...notKept(record),
+  ]
 }
 
 function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>): ReportPod {
@@ -93,8 +86,8 @@ function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>
   const phases = accounts.flatMap(phasesOf)
   const restarts = own.findLast((account) => account.restarts.length > 0)?.restarts ?? []
   const proof = own.findLast((account) => account.proof !== undefined)?.proof
-  const missing =
-    lostOf(record).words ?? (own.length === 0 && untold === undefined ? 'no process has kept an account of it' : undefined)
+  const isUntold = own.length === 0 && untold === undefined
+  const missing = lostOf(record).reason ?? (isUntold ? ({ code: 'pod-without-account' } as const) : undefined)
   return {
     uid,
     pod,
@@ -112,10 +105,10 @@ function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>
 
 function phasesOf({ startedAtMs, phases }: PodAccount): ReportPhase[] {
   let atMs = startedAtMs
-  return phases.map(({ state, ms, detail }) => {
+  return phases.map(({ state, ms, waiting }) => {
     const fromAt = instant(atMs)
     atMs += ms
-    return { state, fromAt, toAt: instant(atMs), ...(detail === undefined || detail === '' ? {} : { detail }) }
+    return { state, fromAt, toAt: instant(atMs), ...(waiting === undefined ? {} : { waiting }) }
   })
 }
 
@@ -134,12 +127,11 @@ function effectsOf(upgrade: Upgrade): ReportEffect[] {
     effects.map((told) => ({ told, at: instant(startedAtMs + told.afterMs) })),
   )
   return all.map(({ told, at }, index): ReportEffect => {
-    const { loadBalancer, target, effect, operation, outcome, batch, detail } = told
+    const { loadBalancer, target, effect, operation, outcome, batch, durationMs, said, reason } = told
     const repeated = outcome !== 'confirmed' && tried.has(operation)
     tried.add(operation)
     const isLast = !all.slice(index + 1).some(({ told: later }) => later.target === target && later.loadBalancer === loadBalancer)
     const shown = outcome === 'applied' || outcome === 'confirmed' ? shownBy(told, at, isLast, upgrade) : undefined
-    const evidence = [detail, shown].filter((part) => part !== undefined).join('; ')
     return {
       at,
       loadBalancer,
@@ -149,7 +141,9 @@ function effectsOf(upgrade: Upgrade): ReportEffect[] {
       outcome: outcome === 'applied' ? 'done' : outcome,
       repeated,
       batch,
-      ...(evidence === '' ? {} : { evidence }),
+      durationMs,
+      ...(said === undefined ? {} : { said }),
+      evidence: [reason, shown].filter((one) => one !== undefined),
     }
   })
 }
@@ -165,17 +159,18 @@ function shownBy(
   at: string,
   isLast: boolean,
   { phases, targets, unreadable, outcome }: Upgrade,
-): string | undefined {
-  if (unreadable.has(loadBalancer)) return 'as it answered; it cannot be read back'
+): Reason | undefined {
+  if (unreadable.has(loadBalancer)) return { code: 'as-answered' }
   if (effect === 'drain') {
     const emptying = phases.findIndex(({ state, toAt }) => state === 'emptying' && toAt >= at)
     if (emptying === -1 || !AFTER_OUT.has(phases[emptying + 1]?.state ?? '')) return undefined
-    return ['read back as out', phases[emptying]!.detail].filter((part) => part !== undefined).join(', ')
+    const { waiting } = phases[emptying]!
+    return { code: 'read-back-as-out', ...(waiting === undefined ? {} : { because: waiting }) }
   }
   if (!isLast || !AFTER_VERIFIED.has(outcome) || !phases.some(({ state, toAt }) => state === 'verifying' && toAt >= at))
     return undefined
   const prior = targets.find((one) => one.loadBalancer === loadBalancer && one.target === target)?.prior
-  return `read back as it was before${prior === undefined ? '' : `: ${JSON.stringify(prior)}`}`
+  return { code: 'read-back-as-before', ...(prior === undefined ? {} : { prior }) }
 }
 
 function loadBalancersOf({ processes, pods: records }: RunRecord, pods: readonly ReportPod[]): ReportLoadBalancer[] {
@@ -187,7 +182,7 @@ function loadBalancersOf({ processes, pods: records }: RunRecord, pods: readonly
     const own = effects.filter(({ loadBalancer }) => loadBalancer === name)
     return {
       name,
-      ...(level ? { adapter: level.adapter, guarantee: level.level, meaning: level.meaning } : {}),
+      ...(level ? { adapter: level.adapter, guarantee: level.level } : {}),
       drains: countsOf(own.filter(({ effect }) => effect === 'drain')),
       restores: countsOf(own.filter(({ effect }) => effect === 'restore')),
     }

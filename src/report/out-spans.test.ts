@@ -7,7 +7,18 @@ function effects(...calls: string[]): ReportEffect[] {
   return calls.map((call, second) => {
     const [effect, target, outcome = 'done'] = call.split(' ') as [ReportEffect['effect'], string, ReportEffect['outcome']?]
     const at = new Date(second * 1000).toISOString()
-    return { at, loadBalancer: 'edge', target, effect, operation: '', outcome, repeated: false, batch: 1 }
+    return {
+      at,
+      loadBalancer: 'edge',
+      target,
+      effect,
+      operation: '',
+      outcome,
+      repeated: false,
+      batch: 1,
+      durationMs: 0,
+      evidence: [],
+    }
   })
 }
 

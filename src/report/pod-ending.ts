@@ -1,3 +1,5 @@
+import type { Reason } from '../reasons/reason.ts'
+import { several } from '../reasons/several.ts'
 import type { PodAccount } from '../journal/account.ts'
 import { processEpochOf, RESOLVED } from '../journal/account.ts'
 import { didSomething } from '../journal/kept-accounts.ts'
@@ -6,7 +8,7 @@ import type { PodRecord, RunRecord } from './run-record.ts'
 import { isOwn } from './run-record.ts'
 
 /** How a pod has ended in a run, by all that had it. */
-export interface PodEnding extends Pick<ReportPod, 'outcome' | 'reason' | 'deadline' | 'out' | 'instructions'> {
+export interface PodEnding extends Pick<ReportPod, 'outcome' | 'reason' | 'deadline' | 'out' | 'advice'> {
   /** Of the process that has brought it to that; absent where none has told. */
   epoch?: number
 }
@@ -15,15 +17,16 @@ export function podEnding(record: PodRecord, run: Pick<RunRecord, 'processes' | 
   const { accounts } = record
   const place = accounts.findLastIndex(isOwn)
   const own = ownEnding({ ...record, accounts: accounts.filter(isOwn) }, run)
-  const untold = place === -1 && own.reason === '' ? 'no process of this run has told of it' : own.reason
-  const ending = withOthers({ ...own, reason: untold }, accounts.slice(place + 1)) ?? own
+  const told: PodEnding = place === -1 && own.reason === undefined ? { ...own, reason: { code: 'not-told' } } : own
+  const ending = withOthers(told, accounts.slice(place + 1)) ?? own
   return ending.out ? sinceThen(ending, record, run) : ending
 }
 
 function ownEnding(record: PodRecord, run: Pick<RunRecord, 'processes'>): PodEnding {
   const { accounts, untold } = record
   const last = accounts.at(-1)
-  if (last === undefined) return { outcome: untold?.outcome ?? 'unknown', reason: untold?.reason ?? '', out: false }
+  if (last === undefined)
+    return { outcome: untold?.outcome ?? 'unknown', ...(untold ? { reason: untold.reason } : {}), out: false }
   return last.outcome === 'skipped' ? foundDone(last, record, run) : endingOf(last)
 }
 
@@ -37,34 +40,38 @@ const OF_WHAT_WAS_OPEN: ReadonlySet<string | undefined> = new Set(['settled', 'n
 function withOthers(own: PodEnding, since: readonly PodAccount[]): PodEnding | undefined {
   const last = since.findLast((one) => didSomething(one) || OF_WHAT_WAS_OPEN.has(one.outcome))
   if (last === undefined) return undefined
-  const { instructions: _, ...rest } = own
-  const { outcome = 'unknown', reason = '', out = own.out, instructions, run } = last
+  const { advice: _, ...rest } = own
+  const { outcome = 'unknown', reason, out = own.out, advice, run = '' } = last
   const isOfOpen = OF_WHAT_WAS_OPEN.has(outcome) && (own.out || own.outcome === 'unknown')
   return {
     ...rest,
     outcome: isOfOpen ? outcome : own.outcome,
-    reason: [own.reason, `since then, by run ${run}: ${[outcome, reason].filter((part) => part !== '').join(', ')}`]
-      .filter((part) => part !== '')
-      .join('; '),
+    reason: together(own.reason, { code: 'since-by-run', run, outcome, ...(reason ? { because: reason } : {}) }),
     out,
-    ...(instructions === undefined ? {} : { instructions }),
+    ...(advice === undefined ? {} : { advice }),
   }
 }
 
 function endingOf(account: PodAccount): PodEnding {
-  const { outcome = 'unknown', reason = '', deadline, out = false, instructions } = account
+  const { outcome = 'unknown', deadline, out = false, advice } = account
+  const reason = outcome === RESOLVED ? saidAt(account) : account.reason
   return {
     outcome,
-    reason: outcome === RESOLVED ? saidAt(account) : reason,
+    ...(reason === undefined ? {} : { reason }),
     ...(deadline === undefined ? {} : { deadline }),
     out,
-    ...(instructions === undefined ? {} : { instructions }),
+    ...(advice === undefined ? {} : { advice }),
     epoch: processEpochOf(account),
   }
 }
 
-function saidAt({ reason = '', startedAtMs }: PodAccount): string {
-  return `${reason} (${new Date(startedAtMs).toISOString()})`
+function saidAt({ reason, startedAtMs }: PodAccount): Reason | undefined {
+  return reason && { code: 'at-instant', reason, at: new Date(startedAtMs).toISOString() }
+}
+
+/** Of the reasons that there are. */
+function together(...reasons: readonly (Reason | undefined)[]): Reason {
+  return several(...reasons.filter((one) => one !== undefined))
 }
 
 /** The last process had nothing to do with it: what it came to is the doing of somebody before. */
@@ -73,29 +80,27 @@ function foundDone(last: PodAccount, { accounts, images }: PodRecord, { processe
   // Found by trial: it was called skipped, though the run had upgraded it.
   if (before?.outcome === 'upgraded') return endingOf(before)
   const { reason } = last
-  if (before?.outcome === RESOLVED && before.out !== true) return { ...endingOf(before), reason: `${saidAt(before)}; ${reason}` }
+  if (before?.outcome === RESOLVED && before.out !== true)
+    return { ...endingOf(before), reason: together(saidAt(before), reason) }
   const ending = endingOf(last)
-  const others = [
-    ...(before?.out ? ['sluice resolve'] : []),
-    ...(processes.some(({ resumed }) => resumed) ? ['a process of this run that has left no account of it'] : []),
-    'somebody else',
-  ]
-  const who = others.length > 2 ? `${others.slice(0, -1).join(', ')}, or ${others.at(-1)}` : others.join(' or ')
-  if (before?.out) return { ...ending, reason: `${reason}; who has ended what was open of it is not told: ${who}` }
+  const lostProcess = processes.some(({ resumed }) => resumed)
+  const untold = (what: 'ended' | 'brought'): Reason =>
+    together(reason, { code: 'end-not-told', what, resolve: before?.out === true, lostProcess })
+  if (before?.out) return { ...ending, reason: untold('ended') }
   const hadOthers = images.some(({ from, to }) => to !== '' && from !== to)
-  return hadOthers ? { ...ending, reason: `${reason}; who has brought it to them is not told: ${who}` } : ending
+  return hadOthers ? { ...ending, reason: untold('brought') } : ending
 }
 
 /** It was open when it was told of last. */
 function sinceThen(ending: PodEnding, { isClosed }: PodRecord, { finishedAt }: Pick<RunRecord, 'finishedAt'>): PodEnding {
   const { outcome, reason, epoch } = ending
-  const closed = (words: string, to = outcome): PodEnding => ({
+  const closed = (why: Reason, to = outcome): PodEnding => ({
     outcome: to,
-    reason: `${reason}; ${words}`,
+    reason: together(reason, why),
     out: false,
     ...(epoch === undefined ? {} : { epoch }),
   })
-  if (isClosed) return closed('closed since, by sluice resolve or by a process that has left no account of it', 'settled')
-  if (finishedAt !== undefined) return closed(`nothing of it was open any more at ${finishedAt}`)
-  return outcome === RESOLVED ? { ...ending, reason: `${reason}: the same command goes on from there` } : ending
+  if (isClosed) return closed({ code: 'closed-since' }, 'settled')
+  if (finishedAt !== undefined) return closed({ code: 'nothing-open-at', at: finishedAt })
+  return outcome === RESOLVED ? { ...ending, reason: together(reason, { code: 'same-command-goes-on' }) } : ending
 }

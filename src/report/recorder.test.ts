@@ -1,5 +1,6 @@
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
+import { said } from '../cli/testing/samples.ts'
 import type { Plan } from '../plan/plan.ts'
 import { createRecorder } from './recorder.ts'
 
@@ -15,11 +16,11 @@ const PLAN: Plan = {
   refusals: [],
 }
 const WALL_AT = '2026-01-01T00:00:00.000Z'
-const ENDED = { by: 'me', at: new Date('2026-01-01T00:00:01.000Z'), result: { outcome: 'done', reason: '' } } as const
+const ENDED = { by: 'me', at: new Date('2026-01-01T00:00:01.000Z'), result: { outcome: 'done', reason: said('all') } } as const
 
 test('a pod is known with its node from the plan, also where the run did nothing with it', () => {
   const recorder = createRecorder()
-  const pod = { uid: 'u', name: 'web-0', node: 'node-7', action: 'skip', reason: 'done', images: [], targets: [] } as const
+  const pod = { uid: 'u', name: 'web-0', node: 'node-7', action: 'skip', reason: said('done'), images: [], targets: [] } as const
   recorder.onEvent({ type: 'planned', plan: { ...PLAN, pods: [{ ...pod, images: [], targets: [] }] }, atMs: 0, wallAt: WALL_AT })
   const { pods } = recorder.record(ENDED)
   expect(pods).toEqual([expect.objectContaining({ uid: 'u', pod: 'web-0', node: 'node-7' })])

@@ -53,7 +53,9 @@ export function createRecorder(): Recorder {
             targets: targets.get(uid) ?? known?.targets.map(({ loadBalancer, target }) => ({ loadBalancer, target })) ?? [],
             accounts: own ? [own] : [],
             ...(known?.action === 'skip' ? { untold: { outcome: 'skipped', reason: known.reason } } : {}),
-            ...(known?.action === 'upgrade' ? { untold: { outcome: 'unchanged', reason: 'not started' } } : {}),
+            ...(known?.action === 'upgrade'
+              ? { untold: { outcome: 'unchanged', reason: { code: 'not-started' } as const } }
+              : {}),
           }
         }),
       }

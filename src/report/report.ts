@@ -1,3 +1,7 @@
+import type { Warning } from '../journal/account.ts'
+import type { Advice } from '../reasons/advice.ts'
+import type { Reason } from '../reasons/reason.ts'
+
 /** What became of a run, pod by pod. Fields are added, never changed or removed, under one apiVersion. Instants are ISO 8601. */
 export interface Report {
   apiVersion: 'sluice.dev/v1'
@@ -13,22 +17,22 @@ export interface Report {
   undoes?: string
   /** A RunOutcome; `open` where no process has told of an end, and something may be open; `closed` where nothing is. */
   outcome: string
-  reason: string
+  reason: Reason
   startedAt: string
   /** Absent where nobody has told of an end. */
   endedAt?: string
   /** Pods that may be out of rotation at once; absent where it is not known. */
   window?: number
   /** Those that have told of their part, the first one first; `resolved` is the outcome of `sluice resolve`. */
-  processes: { by: string; epoch: number; startedAt: string; endedAt: string; outcome: string; reason: string }[]
+  processes: { by: string; epoch: number; startedAt: string; endedAt: string; outcome: string; reason: Reason }[]
   loadBalancers: ReportLoadBalancer[]
   /** In the order in which they were begun; those that were not come last. */
   pods: ReportPod[]
   /** From outside, such as requests that failed: what the load balancers or their clients have seen. */
   failures: ReportFailure[]
-  warnings: string[]
-  /** What this report cannot know, in words. */
-  missing: string[]
+  warnings: Warning[]
+  /** What this report cannot know. */
+  missing: Reason[]
 }
 
 export interface ReportLoadBalancer {
@@ -37,8 +41,6 @@ export interface ReportLoadBalancer {
   adapter?: string
   /** G0 to G3. */
   guarantee?: string
-  /** What the level means. */
-  meaning?: string
   /** Calls, by their effect on one target each. */
   drains: EffectCounts
   restores: EffectCounts
@@ -61,12 +63,13 @@ export interface ReportPod {
   node?: string
   /** A PodOutcome; `resolved` where a person has said where its traffic is, and nobody has upgraded it since; `unknown`. */
   outcome: string
-  reason: string
+  /** Absent where nothing was told. */
+  reason?: Reason
   /** Named deadline that passed. */
   deadline?: string
   /** Out of rotation when the last process that had it ended, and not closed since. */
   out: boolean
-  instructions?: string
+  advice?: Advice[]
   images: { container: string; from: string; to: string }[]
   /** Its entries, each as it was before the drain, where that is known. */
   targets: { loadBalancer: string; target: string; prior?: unknown }[]
@@ -81,8 +84,8 @@ export interface ReportPod {
     containerId: { from?: string; to?: string }
     imageId: { from?: string; to?: string }
   }[]
-  /** What is not known of it, in words. */
-  missing?: string
+  /** What is not known of it. */
+  missing?: Reason
 }
 
 export interface ReportPhase {
@@ -90,8 +93,8 @@ export interface ReportPhase {
   state: string
   fromAt: string
   toAt: string
-  /** The last thing that it waited for. */
-  detail?: string
+  /** The last thing that the pod waited for. */
+  waiting?: Reason
 }
 
 export interface ReportEffect {
@@ -106,8 +109,11 @@ export interface ReportEffect {
   repeated: boolean
   /** Targets in the same call. */
   batch: number
-  /** What shows that it did what it should, or what was said against it. */
-  evidence?: string
+  durationMs: number
+  /** In the words of the adapter. */
+  said?: string
+  /** What shows that the call did what it should, or what stood against it. */
+  evidence: Reason[]
 }
 
 export interface ReportFailure {

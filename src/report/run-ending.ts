@@ -1,3 +1,5 @@
+import type { Reason } from '../reasons/reason.ts'
+import { several } from '../reasons/several.ts'
 import type { ProcessAccount } from '../journal/account.ts'
 import { processEpochOf, RESOLVED } from '../journal/account.ts'
 import type { PodEnding } from './pod-ending.ts'
@@ -24,34 +26,30 @@ export function runEnding(
   // A later run may close what this one has left open.
   const closedAt = finishedAt !== undefined && (last === undefined || finishedAt > last.endedAt) ? finishedAt : undefined
   if (last === undefined) {
-    if (finishedAt === undefined) return { outcome: 'open', reason: 'it is at work, or its process ended without a word' }
-    const reason = abortedBy === undefined ? 'nothing of it is open any more' : `aborted by ${abortedBy}`
+    if (finishedAt === undefined) return { outcome: 'open', reason: { code: 'at-work-or-silent' } }
+    const reason: Reason = abortedBy === undefined ? { code: 'nothing-open-any-more' } : { code: 'aborted-by', by: abortedBy }
     return { outcome: abortedBy === undefined ? 'closed' : 'aborted', reason, endedAt: finishedAt }
   }
   const isLeftOpen = ['interrupted', 'failed', 'deadline', 'conflict', 'needsOperator', 'paused'].includes(last.outcome)
-  const reason = [
+  const reason = several(
     last.outcome === 'done' ? countedOverAll(last, pods) : last.reason,
-    ...processes.slice(processes.indexOf(last) + 1).map((word) => `since then ${word.reason}`),
-    ...(closedAt !== undefined && isLeftOpen ? [`what it had left open was closed at ${closedAt}`] : []),
-  ].join('; ')
+    ...processes.slice(processes.indexOf(last) + 1).map((said): Reason => ({ code: 'since-then', reason: said.reason })),
+    ...(closedAt !== undefined && isLeftOpen ? [{ code: 'left-open-closed-at', at: closedAt } as const] : []),
+  )
   return { outcome: last.outcome, reason, endedAt: last.endedAt }
 }
 
-/** As src/engine/outcome.ts puts it, and of an undo what it has left as it is. */
-const COUNTS = /^(\d+) upgraded, (\d+) at the wanted images already(, \d+ left as .*)?$/
-
-/** Found by trial: pods that processes before had upgraded were counted as those to which nothing was to do. */
-function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedPod[]): string {
-  const counts = COUNTS.exec(reason)
+/** Pods that processes before had upgraded are no pods to which nothing was to do. */
+function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedPod[]): Reason {
+  const [counts, ...rest] = reason.code === 'several' ? reason.reasons : [reason]
   const before = pods.filter(({ ending }) => ending.outcome === 'upgraded' && ending.epoch !== epoch)
   const resolved = pods.filter(({ ending }) => ending.outcome === RESOLVED)
-  if (counts === null || before.length + resolved.length === 0) return reason
+  if (counts?.code !== 'counts' || before.length + resolved.length === 0) return reason
   const isFoundDone = ({ record: { accounts } }: EndedPod): boolean => {
     const last = accounts.findLast(isOwn)
     return last?.outcome === 'skipped' && processEpochOf(last) === epoch
   }
-  const upgraded = Number(counts[1]) + before.length
-  const found = Number(counts[2]) - [...before, ...resolved].filter(isFoundDone).length
-  const said = resolved.length === 0 ? '' : `, ${resolved.length} resolved by a person`
-  return `${upgraded} upgraded, ${found} at the wanted images already${said}${counts[3] ?? ''}`
+  const already = counts.already - [...before, ...resolved].filter(isFoundDone).length
+  const said = resolved.length === 0 ? {} : { resolved: resolved.length }
+  return several({ ...counts, upgraded: counts.upgraded + before.length, already, ...said }, ...rest)
 }

@@ -1,3 +1,4 @@
+import type { Reason } from '../reasons/reason.ts'
 import type { PodAccount, ProcessAccount } from '../journal/account.ts'
 import { accountsOf } from '../journal/ledger-accounts.ts'
 import { readProcessAccount } from '../journal/account.ts'
@@ -32,7 +33,7 @@ export interface PodRecord {
   /** Nothing is left to do for it, whoever has seen to that. */
   isClosed?: true
   /** Why no process has told of it, where that is known. */
-  untold?: { outcome: string; reason: string }
+  untold?: { outcome: string; reason: Reason }
 }
 
 /** Of a process of this run. */
@@ -76,9 +77,7 @@ function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
     accounts,
     // What was left out, and told of since, is open for a person, who takes that away.
     ...(state === 'closed' && !leftOut ? { isClosed: true } : {}),
-    ...(state === 'abandoned'
-      ? { untold: { outcome: 'needsOperator', reason: 'its entries were left out of rotation, for a person' } }
-      : {}),
+    ...(state === 'abandoned' ? { untold: { outcome: 'needsOperator', reason: { code: 'left-to-person' } as const } } : {}),
   }
 }
 

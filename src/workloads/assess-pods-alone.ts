@@ -1,6 +1,6 @@
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
-import { deletingRefusal } from './gone.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { imageChanges, templateContainers } from './pod-template.ts'
 import type { Kind, Through } from './kinds/kind.ts'
 import type { MadeRecord, WorkloadRecord } from './records.ts'
@@ -24,14 +24,18 @@ export function assessPodsAlone(world: PodsAloneWorld, asked: readonly Container
   const { kind, through, ref, workload, acceptTemplateDrift } = world
   const owner = displayName(ref)
   const images = asked.length > 0 ? [...asked] : templateImages(workload.template, pods)
-  const refusals = [...stateRefusals(world), ...checkImages(owner, asked, templateContainers(workload.template), pods)]
-  const warnings: string[] = []
+  const refusals = [
+    ...stateRefusals(world),
+    ...checkImages({ workload: owner }, asked, templateContainers(workload.template), pods),
+  ]
+  const warnings: Reason[] = []
   const change = imageChanges(workload.template, images)
   if (change.length > 0) {
     const drift = {
       owner,
-      because: `a change of the template of a ${kind.kind} makes a new ${through.kind}, which replaces every pod without a drain`,
-      images: change.map(({ container, from }) => `${container} stays ${from}`).join(', '),
+      made: through.kind,
+      by: kind.kind,
+      images: change.map(({ container, from }) => ({ container, image: from })),
     }
     if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
     else refusals.push(templateDriftRefusal(drift))
@@ -41,33 +45,33 @@ export function assessPodsAlone(world: PodsAloneWorld, asked: readonly Container
 
 function stateRefusals({ through, ref, workload, made }: PodsAloneWorld): Refusal[] {
   const owner = displayName(ref)
-  if (workload.deleting) return [deletingRefusal(owner)]
+  if (workload.deleting) return [{ code: 'workload-deleting', workload: owner }]
   if (workload.paused) {
     return [
       {
         code: 'workload-paused',
-        message: `${owner} is paused: whoever resumes it may start a rollout that replaces the pods`,
-        hint: 'Resume it, and run again once its rollout is over.',
-        command: `kubectl -n ${ref.namespace} rollout resume ${owner}`,
+        workload: owner,
+        resume: { command: 'kubectl', namespace: ref.namespace, args: ['rollout', 'resume', owner] },
       },
     ]
   }
   const active = made.filter((one) => one.active).map(({ name }) => name)
-  const why =
-    workload.observedGeneration < workload.generation
-      ? `its controller has not observed generation ${workload.generation} yet (it is at ${workload.observedGeneration})`
+  const { generation, observedGeneration, updatedReplicas: updated, replicas } = workload
+  const because: Reason | undefined =
+    observedGeneration < generation
+      ? { code: 'controller-behind', generation, observed: observedGeneration }
       : active.length > 1
-        ? `it has pods of ${active.length} ${through.kind}s (${active.sort().join(', ')})`
-        : workload.updatedReplicas < workload.replicas
-          ? `${workload.updatedReplicas} of its ${workload.replicas} pods are of its newest template`
+        ? { code: 'pods-of-several', made: through.kind, names: active.sort() }
+        : updated < replicas
+          ? { code: 'pods-behind-template', updated, replicas }
           : undefined
-  if (why === undefined) return []
+  if (because === undefined) return []
   return [
     {
       code: 'rollout-in-progress',
-      message: `${owner} is in the middle of a rollout, which replaces pods: ${why}`,
-      hint: 'Wait for its end.',
-      command: `kubectl -n ${ref.namespace} rollout status ${owner}`,
+      workload: owner,
+      because,
+      watch: { command: 'kubectl', namespace: ref.namespace, args: ['rollout', 'status', owner] },
     },
   ]
 }

@@ -20,9 +20,9 @@ export function createDriftWatch(newest: () => WorkloadRecord | undefined): Drif
 
   function check(): void {
     if (pinned === undefined || drift !== undefined) return
-    const message = deviation(pinned, newest())
-    if (message === undefined) return
-    drift = { message }
+    const reason = deviation(pinned, newest())
+    if (reason === undefined) return
+    drift = { reason }
     for (const listener of listeners) listener(drift)
   }
 

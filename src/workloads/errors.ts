@@ -1,4 +1,5 @@
-import { isMissingRight, KubeError } from '../kube/errors.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { apiReason, isMissingRight, KubeError } from '../kube/errors.ts'
 
 /**
  * - `not-found`: no such workload or pod
@@ -14,20 +15,21 @@ export class WorkloadError extends Error {
   override readonly name = 'WorkloadError'
   readonly component = 'workloads'
   readonly kind: WorkloadErrorKind
+  readonly reason: Reason
   /** Name of the deadline that fired, where kind is `deadline`. */
   readonly deadline: string | undefined
-  constructor(kind: WorkloadErrorKind, message: string, options: { cause?: unknown; deadline?: string } = {}) {
-    super(message, { cause: options.cause })
+  constructor(kind: WorkloadErrorKind, reason: Reason, options: { cause?: unknown; deadline?: string } = {}) {
+    super(reason.code, { cause: options.cause })
+    this.reason = reason
     this.kind = kind
     this.deadline = options.deadline
   }
 }
 
 /** A 403 as an error that names the missing right, or that admission refuses; every other error stays what it is. */
-export function namingTheRight(error: unknown, verbs: string, resource: string, namespace: string): unknown {
+export function namingTheRight(error: unknown, verbs: string[], resource: string, namespace: string): unknown {
   if (!(error instanceof KubeError) || error.status !== 403) return error
   if (!isMissingRight(error.status, error.message))
-    return new WorkloadError('invalid', `the API server refuses it: ${error.message}`, { cause: error })
-  const message = `not allowed to ${verbs} ${resource} in namespace ${namespace}; \`sluice rbac\` prints a Role with the rights that a run needs`
-  return new WorkloadError('forbidden', message, { cause: error })
+    return new WorkloadError('invalid', { code: 'refused-by-api-server', because: apiReason(error) }, { cause: error })
+  return new WorkloadError('forbidden', { code: 'not-allowed', verbs, resource, namespace }, { cause: error })
 }

@@ -6,7 +6,16 @@ const NEW = 'registry.example/app:v2'
 
 function pod(name: string, node: string | undefined, fields: Partial<PodPlan> = {}): PodPlan {
   const images = [{ container: 'app', from: 'registry.example/app:v1', to: NEW }]
-  return { uid: name, name, ...(node && { node }), action: 'upgrade', reason: '', images, targets: [], ...fields }
+  return {
+    uid: name,
+    name,
+    ...(node && { node }),
+    action: 'upgrade',
+    reason: { code: 'goes-on-from-patch' },
+    images,
+    targets: [],
+    ...fields,
+  }
 }
 
 /** The nodes by name, with the names of their images; the others refuse to be read. */

@@ -6,6 +6,6 @@ import type { Kinds } from './kinds/kinds.ts'
 /** Throws a WorkloadError where the process does not know the kind. */
 export function knownKind(kinds: Pick<Kinds, 'kindOf'>, workload: WorkloadId): Kind {
   const kind = kinds.kindOf(workload)
-  if (kind === undefined) throw new WorkloadError('invalid', `${displayName(workload)} is of no kind that sluice knows here`)
+  if (kind === undefined) throw new WorkloadError('invalid', { code: 'unknown-kind', workload: displayName(workload) })
   return kind
 }

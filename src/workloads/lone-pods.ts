@@ -1,12 +1,13 @@
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
-import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import type { Refusal } from '../plan/plan.ts'
 import { POD, pod } from './kinds/pod.ts'
 import { refOf } from './kinds/ref.ts'
 import { foreignOwnerRefusal } from './foreign-owner.ts'
 import type { Ownership, OwnedPod } from './owner.ts'
-import { podNames } from './pod-names.ts'
 import { displayName } from '../pods/workload-id.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { restartPolicyRefusals } from './restart-policy.ts'
+import type { TemplateDrift } from './template-drift.ts'
 import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
 import { checkImages } from './wanted-images.ts'
 import type { Assessment, Workload } from './workload.ts'
@@ -28,21 +29,17 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
   function assess(asked: readonly ContainerImage[], observed: readonly PodView[]): Assessment {
     const images = [...asked]
     if (ownership.type === 'foreign') {
-      return { images, refusals: [foreignOwnerRefusal(podNames(pods), ownership.owner)], warnings: [] }
+      return { images, refusals: [foreignOwnerRefusal(pods, ownership.owner)], warnings: [] }
     }
     const refusals: Refusal[] = [
-      ...checkImages(displayName(ref), asked, undefined, observed),
+      ...checkImages({ workload: displayName(ref) }, asked, undefined, observed),
       ...restartPolicyRefusals(asked, observed),
     ]
-    const warnings: string[] = []
-    if (asked.length === 0) refusals.push(noImageRefusal(ref))
+    const warnings: Reason[] = []
+    if (asked.length === 0) refusals.push({ code: 'no-image', pod: displayName(ref) })
     if (ownership.type === 'parentless') {
-      const { kind: made } = ownership.owner
-      const drift = {
-        owner: `${displayName(ref)} of ${made.toLowerCase()}/${ownership.owner.name}`,
-        because: `a ${made} has no update of its own`,
-        images: `those of its ${made}`,
-      }
+      const { kind: made, name: maker } = ownership.owner
+      const drift: TemplateDrift = { owner: `${displayName(ref)} of ${made.toLowerCase()}/${maker}`, made, images: [] }
       if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
       else refusals.push(templateDriftRefusal(drift))
     }
@@ -75,13 +72,5 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     onChange: () => {},
     refresh: async () => {},
     stop: async () => {},
-  }
-}
-
-function noImageRefusal(ref: WorkloadRef): Refusal {
-  return {
-    code: 'no-image',
-    message: `no image was given, and ${displayName(ref)} has no workload with a template to take it from`,
-    hint: 'Say which: CONTAINER=IMAGE.',
   }
 }

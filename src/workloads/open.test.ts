@@ -1,6 +1,7 @@
 import { KINDS } from './kinds/index.ts'
 import { idNamed } from './kinds/testing/id-named.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
 import { KubeError } from '../kube/errors.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
@@ -74,16 +75,16 @@ describe('opening by name', () => {
       await expect(openWorkload(ref(kind, name), options)).rejects.toMatchObject({
         name: 'WorkloadError',
         kind: 'not-found',
-        message: `there is no ${kind.toLowerCase()}/wbe in namespace shop; check the name, and the namespace (-n)`,
+        reason: { code: 'no-such-workload', workload: `${kind.toLowerCase()}/wbe`, namespace: 'shop' },
       })
     }
   })
 
   it.each([
-    ['LIST', 'controllerrevisions', 'not allowed to list and watch controllerrevisions.apps in namespace shop'],
-    ['LIST', 'statefulsets', 'not allowed to list and watch statefulsets.apps in namespace shop'],
-    ['GET', 'pods', 'not allowed to get pods in namespace shop'],
-  ])('says which right is missing: %s %s', async (method, plural, message) => {
+    ['LIST', 'controllerrevisions', ['list', 'watch'], 'controllerrevisions.apps'],
+    ['LIST', 'statefulsets', ['list', 'watch'], 'statefulsets.apps'],
+    ['GET', 'pods', ['get'], 'pods'],
+  ])('says which right is missing: %s %s', async (method, plural, verbs, resource) => {
     putPod('lone')
     api.faults.before = (at, path) => {
       if (at === method && path.includes(`/${plural}`))
@@ -92,7 +93,7 @@ describe('opening by name', () => {
     const opening = openNamed([ref('StatefulSet', 'web'), ref('Pod', 'lone')], options)
     await expect(opening).rejects.toMatchObject({
       kind: 'forbidden',
-      message: `${message}; \`sluice rbac\` prints a Role with the rights that a run needs`,
+      reason: { code: 'not-allowed', verbs, resource, namespace: 'shop' },
     })
   })
 
@@ -182,47 +183,39 @@ describe('opening the owners of pods', () => {
     expect(bare!.owns(podView(rawPod({ name: 'web-0', owner: ownerOf('apps/v1', 'StatefulSet', 'web') })))).toBe(false)
   })
 
-  it.each<[string, Raw, string, string, string]>([
+  it.each<[string, Raw, Omit<ReasonOf<'unsupported-owner'>, 'code' | 'pods'>]>([
     [
       'a Job',
       ownerOf('batch/v1', 'Job', 'import'),
-      'unsupported-owner',
-      'pods a, b: owned by Job import (batch/v1), whose pods run to completion: a restart would begin their work anew',
-      'Change the image in the template; the next pods have it.',
+      { owner: { kind: 'Job', name: 'import', apiVersion: 'batch/v1' }, upgrades: 'never' },
     ],
     [
       'a CloneSet',
       ownerOf('apps.kruise.io/v1alpha1', 'CloneSet', 'shop'),
-      'unsupported-owner',
-      'pods a, b: owned by CloneSet shop (apps.kruise.io/v1alpha1), whose controller upgrades pods in place by itself, and would undo a patch of the pods',
-      'Change the image in the template of CloneSet shop, and drain from its lifecycle hook (spec.lifecycle.inPlaceUpdate).',
+      { owner: { kind: 'CloneSet', name: 'shop', apiVersion: 'apps.kruise.io/v1alpha1' }, upgrades: 'in-place-by-itself' },
     ],
     [
       'a StatefulSet of OpenKruise, which has the same kind',
       ownerOf('apps.kruise.io/v1beta1', 'StatefulSet', 'web'),
-      'unsupported-owner',
-      'pods a, b: owned by StatefulSet web (apps.kruise.io/v1beta1), whose controller upgrades pods in place by itself, and would undo a patch of the pods',
-      'Change the image in the template of StatefulSet web, and drain from its lifecycle hook (spec.lifecycle.inPlaceUpdate).',
+      { owner: { kind: 'StatefulSet', name: 'web', apiVersion: 'apps.kruise.io/v1beta1' }, upgrades: 'in-place-by-itself' },
     ],
     [
       'a node',
       ownerOf('v1', 'Node', 'node-1'),
-      'unsupported-owner',
-      'pods a, b: owned by Node node-1 (v1), so it is a static pod, of which the API server has a mirror only',
-      'Change its manifest on the node node-1.',
+      { owner: { kind: 'Node', name: 'node-1', apiVersion: 'v1' }, upgrades: 'by-manifest' },
     ],
     [
       'a Rollout, by its ReplicaSet',
       ownerOf('apps/v1', 'ReplicaSet', 'rollout-1'),
-      'unsupported-owner',
-      'pods a, b: owned by Rollout shop (argoproj.io/v1alpha1), of which sluice does not know what it does to patched pods',
-      'sluice upgrades pods without an owner, of StatefulSets and DaemonSets with the update strategy OnDelete, and of Deployments.',
+      { owner: { kind: 'Rollout', name: 'shop', apiVersion: 'argoproj.io/v1alpha1' }, upgrades: 'unknown' },
     ],
-  ])('refuses the pods of %s together', async (_name, owner, code, message, hint) => {
+  ])('refuses the pods of %s together', async (_name, owner, facts) => {
     putPod('a', owner)
     putPod('b', owner)
     const workloads = await openOwners([view('a'), view('b')], options)
-    expect(workloads.flatMap((one) => one.assess(v2, [view('a'), view('b')]).refusals)).toEqual([{ code, message, hint }])
+    expect(workloads.flatMap((one) => one.assess(v2, [view('a'), view('b')]).refusals)).toEqual([
+      { code: 'unsupported-owner', pods: ['a', 'b'], ...facts },
+    ])
   })
 
   it('leaves out what a Job has left behind at its end, unless it is named', async () => {
@@ -239,19 +232,12 @@ describe('opening the owners of pods', () => {
     putPod('a', ownerOf('apps/v1', 'ReplicaSet', 'alone'))
     const [refused] = await openOwners([view('a')], options)
     expect(refused!.assess(v2, [view('a')]).refusals).toEqual([
-      {
-        code: 'template-drift',
-        message:
-          'pod/a of replicaset/alone cannot be upgraded in place with its template: a ReplicaSet has no update of its own. With the pods alone patched, every pod made later comes up on the images of the template (those of its ReplicaSet)',
-        hint: 'Use a StatefulSet or DaemonSet with the update strategy OnDelete, or accept it: --accept-template-drift.',
-      },
+      { code: 'template-drift', owner: 'pod/a of replicaset/alone', made: 'ReplicaSet', images: [] },
     ])
     const [accepted] = await openOwners([view('a')], { ...options, acceptTemplateDrift: true })
     expect(accepted!.assess(v2, [view('a')])).toMatchObject({
       refusals: [],
-      warnings: [
-        'pod/a of replicaset/alone: its template is not changed; every pod made later comes up on its images (those of its ReplicaSet)',
-      ],
+      warnings: [{ code: 'template-unchanged', owner: 'pod/a of replicaset/alone', made: 'ReplicaSet', images: [] }],
     })
   })
 
@@ -273,13 +259,7 @@ describe('opening the owners of pods', () => {
   it('needs an image for a bare pod, and one of its containers', async () => {
     putPod('a')
     const [bare] = await openOwners([view('a')], options)
-    expect(bare!.assess([], [view('a')]).refusals).toEqual([
-      {
-        code: 'no-image',
-        message: 'no image was given, and pod/a has no workload with a template to take it from',
-        hint: 'Say which: CONTAINER=IMAGE.',
-      },
-    ])
+    expect(bare!.assess([], [view('a')]).refusals).toEqual([{ code: 'no-image', pod: 'pod/a' }])
     expect(bare!.assess([{ container: 'proxy', image: 'x' }], [view('a')]).refusals).toMatchObject([{ code: 'init-container' }])
     expect(bare!.assess([{ container: 'ap', image: 'x' }], [view('a')]).refusals).toMatchObject([{ code: 'unknown-container' }])
   })
@@ -302,15 +282,19 @@ describe('a Deployment', () => {
     const web = await openWorkload(ref('Deployment', 'web'), { ...options, acceptTemplateDrift: true })
     web.assess(v2, [])
     await web.prepare(v2, { signal: new AbortController().signal, isOwned: async () => true })
-    const drifted: string[] = []
-    web.onDrift(({ message }) => drifted.push(message))
+    const drifted: Reason[] = []
+    web.onDrift(({ reason }) => drifted.push(reason))
     api.edit(`${APPS}/deployments/web`, (raw) => (raw.spec.replicas = 5))
     await turn()
     expect(drifted).toEqual([])
     api.edit(`${APPS}/deployments/web`, (raw) => (raw.spec.template.spec.containers[0].image = 'registry/app:v3'))
     await turn()
     expect(drifted).toEqual([
-      'the template of deployment/web was changed by somebody else: spec.template.spec.containers[app].image: "registry/app:v1" → "registry/app:v3"',
+      {
+        code: 'template-changed',
+        workload: 'deployment/web',
+        differences: [{ path: 'spec.template.spec.containers[app].image', before: 'registry/app:v1', after: 'registry/app:v3' }],
+      },
     ])
     expect(api.calls.filter(({ method }) => method === 'PATCH')).toEqual([])
     await web.stop()

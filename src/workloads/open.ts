@@ -140,7 +140,7 @@ async function readPod(ref: WorkloadRef, { client }: OpenOptions): Promise<PodVi
     return podView(await client.get(resourceOf(POD).object(ref.namespace, ref.name)))
   } catch (error) {
     if (isNotFound(error)) throw notFound(ref)
-    throw namingTheRight(error, 'get', POD.plural, ref.namespace)
+    throw namingTheRight(error, ['get'], POD.plural, ref.namespace)
   }
 }
 

@@ -37,7 +37,7 @@ export function createOwnerLookup(client: KubeClient, kinds: Kinds): (pod: Owned
     const resource = resourceOf(kind.mechanism.through)
     const path = withQuery(resource.collection(namespace), { fieldSelector: `metadata.name=${owner.name}` })
     const raw = await client.get(path).catch((error: unknown) => {
-      throw namingTheRight(error, 'list', resource.name, namespace)
+      throw namingTheRight(error, ['list'], resource.name, namespace)
     })
     const found = ObjectList.parse(raw)
       .items.map(madeRecord)

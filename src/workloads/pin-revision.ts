@@ -3,10 +3,12 @@ import { type ExpectedTemplate, expectTemplate } from './expected-template.ts'
 import type { RevisionRecord, WorkloadRecord } from './records.ts'
 import { displayName } from '../pods/workload-id.ts'
 import type { RevisionRules } from './revision-rules.ts'
-import { describeDifferences, differences } from './template-difference.ts'
+import type { ReasonOf } from '../reasons/reason.ts'
+import type { Awaited } from '../reasons/template-reasons.ts'
+import { differences } from './template-difference.ts'
 
 /** The pinned label, or what is still waited for. */
-export type Pinning = { label: string } | { waiting: string }
+export type Pinning = { label: string } | { waiting: ReasonOf<Awaited> }
 
 /**
  * The label of the revision that stands for exactly the expected template; pure. The answer of the patch itself still
@@ -22,17 +24,15 @@ export function pinRevision(
   const workload = expectTemplate(expected, newest)
   const { generation, observedGeneration } = workload
   if (observedGeneration < generation) {
-    return { waiting: `the ${expected.ref.kind} controller observes generation ${generation} (it is at ${observedGeneration})` }
+    return { waiting: { code: 'awaits-generation', kind: expected.ref.kind, generation, observed: observedGeneration } }
   }
   const candidate = rules.updateRevision(workload, revisions)
   const label = candidate && rules.podLabel(candidate.revision)
-  if (candidate === undefined || label === undefined) return { waiting: 'the ControllerRevision of the template appears' }
+  if (candidate === undefined || label === undefined) return { waiting: { code: 'awaits-revision' } }
   const found = differences(expected.template, candidate.revision.template, 'spec.template')
   if (found.length === 0) return { label }
-  const but = `the newest is ${candidate.revision.name}, which differs: ${describeDifferences(found)}`
-  if (!candidate.certain) return { waiting: `the ControllerRevision of the template appears (${but})` }
-  throw new WorkloadError(
-    'conflict',
-    `the update revision of ${displayName(expected.ref)} is not its template: ${candidate.revision.name} differs: ${describeDifferences(found)}`,
-  )
+  const { name } = candidate.revision
+  if (!candidate.certain) return { waiting: { code: 'awaits-revision', newest: { name, differences: found } } }
+  const of = displayName(expected.ref)
+  throw new WorkloadError('conflict', { code: 'revision-is-another', workload: of, revision: name, differences: found })
 }

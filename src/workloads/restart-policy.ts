@@ -3,7 +3,6 @@ import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import type { Refusal } from '../plan/plan.ts'
-import { podNames } from './pod-names.ts'
 import { livePods } from './wanted-images.ts'
 
 /**
@@ -15,14 +14,6 @@ export function restartPolicyRefusals(asked: readonly ContainerImage[], pods: re
   const byPolicy = Map.groupBy(concerned, ({ restartPolicy }) => restartPolicy)
   return Array.from(byPolicy).flatMap(([policy, some]): Refusal[] => {
     if (policy === undefined) return []
-    return [
-      {
-        code: 'restart-policy',
-        message:
-          `${podNames(some)}: the restart policy is ${policy}: where the new image cannot be pulled at once, ` +
-          'the pod has come to its end for good, and nothing makes it anew',
-        hint: 'Make it again with the new image yourself; only pods with restartPolicy Always are upgraded in place.',
-      },
-    ]
+    return [{ code: 'restart-policy', pods: some.map(({ name }) => name), policy }]
   })
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PatchOperation } from '../kube/client.ts'
 import { KubeError, type KubeErrorKind } from '../kube/errors.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { WorkloadError } from './errors.ts'
 import { withObservation } from '../observation/testing/with-observation.ts'
 import { openWorkload } from './open.ts'
@@ -24,12 +25,18 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   const path = `${APPS}/${plural}/web`
   const ref: WorkloadRef = { ...idNamed(kind, 'web'), namespace: NAMESPACE }
   const uid = `uid-of-${path}`
+  const owner = `${kind.toLowerCase()}/web`
+  const otherStrategy: Reason = { code: 'strategy-changed', workload: owner, now: 'RollingUpdate', expected: 'OnDelete' }
+  const changedFrom = (at: string, before: unknown, after: unknown): Reason => {
+    const difference = { path: `spec.template${at}`, ...(before === undefined ? {} : { before }), after }
+    return { code: 'template-changed', workload: owner, differences: [difference] }
+  }
   let api: FakeApi
   let clock: TestClock
   let workload: Workload
   let controller: { release(): void }
   let errors: Error[]
-  let progress: string[]
+  let progress: Reason[]
 
   beforeEach(async () => {
     api = createFakeApi()
@@ -60,7 +67,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   }
 
   function prepare(wanted = v2, signal = new AbortController().signal): Promise<void> {
-    return workload.prepare(wanted, { signal, isOwned: async () => true, onProgress: (message) => progress.push(message) })
+    return workload.prepare(wanted, { signal, isOwned: async () => true, onProgress: (reason) => progress.push(reason) })
   }
 
   /** What it rejects with; the promise is watched from the start. */
@@ -99,16 +106,14 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
 
   it('assesses by the revisions that it watches', () => {
     const assessment = workload.assess(v2, [pod({ revision: labels[0] }), pod({ name: 'web-1', revision: 'gone' })])
-    expect(assessment.refusals.map(({ code, message }) => `${code}: ${message.slice(0, 9)}`)).toEqual([
-      'revision-unknown: pod web-1',
-    ])
+    expect(assessment.refusals).toMatchObject([{ code: 'revision-unknown', pods: ['web-1'], revision: 'gone' }])
   })
 
   it('writes nothing where another owner has the workload by now, also where a write is tried again', async () => {
     let isOwned = false
     const prepared = (): Promise<void> =>
       workload.prepare(v2, { signal: new AbortController().signal, isOwned: async () => isOwned })
-    expect(await rejection(prepared())).toMatchObject({ kind: 'conflict', message: expect.stringContaining('another owner') })
+    expect(await rejection(prepared())).toMatchObject({ kind: 'conflict', reason: { code: 'owner-changed', workload: owner } })
     isOwned = true
     api.faults.before = (method) => {
       if (method !== 'PATCH') return
@@ -133,9 +138,9 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
     expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
     expect(api.calls.filter(({ method }) => method === 'GET')).toEqual([])
     expect(progress).toEqual([
-      'template patched',
-      `waits until the ${kind} controller observes generation 2 (it is at 1)`,
-      `pods take the revision ${labels[1]}`,
+      { code: 'template-patched' },
+      { code: 'awaits-generation', kind, generation: 2, observed: 1 },
+      { code: 'pods-take-revision', revision: labels[1] },
     ])
   })
 
@@ -147,8 +152,8 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       void api.edit(path, ({ spec }) => change(spec))
 
     it('gives it the images that it had, which is no drift', async () => {
-      const drifts: string[] = []
-      workload.onDrift(({ message }) => drifts.push(message))
+      const drifts: Reason[] = []
+      workload.onDrift(({ reason }) => drifts.push(reason))
       await prepare()
       expect(await putBack()).toEqual({ kind: 'done' })
       await turn()
@@ -171,7 +176,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       await turn()
       expect(await putBack()).toEqual({
         kind: 'left',
-        message: `the template of ${kind.toLowerCase()}/web was left as it is: container app has registry/app:v9 there, which the run has not set`,
+        reason: { code: 'template-edited', workload: owner, container: 'app', image: 'registry/app:v9' },
       })
       expect(images()[0]).toBe('registry/app:v9')
     })
@@ -180,7 +185,10 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       await prepare()
       api.edit(path, ({ spec }) => (spec.updateStrategy = { type: 'RollingUpdate' }))
       await turn()
-      expect(await putBack()).toMatchObject({ kind: 'left', message: expect.stringContaining('RollingUpdate') })
+      expect(await putBack()).toMatchObject({
+        kind: 'left',
+        reason: { code: 'template-left', workload: owner, because: { code: 'strategy-changed', now: 'RollingUpdate' } },
+      })
       expect(images()[0]).toBe('registry/app:v2')
     })
   })
@@ -202,7 +210,9 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   })
 
   it('knows no revision before it is prepared', () => {
-    expect(() => workload.podOperations(pod())).toThrow(`${kind.toLowerCase()}/web was not prepared`)
+    expect(() => workload.podOperations(pod())).toThrow(
+      expect.objectContaining({ reason: { code: 'not-prepared', workload: owner } }),
+    )
   })
 
   describe('the PATCH', () => {
@@ -387,14 +397,17 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       failPatches('before', Infinity, fault('definite', 422))
       const error = await rejection(prepare())
       expect(error).toMatchObject({ name: 'WorkloadError', component: 'workloads', kind: 'invalid' })
-      expect(error.message).toBe(`the API server refuses the template of ${kind.toLowerCase()}/web: the answer was lost`)
+      expect(error.reason).toMatchObject({ code: 'template-refused', workload: owner, because: { said: 'the answer was lost' } })
       expect(error.cause).toBeInstanceOf(KubeError)
     })
 
     it('is refused by admission, which is no missing right', async () => {
       const words = `${plural}.apps "web" is forbidden: exceeded quota: small`
       failPatches('before', 1, new KubeError(words, { kind: 'definite', method: 'PATCH', path, status: 403 }))
-      expect(await rejection(prepare())).toMatchObject({ kind: 'invalid', message: `the API server refuses it: ${words}` })
+      expect(await rejection(prepare())).toMatchObject({
+        kind: 'invalid',
+        reason: { code: 'refused-by-api-server', because: { code: 'api-error', said: words } },
+      })
     })
 
     it.each([
@@ -429,7 +442,13 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(await rejected).toMatchObject({
         kind: 'deadline',
         deadline: 'template',
-        message: `deadline template (60 s): ${kind.toLowerCase()}/web: waited until the API server takes the template; the last error was: the answer was lost`,
+        reason: {
+          code: 'template-not-in-time',
+          workload: owner,
+          deadlineMs: 60_000,
+          waiting: { code: 'awaits-template-write' },
+          because: { said: 'the answer was lost' },
+        },
       })
     })
 
@@ -442,33 +461,28 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(await rejected).toEqual(new Error('interrupted'))
     })
 
-    it.each<[string, (raw: ReturnType<FakeApi['get']>) => void, string]>([
+    it.each<[string, (raw: ReturnType<FakeApi['get']>) => void, Reason]>([
       [
         'the template',
         (raw) => (raw.spec.template.spec.containers[0].env[0].value = 'b'),
-        'the template of OWNER was changed by somebody else: spec.template.spec.containers[app].env[FOO].value: "a" → "b"',
+        changedFrom('.spec.containers[app].env[FOO].value', 'a', 'b'),
       ],
       [
         'the image',
         (raw) => (raw.spec.template.spec.containers[0].image = 'registry/app:v3'),
-        'the template of OWNER was changed by somebody else: spec.template.spec.containers[app].image: "registry/app:v1" → "registry/app:v3"',
+        changedFrom('.spec.containers[app].image', 'registry/app:v1', 'registry/app:v3'),
       ],
-      [
-        'the update strategy',
-        (raw) => (raw.spec.updateStrategy.type = 'RollingUpdate'),
-        'the update strategy of OWNER is RollingUpdate now, no longer OnDelete',
-      ],
-    ])('meets a change of %s under way', async (_name, change, message) => {
+      ['the update strategy', (raw) => (raw.spec.updateStrategy.type = 'RollingUpdate'), otherStrategy],
+    ])('meets a change of %s under way', async (_name, change, reason) => {
       let changed = false
       api.faults.before = (method) => {
         if (method !== 'PATCH' || changed) return
         changed = true
         api.edit(path, change)
       }
-      const expected = message.replace('OWNER', `${kind.toLowerCase()}/web`)
       const error = await rejection(prepare())
       expect(error).toMatchObject({ kind: 'conflict' })
-      expect(error.message).toContain(expected)
+      expect(error.reason).toEqual(reason)
     })
 
     it('does not reach a workload that was replaced', async () => {
@@ -477,7 +491,10 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
         api.remove(path)
         api.put(path, { ...manifest(), metadata: { name: 'web', namespace: NAMESPACE, uid: 'another' } })
       }
-      expect(await rejection(prepare())).toMatchObject({ kind: 'conflict', message: `${kind.toLowerCase()}/web was deleted` })
+      expect(await rejection(prepare())).toMatchObject({
+        kind: 'conflict',
+        reason: { code: 'workload-deleted', workload: owner },
+      })
       expect(images()[0]).toBe('registry/app:v1')
     })
 
@@ -492,8 +509,10 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       }
       const error = await rejection(prepare())
       expect(error).toMatchObject({ kind: 'conflict' })
-      expect(error.message).toContain('the template was stored otherwise than asked')
-      expect(error.message).toContain('"registry/app:v2" → "mirror/app:v2"')
+      expect(error.reason).toEqual({
+        code: 'template-stored-otherwise',
+        because: changedFrom('.spec.containers[app].image', 'registry/app:v2', 'mirror/app:v2'),
+      })
     })
   })
 
@@ -518,7 +537,12 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
     await clock.advance(60_000)
     expect(await rejected).toMatchObject({
       kind: 'deadline',
-      message: `deadline template (60 s): ${kind.toLowerCase()}/web: waited until the ${kind} controller observes generation 2 (it is at 1)`,
+      reason: {
+        code: 'template-not-in-time',
+        workload: owner,
+        deadlineMs: 60_000,
+        waiting: { code: 'awaits-generation', kind, generation: 2, observed: 1 },
+      },
     })
     const prepared = prepare()
     await turn()
@@ -528,10 +552,10 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   })
 
   describe('drift', () => {
-    const drifted: string[] = []
+    const drifted: Reason[] = []
     beforeEach(async () => {
       drifted.length = 0
-      workload.onDrift(({ message }) => drifted.push(message))
+      workload.onDrift(({ reason }) => drifted.push(reason))
       await prepare()
     })
 
@@ -545,38 +569,37 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(drifted).toEqual([])
     })
 
-    it.each<[string, () => void, string]>([
+    it.each<[string, () => void, Reason]>([
       [
         'another image',
         () => api.edit(path, (raw) => (raw.spec.template.spec.containers[0].image = 'registry/app:v3')),
-        'the template of OWNER was changed by somebody else: spec.template.spec.containers[app].image: "registry/app:v2" → "registry/app:v3"',
+        changedFrom('.spec.containers[app].image', 'registry/app:v2', 'registry/app:v3'),
       ],
       [
         'a restart by annotation',
         () => api.edit(path, (raw) => (raw.spec.template.metadata.annotations = { at: 'now' })),
-        'the template of OWNER was changed by somebody else: spec.template.metadata.annotations: (none) → {"at":"now"}',
+        changedFrom('.metadata.annotations', undefined, { at: 'now' }),
       ],
       [
         'another update strategy',
         () => api.edit(path, (raw) => (raw.spec.updateStrategy = { type: 'RollingUpdate' })),
-        'the update strategy of OWNER is RollingUpdate now, no longer OnDelete',
+        otherStrategy,
       ],
-      ['the end of the workload', () => api.remove(path), 'OWNER was deleted'],
+      ['the end of the workload', () => api.remove(path), { code: 'workload-deleted', workload: owner }],
       [
         'the coming end of the workload',
         () => api.edit(path, (raw) => (raw.metadata.deletionTimestamp = '2026-01-01T00:00:00Z')),
-        'OWNER is being deleted',
+        { code: 'workload-going', workload: owner },
       ],
-    ])('is %s; it is told once, and to whoever asks later', async (_name, change, message) => {
+    ])('is %s; it is told once, and to whoever asks later', async (_name, change, reason) => {
       change()
       await turn()
       if (api.get(path)) api.edit(path, (raw) => (raw.spec.template.spec.containers[1].image = 'registry/sidecar:v9'))
       await turn()
-      const expected = [message.replace('OWNER', `${kind.toLowerCase()}/web`)]
-      expect(drifted).toEqual(expected)
-      const late: string[] = []
-      workload.onDrift((drift) => late.push(drift.message))
-      expect(late).toEqual(expected)
+      expect(drifted).toEqual([reason])
+      const late: Reason[] = []
+      workload.onDrift((drift) => late.push(drift.reason))
+      expect(late).toEqual([reason])
     })
   })
 })
@@ -600,16 +623,21 @@ it('waits for a ControllerRevision of a DaemonSet that its watch has not brought
   })
   await turn()
   workload.assess([], [])
-  const progress: string[] = []
+  const progress: Reason[] = []
   const prepared = workload.prepare(v2, {
     signal: new AbortController().signal,
     isOwned: async () => true,
-    onProgress: (message) => progress.push(message),
+    onProgress: (reason) => progress.push(reason),
   })
   await turn()
   expect(progress).toEqual([
-    'waits until the ControllerRevision of the template appears (the newest is web-hash1, which differs: ' +
-      'spec.template.spec.containers[app].image: "registry/app:v2" → "registry/app:v1")',
+    {
+      code: 'awaits-revision',
+      newest: {
+        name: 'web-hash1',
+        differences: [{ path: 'spec.template.spec.containers[app].image', before: 'registry/app:v2', after: 'registry/app:v1' }],
+      },
+    },
   ])
   const [, first] = api.list(`${APPS}/controllerrevisions/`)[0]!
   api.put(`${APPS}/controllerrevisions/web-hash2`, {
@@ -647,9 +675,12 @@ it('rejects an update revision of a StatefulSet that is not its template', async
   workload.assess([], [])
   await expect(workload.prepare(v2, { signal: new AbortController().signal, isOwned: async () => true })).rejects.toMatchObject({
     kind: 'conflict',
-    message:
-      'the update revision of statefulset/web is not its template: web-hash1 differs: ' +
-      'spec.template.spec.containers[app].image: "registry/app:v2" → "registry/app:v1"',
+    reason: {
+      code: 'revision-is-another',
+      workload: 'statefulset/web',
+      revision: 'web-hash1',
+      differences: [{ path: 'spec.template.spec.containers[app].image', before: 'registry/app:v2', after: 'registry/app:v1' }],
+    },
   })
   await workload.stop()
 })

@@ -1,3 +1,6 @@
+import { apiReason, KubeError } from '../kube/errors.ts'
+import type { ReasonOf } from '../reasons/reason.ts'
+import type { Awaited } from '../reasons/template-reasons.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { assessRevisioned } from './assess-revisioned.ts'
@@ -59,14 +62,14 @@ export async function openRevisioned(
   }
 
   function pinned(): string {
-    if (pinnedLabel === undefined) throw new WorkloadError('invalid', `${owner} was not prepared`)
+    if (pinnedLabel === undefined) throw new WorkloadError('invalid', { code: 'not-prepared', workload: owner })
     return pinnedLabel
   }
 
-  function deadlineError(waiting: string, cause?: unknown): WorkloadError {
-    const last = cause instanceof Error ? `; the last error was: ${cause.message}` : ''
-    const message = `deadline template (${deadlineMs / 1000} s): ${owner}: waited until ${waiting}${last}`
-    return new WorkloadError('deadline', message, { deadline: 'template', cause })
+  function deadlineError(waiting: ReasonOf<Awaited>, cause?: unknown): WorkloadError {
+    const because = cause instanceof KubeError ? { because: apiReason(cause) } : {}
+    const reason = { code: 'template-not-in-time', workload: owner, deadlineMs, waiting, ...because } as const
+    return new WorkloadError('deadline', reason, { deadline: 'template', cause })
   }
 
   function write(
@@ -130,19 +133,22 @@ export async function openRevisioned(
       const basis: ExpectedTemplate = { ref, updateStrategy: ON_DELETE, template: planned }
       const wanted: ExpectedTemplate = { ...basis, template: withImages(planned, images) }
       await write(basis, images, preparing, deadlineAt)
-      let waiting = ''
+      let waiting: ReasonOf<Awaited> = { code: 'awaits-revision' }
+      let told = ''
       pinnedLabel = await changes.until(
         () => {
           const pinning = pinRevision(rules, wanted, newest(), revisions())
           if ('label' in pinning) return pinning.label
-          if (pinning.waiting !== waiting) onProgress(`waits until ${pinning.waiting}`)
+          const key = JSON.stringify(pinning.waiting)
+          if (key !== told) onProgress(pinning.waiting)
+          told = key
           waiting = pinning.waiting
           return undefined
         },
         { clock: options.clock, signal, deadlineAt, refresh: watch.refresh, onDeadline: () => deadlineError(waiting) },
       )
       planned = wanted.template
-      onProgress(`pods take the revision ${pinnedLabel}`)
+      onProgress({ code: 'pods-take-revision', revision: pinnedLabel })
       drift.pin(wanted)
     },
 
@@ -152,7 +158,7 @@ export async function openRevisioned(
       const deadlineAt = options.clock.now() + deadlineMs
       for (;;) {
         const workload = newest()
-        if (workload === undefined) return { kind: 'left', message: `${owner} was deleted` }
+        if (workload === undefined) return { kind: 'left', reason: { code: 'workload-deleted', workload: owner } }
         const { template, updateStrategy, deleting } = workload
         const differing = imageChanges(template, former)
         // With another strategy no late patch is carried out either, and nothing comes anew of what goes.
@@ -162,12 +168,15 @@ export async function openRevisioned(
           ({ container, from }) => !set.some((one) => one.container === container && one.image === from),
         )
         if (edited) {
-          const message = `the template of ${owner} was left as it is: container ${edited.container} has ${edited.from} there, which the run has not set`
-          return { kind: 'left', message }
+          const { container, from: image } = edited
+          return { kind: 'left', reason: { code: 'template-edited', workload: owner, container, image } }
         }
         const unknown = former.find(({ image }) => image === '')
         if (unknown && differing.length > 0)
-          return { kind: 'left', message: `the template of ${owner} had no image for container ${unknown.container}` }
+          return {
+            kind: 'left',
+            reason: { code: 'no-former-image', workload: owner, container: unknown.container },
+          }
         try {
           await write({ ref, updateStrategy: ON_DELETE, template }, known, putting, deadlineAt)
           return { kind: 'done' }
@@ -176,7 +185,7 @@ export async function openRevisioned(
           const now = newest()
           // What was to be fenced off has come before the fence, say: then it is to be put back.
           const isAnother = now !== undefined && !now.deleting && differences(template, now.template, '').length > 0
-          if (!isAnother) return { kind: 'left', message: `the template of ${owner} was left as it is: ${error.message}` }
+          if (!isAnother) return { kind: 'left', reason: { code: 'template-left', workload: owner, because: error.reason } }
         }
       }
     },

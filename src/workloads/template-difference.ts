@@ -1,14 +1,9 @@
-/** One place where two JSON documents differ; an absent side is undefined. */
-export interface Difference {
-  path: string
-  before: unknown
-  after: unknown
-}
+import type { Difference } from '../reasons/template-reasons.ts'
+
+export type { Difference }
 
 /** Fields by which Kubernetes tells the elements of its lists apart; the first that fits a list is used. */
 const LIST_KEYS = ['name', 'mountPath', 'containerPort']
-const SHOWN_DIFFERENCES = 5
-const SHOWN_VALUE_LENGTH = 60
 
 /**
  * Where two JSON documents differ, with paths that a person can read: `containers[app].env[FOO].value`.
@@ -18,14 +13,8 @@ export function differences(before: unknown, after: unknown, path: string): Diff
   if (before == null && after == null) return []
   if (isObject(before) && isObject(after)) return objectDifferences(before, after, path)
   if (Array.isArray(before) && Array.isArray(after)) return listDifferences(before, after, path)
-  return before === after ? [] : [{ path, before: before ?? undefined, after: after ?? undefined }]
-}
-
-/** The first few differences in words, of bounded length. */
-export function describeDifferences(found: readonly Difference[]): string {
-  const shown = found.slice(0, SHOWN_DIFFERENCES).map(({ path, before, after }) => `${path}: ${show(before)} → ${show(after)}`)
-  const hidden = found.length - shown.length
-  return [...shown, ...(hidden > 0 ? [`and ${hidden} more`] : [])].join('; ')
+  if (before === after) return []
+  return [{ path, ...(before == null ? {} : { before }), ...(after == null ? {} : { after }) }]
 }
 
 function objectDifferences(before: Record<string, unknown>, after: Record<string, unknown>, path: string): Difference[] {
@@ -66,10 +55,4 @@ function byKey(list: unknown[], key: string): Map<unknown, unknown> {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function show(value: unknown): string {
-  if (value === undefined) return '(none)'
-  const text = JSON.stringify(value)
-  return text.length <= SHOWN_VALUE_LENGTH ? text : `${text.slice(0, SHOWN_VALUE_LENGTH)}…`
 }

@@ -8,10 +8,12 @@ export function updateStrategyRefusal(ref: WorkloadRef, present: string): Refusa
   const patch = JSON.stringify({ spec: { updateStrategy: { type: ON_DELETE, rollingUpdate: null } } })
   return {
     code: 'update-strategy',
-    message:
-      `${displayName(ref)} has the update strategy ${present}: its controller would delete and recreate the pods, ` +
-      'without a drain, as soon as the template changes',
-    hint: 'Change it. From then on a change of the template waits: the controller replaces a pod only after something deleted it.',
-    command: `kubectl -n ${ref.namespace} patch ${displayName(ref)} --type merge -p '${patch}'`,
+    workload: displayName(ref),
+    strategy: present,
+    change: {
+      command: 'kubectl',
+      namespace: ref.namespace,
+      args: ['patch', displayName(ref), '--type', 'merge', '-p', patch],
+    },
   }
 }

@@ -2,7 +2,7 @@ import { journalOf } from '../journal/journal.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import { openJournal } from '../pods/open-journal.ts'
 import type { Refusal } from '../plan/plan.ts'
-import { podNames } from './pod-names.ts'
+import type { Subject } from '../reasons/refusals.ts'
 import { type TemplateContainers, templateContainers } from './pod-template.ts'
 
 export interface WantedImages {
@@ -31,7 +31,7 @@ export function templateImages(template: unknown, pods: readonly PodView[]): Con
 
 /** Checks that the template (where there is one) and every pod have the containers that were asked for. */
 export function checkImages(
-  owner: string,
+  of: Subject,
   asked: readonly ContainerImage[],
   template: TemplateContainers | undefined,
   pods: readonly PodView[],
@@ -41,13 +41,12 @@ export function checkImages(
     ? [
         {
           code: 'container-twice',
-          message: `an image for container ${twice.container} was given twice`,
-          hint: 'Give one image for each container.',
+          container: twice.container,
         },
       ]
     : []
   for (const container of new Set(asked.map((one) => one.container))) {
-    const wrong = template && checkContainer(owner, container, template)
+    const wrong = template && checkContainer(of, container, template)
     if (wrong) refusals.push(wrong)
     else refusals.push(...checkPods(container, livePods(pods)))
   }
@@ -59,26 +58,17 @@ function checkPods(container: string, pods: readonly PodView[]): Refusal[] {
   const groups = Map.groupBy(pods, ({ containers, initContainers }) =>
     JSON.stringify([containers.map(({ name }) => name), initContainers.includes(container)]),
   )
-  return [...groups.values()].flatMap((group) => checkContainer(podNames(group), container, group[0]!) ?? [])
+  return [...groups.values()].flatMap(
+    (group) => checkContainer({ pods: group.map(({ name }) => name) }, container, group[0]!) ?? [],
+  )
 }
 
 function checkContainer(
-  where: string,
+  of: Subject,
   container: string,
   { containers, initContainers }: { containers: readonly { name: string }[]; initContainers: readonly string[] },
 ): Refusal | undefined {
   if (containers.some(({ name }) => name === container)) return undefined
-  const known = containers.map(({ name }) => name).join(', ')
-  if (initContainers.includes(container)) {
-    return {
-      code: 'init-container',
-      message: `${where}: container ${container} is an init container; only those of spec.containers can be upgraded (${known})`,
-      hint: 'An init container, native sidecars included, takes a new image when its pod is recreated.',
-    }
-  }
-  return {
-    code: 'unknown-container',
-    message: `${where}: there is no container ${container}; the containers are: ${known}`,
-    hint: 'Name one of these: CONTAINER=IMAGE.',
-  }
+  const known = containers.map(({ name }) => name)
+  return { code: initContainers.includes(container) ? 'init-container' : 'unknown-container', of, container, known }
 }

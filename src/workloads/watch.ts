@@ -59,7 +59,7 @@ export async function watchWorkload<R extends ObjectRecord>(
     selector: { labelSelector?: string; fieldSelector?: string },
     user: Pick<FeedUser<T>, 'onEvent' | 'concerns'>,
   ): Promise<Feed<T>> {
-    const naming = (error: unknown): unknown => namingTheRight(error, 'list and watch', resource.name, ref.namespace)
+    const naming = (error: unknown): unknown => namingTheRight(error, ['list', 'watch'], resource.name, ref.namespace)
     const open = (what: typeof selector): Promise<Feed<T>> =>
       observation.open(
         { path: resource.collection(ref.namespace), decode, ...what },
@@ -145,8 +145,6 @@ export async function watchWorkload<R extends ObjectRecord>(
 }
 
 export function notFound(ref: WorkloadRef): WorkloadError {
-  return new WorkloadError(
-    'not-found',
-    `there is no ${displayName(ref)} in namespace ${ref.namespace}; check the name, and the namespace (-n)`,
-  )
+  const { namespace } = ref
+  return new WorkloadError('not-found', { code: 'no-such-workload', workload: displayName(ref), namespace })
 }

@@ -3,6 +3,7 @@ import type { PodSelection } from '../observation/pod-record.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { PlanTemplate, Refusal, WorkloadRef } from '../plan/plan.ts'
 import type { Kind } from './kinds/kind.ts'
+import type { Reason } from '../reasons/reason.ts'
 import type { CountedPods } from './records.ts'
 
 /** What an in-place upgrade of a workload's pods to some images would take, decided without touching anything. */
@@ -12,7 +13,7 @@ export interface Assessment {
   /** Absent where there is no template (bare pods), its kind says that it must not be touched, or it has the images already. */
   template?: PlanTemplate
   refusals: Refusal[]
-  warnings: string[]
+  warnings: Reason[]
 }
 
 export interface PrepareOptions {
@@ -27,16 +28,16 @@ export interface PrepareOptions {
    * template is as wanted. A value that no other owner sets.
    */
   fence?: string | undefined
-  /** What was done, and what is waited for now, in words. */
-  onProgress?: (message: string) => void
+  /** What was done, and what is waited for now. */
+  onProgress?: (reason: Reason) => void
 }
 
-/** `left` where somebody has changed it since, or it cannot be: `message` says what it is now. */
-export type PutBack = { kind: 'done' } | { kind: 'left'; message: string }
+/** `left` where somebody has changed it since, or it cannot be. */
+export type PutBack = { kind: 'done' } | { kind: 'left'; reason: Reason }
 
 /** The template is no longer the one that this run pinned. */
 export interface Drift {
-  message: string
+  reason: Reason
 }
 
 /**

@@ -1,5 +1,7 @@
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
+import type { Awaited } from '../reasons/template-reasons.ts'
 import type { PatchOperation } from '../kube/client.ts'
-import { isNotFound, isUnauthorized, KubeError } from '../kube/errors.ts'
+import { isNotFound, isUnauthorized, KubeError, apiReason } from '../kube/errors.ts'
 import { backoffMs, pause } from '../kube/pause.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
@@ -35,8 +37,8 @@ export interface TemplateWrite {
   isOwned: () => Promise<boolean | undefined>
   fence: string | undefined
   deadlineAt: number
-  onProgress: (message: string) => void
-  deadlineError: (waiting: string, cause?: unknown) => WorkloadError
+  onProgress: (reason: Reason) => void
+  deadlineError: (waiting: ReasonOf<Awaited>, cause?: unknown) => WorkloadError
 }
 
 /**
@@ -61,7 +63,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     if (isDone(write.newest())) return
     // Found by reading: its guards held again, and it brought back what an undo had taken away.
     const isOwned = await write.isOwned()
-    if (isOwned === false) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
+    if (isOwned === false) throw new WorkloadError('conflict', { code: 'owner-changed', workload: displayName(ref) })
     // Found by a reviewer: the Lease could not be renewed while the API server was away, an abort took that for another owner's, and
     // was over with the images in the template that it was to take back.
     if (isOwned === undefined) {
@@ -83,7 +85,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
       } catch (failure) {
         if (!isThere || !isRefusal(failure)) throw failure
         // Nothing else was to be written: whoever freezes the workload stops a late patch, too.
-        onProgress(`no fence could be set: ${failure.message}`)
+        onProgress({ code: 'fence-not-set', because: failure.reason })
         return
       }
       continue
@@ -91,7 +93,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     // Admission may rewrite what it stores; then the pods would be counted by a template that nobody asked for.
     expectAnswer(stored)
     write.observe(stored)
-    if (!isThere) onProgress('template patched')
+    if (!isThere) onProgress({ code: 'template-patched' })
   }
 
   function isDone(workload: WorkloadRecord | undefined): boolean {
@@ -118,13 +120,13 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   }
 
   function expectAnswer(raw: unknown): void {
-    const message = deviation(wanted, workloadRecord(raw))
-    if (message !== undefined) throw new WorkloadError('conflict', `the template was stored otherwise than asked: ${message}`)
+    const because = deviation(wanted, workloadRecord(raw))
+    if (because !== undefined) throw new WorkloadError('conflict', { code: 'template-stored-otherwise', because })
   }
 
   function remaining(cause?: unknown): number {
     const remainingMs = write.deadlineAt - clock.now()
-    if (remainingMs <= 0) throw write.deadlineError('the API server takes the template', cause)
+    if (remainingMs <= 0) throw write.deadlineError({ code: 'awaits-template-write' }, cause)
     return Math.min(CALL_DEADLINE_MS, remainingMs)
   }
 
@@ -134,7 +136,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     if (!(error instanceof KubeError)) throw error
     if (isUnauthorized(error) && mayHaveJustBegun()) return wait(error)
     if (error.status === 401) throw error
-    if (error.status === 403) throw namingTheRight(error, 'patch', resource.name, ref.namespace)
+    if (error.status === 403) throw namingTheRight(error, ['patch'], resource.name, ref.namespace)
     unauthorizedSince = undefined
     const neverAsked = error.kind === 'throttled' || (error.kind === 'definite' && error.status === undefined)
     if (neverAsked) return wait(error)
@@ -148,9 +150,8 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     refusals += 1
     const guardsHold = deviation(planned, newest) === undefined
     if (guardsHold && (error.status !== 422 || refusals >= REFUSALS_UNTIL_INVALID)) {
-      throw new WorkloadError('invalid', `the API server refuses the template of ${displayName(ref)}: ${error.message}`, {
-        cause: error,
-      })
+      const reason = { code: 'template-refused', workload: displayName(ref), because: apiReason(error) } as const
+      throw new WorkloadError('invalid', reason, { cause: error })
     }
   }
 
@@ -168,7 +169,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
         if (isNotFound(error)) throw replaced(error)
         if (!isUnauthorized(error)) unauthorizedSince = undefined
         else if (!mayHaveJustBegun())
-          throw error.status === 401 ? error : namingTheRight(error, 'get', resource.name, ref.namespace)
+          throw error.status === 401 ? error : namingTheRight(error, ['get'], resource.name, ref.namespace)
         await wait(error)
       }
     }
@@ -181,7 +182,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   }
 
   function replaced(cause?: unknown): WorkloadError {
-    return new WorkloadError('conflict', `${displayName(ref)} was deleted`, { cause })
+    return new WorkloadError('conflict', { code: 'workload-deleted', workload: displayName(ref) }, { cause })
   }
 
   async function wait(error: KubeError | undefined): Promise<void> {

@@ -9,11 +9,16 @@ import { buildReport } from '../../src/report/build-report.ts'
 import { reportPage } from '../../src/report/html/page.ts'
 import type { Report } from '../../src/report/report.ts'
 import { at, sampleRecord } from '../../src/report/testing/sample-record.ts'
+import { adviceLines } from '../../src/report/words/advice.ts'
+import { worded } from '../../src/report/words/document.ts'
+import { createWriting } from '../../src/report/words/words.ts'
 import { CHROMIUM, startBrowser, type Browser, type OpenPage } from './chromium.ts'
 
 /* The HTML report as a person has it before him. Skipped, and counted as skipped, where the system brings no Chromium. */
 
 const PHASES = 9
+const write = createWriting()
+const pageOf = (report: Report): string => reportPage(report, write)
 
 /** Each would do something, if it were taken for markup, script, or an address. */
 const HOSTILE = [
@@ -60,16 +65,17 @@ const LOOK = `(() => {
   }
 })()`
 
-/** Whatever text stands in a report stands in all of them. */
+/** Whatever text stands in a report stands in all of them; the words of a reason go by its code. */
 function hostileReport(text: string): Report {
   const report = buildReport(sampleRecord({ pods: 4, window: 2, lost: 2, broken: 0 }), [
     { at: at(4000), kind: '503', pod: 'web-1', detail: 'GET /' },
     { at: at(5000), kind: 'reset' },
   ])
-  const isMeaning = new Set(['apiVersion', 'kind', 'at', 'fromAt', 'toAt', 'startedAt', 'endedAt'])
+  const isMeaning = new Set(['apiVersion', 'kind', 'at', 'fromAt', 'toAt', 'startedAt', 'endedAt', 'code', 'command'])
   const spoiled = JSON.parse(
-    JSON.stringify({ ...report, warnings: [''], missing: [''] }, (key, value: unknown) =>
-      typeof value === 'string' && !isMeaning.has(key) ? text : value,
+    JSON.stringify(
+      { ...report, warnings: [{ pod: '', reason: { code: 'error', said: '' } }], missing: [''] },
+      (key, value: unknown) => (typeof value === 'string' && !isMeaning.has(key) ? text : value),
     ),
   ) as Report
   return { ...spoiled, failures: spoiled.failures.map((failure) => ({ ...failure, kind: text })) }
@@ -106,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
   ])
 
   test('a row a pod, a bar a phase, failures as ticks; it asks for nothing and says nothing', async () => {
-    const { page, requests, said } = await open(urlOf(reportPage(small)))
+    const { page, requests, said } = await open(urlOf(pageOf(small)))
     expect(await page.title()).toBe('statefulset/web: Failed')
     expect(await page.locator('#pods ~ .card tbody tr').count()).toBeGreaterThanOrEqual(9)
     const lane = page.locator('.lanes .lane[data-find^="web-6 "]')
@@ -119,13 +125,13 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
     // Bars follow each other on the page as they do in time.
     const places = await lane.locator('rect.bar').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().left))
     expect(places).toEqual(places.toSorted((a, b) => a - b))
-    const embedded = JSON.parse((await page.locator('#report').textContent())!) as Report
-    expect(embedded).toEqual(small)
+    const embedded: unknown = JSON.parse((await page.locator('#report').textContent())!)
+    expect(embedded).toEqual(worded(small, write))
     expect({ requests, said }).toEqual({ requests: [], said: [] })
   })
 
   test('what is known of a pod opens by its link, and is found by the filter', async () => {
-    const { page, said } = await open(urlOf(reportPage(small)))
+    const { page, said } = await open(urlOf(pageOf(small)))
     await page.locator('tbody a', { hasText: 'web-5' }).click()
     const details = page.locator('details.pod[data-find^="web-5 "]')
     await expect.poll(() => details.getAttribute('open')).not.toBeNull()
@@ -147,7 +153,7 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
     const asked: string[] = []
     const server: Server = createServer((request, response) => {
       asked.push(request.url!)
-      response.setHeader('content-type', 'text/html').end(reportPage(small))
+      response.setHeader('content-type', 'text/html').end(pageOf(small))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {
@@ -161,16 +167,19 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
   })
 
   test('without JavaScript everything is there but the filter', async () => {
-    const { page } = await open(urlOf(reportPage(small)), { javaScriptEnabled: false })
+    const { page } = await open(urlOf(pageOf(small)), { javaScriptEnabled: false })
     expect(await page.locator('.controls').isVisible()).toBe(false)
     expect(await page.locator('tbody tr', { hasText: 'web-5' }).first().isVisible()).toBe(true)
     expect(await page.locator('rect.bar').count()).toBeGreaterThan(7 * PHASES)
     await page.locator('details.pod summary', { hasText: 'web-1' }).click()
-    expect(await page.locator('pre').innerText()).toBe(small.pods.find(({ pod }) => pod === 'web-1')!.instructions)
+    const { advice = [] } = small.pods.find(({ pod }) => pod === 'web-1')!
+    const told = advice.flatMap((one) => adviceLines(one, write))
+    expect(told.length).toBeGreaterThan(0)
+    expect(await page.locator('pre').innerText()).toBe(told.join('\n'))
   })
 
   test('light and dark differ, and text can be read in both', async () => {
-    const url = urlOf(reportPage(small))
+    const url = urlOf(pageOf(small))
     const look = async (colorScheme: 'light' | 'dark') => {
       const { page } = await open(url, { colorScheme })
       return page.evaluate<Look>(LOOK)
@@ -191,8 +200,8 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
   test.each(HOSTILE.map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
     'is inert wherever it stands: %s',
     async (_, text) => {
-      const { names } = await elements(reportPage(hostileReport('harmless')))
-      const hostile = await elements(reportPage(hostileReport(text)))
+      const { names } = await elements(pageOf(hostileReport('harmless')))
+      const hostile = await elements(pageOf(hostileReport(text)))
       expect({ requests: hostile.requests, said: hostile.said }).toEqual({ requests: [], said: [] })
       // Not one element more, nor less, nor another one.
       expect(hostile.names).toBe(names)
@@ -201,7 +210,7 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
   )
 
   test('control: where the escaping is off, this is seen', async () => {
-    const page = reportPage(hostileReport('harmless'))
+    const page = pageOf(hostileReport('harmless'))
     const { names } = await elements(page)
     const planted = await elements(page.replaceAll('<td>harmless</td>', `<td>${HOSTILE[1]}</td>`))
     expect(planted.names).not.toBe(names)
@@ -219,7 +228,7 @@ describe.skipIf(CHROMIUM === undefined)('the HTML report in Chromium (apt-get in
   test('1,000 pods are ten times as large as 100, and not much slower for it', async () => {
     const measured = []
     for (const pods of [100, 1000]) {
-      const html = reportPage(buildReport(sampleRecord({ pods, window: pods / 20 })))
+      const html = pageOf(buildReport(sampleRecord({ pods, window: pods / 20 })))
       const url = urlOf(html)
       const since = performance.now()
       const { page, said, requests } = await open(url)

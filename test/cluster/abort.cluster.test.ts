@@ -201,7 +201,9 @@ describeOnCluster('sluice abort', (cluster) => {
       await cluster().api.patch('StatefulSet', 'web', bed.namespace, patch)
       const exit = await bed.start(['abort', 'sts/web']).exit
       expect(exit.code, story(exit)).toBe(7)
-      expect(exit.result?.reason).toContain('the template of statefulset/web was left as it is')
+      expect(exit.result?.reason).toMatchObject({
+        message: expect.stringContaining('the template of statefulset/web was left as it is'),
+      })
       expect(await ending(bed, traffic, mark)).toMatchObject({
         images: { 'web-2': 'v2', 'web-1': 'v1', 'web-0': 'v1' },
         template: 'v3',
@@ -255,7 +257,7 @@ describeOnCluster('sluice abort, of a run that has stopped', (cluster) => {
     expect(run.code, story(run)).toBe(1)
     const abort = await bed.start(['abort', 'sts/web', ...deadline]).exit
     expect(abort.code, story(abort)).toBe(1)
-    expect(abort.result?.pods).toMatchObject([{ pod: 'web-2', outcome: 'failed', out: true }])
+    expect(abort.result?.pods).toMatchObject([{ pod: 'web-2', outcome: 'failed', traffic: 'out' }])
     const { spec } = await cluster().api.get('StatefulSet', 'web', bed.namespace)
     expect(spec.template.spec.containers[0].image).toBe('localhost/app:v1')
     expect((await bed.start(['status', 'sts/web'], { jsonl: false }).exit).stdout).toContain('aborting')

@@ -124,11 +124,11 @@ describeOnCluster('admission', (cluster) => {
 
     const { code, result, stderr } = await first.exit
     expect(code, stderr).toBe(8)
-    expect(result!.pods.map(({ pod, outcome, out }) => ({ pod, outcome, out }))).toEqual([
-      { pod: 'web-1', outcome: 'needsOperator', out: true },
-      { pod: 'web-0', outcome: 'unchanged', out: false },
+    expect(result!.pods.map(({ pod, outcome, traffic }) => ({ pod, outcome, traffic }))).toEqual([
+      { pod: 'web-1', outcome: 'needsOperator', traffic: 'out' },
+      { pod: 'web-0', outcome: 'unchanged', traffic: 'asBefore' },
     ])
-    expect(result!.reason).toContain('failed calling webhook')
+    expect(result!.reason).toMatchObject({ message: expect.stringContaining('failed calling webhook') })
     expect(effects()).toEqual({ 'web-1': ['drain'] })
     expect(haproxy.recorder.effects().map(({ server }) => server)).not.toContain('web-0')
 

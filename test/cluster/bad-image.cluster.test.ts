@@ -48,7 +48,10 @@ describeOnCluster('an image that does not run', (cluster) => {
         const failing = await bed.upgrade('sts/web', `app=localhost/app:${kind}`)
         expect(failing.code, story(failing)).toBe(1)
         expect(outcomes(failing.result)).toEqual({ 'web-2': ['failed'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
-        expect(failing.result?.pods[0]).toMatchObject({ out: true, deadline: expect.stringMatching(/^(restart|ready)$/) })
+        expect(failing.result?.pods[0]).toMatchObject({
+          traffic: 'out',
+          deadline: expect.stringMatching(/^(restart|ready)$/),
+        })
         expect(await images()).toEqual({
           'web-0': 'localhost/app:v1',
           'web-1': 'localhost/app:v1',

@@ -5,6 +5,7 @@ import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 import { isReady } from './workloads.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 
 const V2 = 'app=localhost/app:v2'
 const home = ['drain', 'ready']
@@ -75,7 +76,7 @@ describeOnCluster('a kubelet that is silent until its pods are not Ready', (clus
     await cluster().kubelet.pause()
     await untilNoneIsReady(bed)
     const run = bed.start(['upgrade', 'sts/web', V2])
-    await run.seen((event) => event.type === 'podDetail' && event.detail.includes('is not ready'))
+    await run.seen((event) => event.type === 'podDetail' && reasonWords(event.waiting).includes('is not ready'))
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     expect(bed.effects()).toEqual({})
     await cluster().kubelet.resume()

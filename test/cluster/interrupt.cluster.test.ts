@@ -49,7 +49,7 @@ describeOnCluster('a second run on the same workload', (cluster) => {
     const [lease] = await cluster().api.list('Lease', bed.namespace)
     expect(first.child.exitCode, 'the first must still run').toBeNull()
     expect(second.code, second.stderr).toBe(7)
-    expect(second.result?.reason).toContain(lease.spec.holderIdentity)
+    expect(second.result?.reason).toMatchObject({ code: 'lease-held', holder: lease.spec.holderIdentity })
     expect(second.result?.pods).toEqual([])
     const writes = (await cluster().audit({ user: SECOND, namespace: bed.namespace, since })).filter(isWrite)
     expect(writes.map(({ verb: does, requestURI }) => `${does} ${requestURI}`)).toEqual([])

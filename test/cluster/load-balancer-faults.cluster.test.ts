@@ -51,10 +51,11 @@ describeOnCluster("HAProxy's admin socket misbehaves", (cluster) => {
     const { code, result, stderr } = await first.exit
     expect(code, stderr).toBe(8)
     const pod = result?.pods.find((one) => one.pod === 'web-2')
-    expect(pod).toMatchObject({ outcome: 'needsOperator', deadline: 'restore', out: true })
+    expect(pod).toMatchObject({ outcome: 'needsOperator', deadline: 'restore', traffic: 'out' })
     // What to look at, how it stood before, and what to type then.
-    expect(pod?.instructions).toContain('web/web-2@')
-    expect(pod?.instructions).toMatch(/kubectl --kubeconfig \S+ -n socket-faults describe pod web-2/)
+    const advice = JSON.stringify(pod?.advice)
+    expect(advice).toContain('"target":"web/web-2@')
+    expect(advice).toMatch(/"shell":"kubectl --kubeconfig \S+ -n socket-faults describe pod web-2"/)
     expect(stderr).toContain('To go on from here:')
     expect(result?.pods.filter(({ outcome }) => outcome === 'unchanged').map((one) => one.pod)).toEqual(['web-1', 'web-0'])
 

@@ -24,12 +24,16 @@ describeOnCluster('records that somebody deletes', (cluster) => {
       // Whoever has it out: with no more than one of them out, no other may go.
       const refused = await bed.upgrade(...UPGRADE)
       expect(refused.code, story(refused)).toBe(3)
-      expect(refused.stdout, story(refused)).toMatch(/"window-full".*"left-open".*no journal.*web\/web-1@.*Put it back by hand/s)
+      expect(refused.stdout, story(refused)).toMatch(
+        /"window-full".*"left-open".*"journal-lost".*web\/web-1@.*Put it back by hand.*no journal/s,
+      )
       expect(bed.effects()).toEqual({ 'web-1': ['drain'] })
 
       const next = await bed.upgrade(...UPGRADE, '--max-unavailable', '2')
-      const warnings = next.events.flatMap((event) => (event.type === 'warning' && event.pod === 'web-1' ? [event.message] : []))
-      expect(warnings, story(next)).toEqual([expect.stringMatching(/no journal.*web\/web-1@.*put it back by hand/)])
+      const warnings = next.events.flatMap((event) => (event.type === 'warning' && event.pod === 'web-1' ? [event.reason] : []))
+      expect(warnings, story(next)).toMatchObject([
+        { code: 'journal-lost', message: expect.stringMatching(/no journal.*web\/web-1@.*put it back by hand/) },
+      ])
       expect(bed.effects()).toEqual({ 'web-1': ['drain'], 'web-0': ['drain', 'ready'] })
       expect(await standings(bed)).toMatchObject({ 'web-1': { state: 'drain' }, 'web-0': { state: 'ready' } })
     } finally {

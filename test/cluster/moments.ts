@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import type { PodOutcome, PodState, RunEvent, RunResult } from '../../src/engine/events.ts'
 import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 
@@ -62,17 +63,17 @@ export function story({ events, stdout, stderr }: SluiceExit): string {
     const at = `${(event.atMs / 1000).toFixed(1)} s `
     switch (event.type) {
       case 'podState':
-        return `${at}${event.pod}: ${event.to} ${event.reason}`
+        return `${at}${event.pod}: ${event.to} ${event.waiting ? reasonWords(event.waiting) : ''}`
       case 'podDetail':
-        return `${at}${event.pod}: ${event.detail}`
+        return `${at}${event.pod}: ${reasonWords(event.waiting)}`
       case 'effect':
-        return `${at}${event.pod}: ${event.effect} ${event.target} ${event.outcome} ${event.detail ?? ''}`
+        return `${at}${event.pod}: ${event.effect} ${event.target} ${event.outcome} ${event.said ?? (event.reason ? reasonWords(event.reason) : '')}`
       case 'podFinished':
-        return `${at}${event.result.pod}: ${event.result.outcome}, ${event.result.reason}`
+        return `${at}${event.result.pod}: ${event.result.outcome}, ${reasonWords(event.result.reason)}`
       case 'finished':
-        return `${at}finished: ${event.result.outcome}, ${event.result.reason}`
+        return `${at}finished: ${event.result.outcome}, ${reasonWords(event.result.reason)}`
       case 'warning':
-        return `${at}${event.message}`
+        return `${at}${reasonWords(event.reason)}`
       default:
         return `${at}${event.type}`
     }

@@ -8,6 +8,7 @@ import { describeOnCluster } from './shared-cluster.ts'
 import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 import { isReady } from './workloads.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 
 const V2 = 'app=localhost/app:v2'
 
@@ -41,7 +42,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   /** web-2 is left out and named, nothing else was touched. */
   async function expectLeftOut(bed: UpgradeBed, exit: SluiceExit, oldAddress: string): Promise<void> {
     expect(exit.code, story(exit)).toBe(8)
-    expect(exit.result?.reason).toContain(`web/web-2@${oldAddress}`)
+    expect(exit.result?.reason).toMatchObject({ message: expect.stringContaining(`web/web-2@${oldAddress}`) })
     expect(bed.effects(), story(exit)).toEqual({ 'web-2': ['drain'] })
     expect((await standings(bed))['web-2']).toEqual({ address: oldAddress, state: 'drain', weight: 1 })
     const others = (await bed.pods()).filter(({ metadata }) => metadata.name !== 'web-2')
@@ -82,7 +83,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     expect(await held.end()).toBe(200)
     await reached(run, 'web-2', 'done')
     const waits = 'the window of 1 is full: web-1 is not known to be in every load balancer'
-    await run.seen((event) => event.type === 'podDetail' && event.pod === 'web-0' && event.detail === waits)
+    await run.seen((event) => event.type === 'podDetail' && event.pod === 'web-0' && reasonWords(event.waiting) === waits)
     expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'] })
 
     await haproxy.recorder.operator(`set server web/web-1 addr ${(await current()).status.podIP} port 8080`)
@@ -174,7 +175,8 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
       expect(exit.code, story(exit)).toBe(0)
       const { result } = exit
       expect(outcomes(result)).toEqual({ 'web-2': ['settled'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
-      expect(result?.pods.find(({ pod }) => pod === 'web-2')?.reason).toContain(`web/web-2@${address}`)
+      const { reason } = result!.pods.find(({ pod }) => pod === 'web-2')!
+      expect(reason).toMatchObject({ code: 'left-out', message: expect.stringContaining(`web/web-2@${address}`) })
       expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
       expect((await standings(bed))['web-2']).toMatchObject({ address, state: 'drain' })
       // It is closed: nothing more to say of it.

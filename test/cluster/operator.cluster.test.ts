@@ -66,7 +66,7 @@ describeOnCluster('what an operator has changed in HAProxy', (cluster) => {
     const exit = await run.exit
     expect(exit.code, story(exit)).toBe(8)
     const { result } = exit
-    expect(result?.reason).toMatch(/web-2: .*maint/)
+    expect(result?.reason).toMatchObject({ message: expect.stringMatching(/web-2: .*maint/) })
     expect(outcomes(result)).toEqual({ 'web-2': ['needsOperator'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
     expect((await standings(bed))['web-2']?.state).toBe('maint')
     expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
@@ -88,7 +88,10 @@ describeOnCluster('what an operator has changed in HAProxy', (cluster) => {
     await reached(run, 'web-2', 'restarting')
     await operator('set server web/web-2 state maint')
     const held = await run.seen((event) => event.type === 'effect' && event.effect === 'restore' && event.outcome === 'failed')
-    expect(held).toMatchObject({ pod: 'web-2', detail: expect.stringContaining('maint') })
+    expect(held).toMatchObject({
+      pod: 'web-2',
+      reason: { code: 'load-balancer-error', said: expect.stringContaining('maint') },
+    })
     expect((await standings(bed))['web-2']?.state).toBe('maint')
     await operator('set server web/web-2 state drain')
     const exit = await run.exit
@@ -113,7 +116,7 @@ describeOnCluster('what an operator has changed in HAProxy', (cluster) => {
     const { events } = exit
     expect(await standings(bed)).toEqual(before)
     const restored = events.find(({ type, ...event }) => type === 'effect' && 'effect' in event && event.effect === 'restore')
-    expect(restored).toMatchObject({ pod: 'web-2', detail: 'weight 3 → 7' })
+    expect(restored).toMatchObject({ pod: 'web-2', said: 'weight 3 → 7' })
     const { failed, byKind } = await traffic.stop()
     expect(failed, JSON.stringify(byKind)).toBe(0)
   })

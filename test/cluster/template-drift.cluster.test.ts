@@ -34,7 +34,7 @@ describeOnCluster('a template that somebody edits in the middle of a run', (clus
       const exit = await run.exit
       expect(exit.code, story(exit)).toBe(7)
       const { result } = exit
-      expect(result?.reason).toMatch(/statefulset\/web|template/)
+      expect(result?.reason).toMatchObject({ message: expect.stringMatching(/statefulset\/web|template/) })
       expect(outcomes(result)).toEqual({ 'web-2': [outcome], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
       expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'] })
       expect(await standings(bed)).toEqual(before)

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { shellQuote } from '../../src/cli/printed-commands/shell-quote.ts'
+import { shellQuote } from '../../src/report/words/shell-quote.ts'
 import { appPort } from './manifests.ts'
 
 /** A config for the HAProxy of `npm run cluster`. */

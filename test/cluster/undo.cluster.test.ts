@@ -68,7 +68,10 @@ describeOnCluster('back to the images before', (cluster) => {
         const exit = await bed.upgrade('sts/web', `app=localhost/app:${kind}`)
         expect(exit.code, story(exit)).toBe(6)
         expect(outcomes(exit.result)).toEqual({ 'web-2': ['rolledBack'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
-        expect(exit.result?.pods[0]).toMatchObject({ out: false, deadline: expect.stringMatching(/^(restart|ready)$/) })
+        expect(exit.result?.pods[0]).toMatchObject({
+          traffic: 'asBefore',
+          deadline: expect.stringMatching(/^(restart|ready)$/),
+        })
         // A bad image never restarts; one that crashes may be seen to run for a moment.
         expect(deadline === 'ready' || exit.result?.pods[0]?.deadline === 'restart').toBe(true)
         expect(await images(bed)).toEqual([V1, V1, V1])
@@ -182,8 +185,8 @@ describeOnCluster('back to the images before', (cluster) => {
       await bed.haproxy.recorder.operator('set server web/web-2 state maint')
       const exit = await run.exit
       expect(exit.code, story(exit)).toBe(8)
-      const printed = new RegExp(`sluice resolve --kubeconfig \\S+ pod/web-2 -n ${name} --traffic out`)
-      expect(exit.result?.pods[0]?.instructions).toMatch(printed)
+      const printed = new RegExp(`"shell":"sluice resolve --kubeconfig \\S+ pod/web-2 -n ${name} --traffic out"`)
+      expect(JSON.stringify(exit.result?.pods[0]?.advice)).toMatch(printed)
       return { bed, traffic }
     }
 

@@ -103,7 +103,9 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
         })),
     )
     for (const { effect, evidence } of reported)
-      expect(evidence).toMatch(effect === 'drain' ? /^read back as out/ : /^read back as it was before: {"state":"ready"}$/)
+      expect(evidence).toMatchObject([
+        effect === 'drain' ? { code: 'read-back-as-out' } : { code: 'read-back-as-before', prior: { state: 'ready' } },
+      ])
     for (const pod of await bed.pods()) {
       const { images, proof, restarts, phases } = report.pods.find(({ uid }) => uid === pod.metadata.uid)!
       expect({ images, proof }).toEqual({

@@ -16,6 +16,7 @@ import { systemClock, systemRandom } from '../../src/ports/system.ts'
 import { withObservation } from '../../src/observation/testing/with-observation.ts'
 import { openNamed, openWorkload } from '../../src/workloads/open.ts'
 import type { Workload } from '../../src/workloads/workload.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 import type { KubeObject } from './kube-api.ts'
 import { daemonSet, deployment, namespace, statefulSet } from './manifests.ts'
 import { describeOnCluster } from './shared-cluster.ts'
@@ -136,14 +137,16 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
       const workload = await open(kind, name)
       await prepare(workload, v1)
       const drift = new Promise<string>((resolve) => {
-        workload.onDrift(({ message }) => resolve(message))
+        workload.onDrift(({ reason }) => resolve(reasonWords(reason)))
       })
       const change = { spec: { template: { spec: { containers: [{ name: 'app', env: [{ name: 'EDITED', value: 'yes' }] }] } } } }
       await api.patch(kind, name, ns, change, 'strategic')
       const difference = 'spec.template.spec.containers[app].env[EDITED]: (none) → {"name":"EDITED","value":"yes"}'
       expect(await drift).toBe(`the template of ${kind.toLowerCase()}/${name} was changed by somebody else: ${difference}`)
       const { refusals } = workload.assess(v2, await podsOf(name))
-      expect(refusals).toMatchObject([{ code: 'revision-differs', message: expect.stringContaining(difference) }])
+      expect(refusals.map((one) => [one.code, reasonWords(one)])).toEqual([
+        ['revision-differs', expect.stringContaining(difference)],
+      ])
       await api.patch(kind, name, ns, [{ op: 'remove', path: '/spec/template/spec/containers/0/env/0' }])
     },
   )
@@ -154,9 +157,11 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
       const { api } = cluster()
       const workload = await open(kind, 'rolling')
       const [refusal] = workload.assess(v2, []).refusals
-      expect(refusal).toMatchObject({ code: 'update-strategy' })
+      if (refusal?.code !== 'update-strategy') throw new Error(`it was ${refusal?.code}`)
+      const { change } = refusal
+      if (change.command !== 'kubectl') throw new Error(`it was ${change.command}`)
       const pods = await podsOf('rolling')
-      const patch = /-p '([^']+)'/.exec(refusal!.command!)![1]!
+      const patch = change.args[change.args.indexOf('-p') + 1]!
       await api.patch(kind, 'rolling', ns, JSON.parse(patch))
       await api.waitForObject(kind, 'rolling', ns, ({ metadata, status }) => status.observedGeneration === metadata.generation)
       await api.waitFor(
@@ -198,7 +203,7 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
     await expect(openWorkload({ ...STATEFUL_SET, name: 'web', namespace: ns }, options)).rejects.toMatchObject({
       name: 'WorkloadError',
       kind: 'forbidden',
-      message: `not allowed to list and watch statefulsets.apps in namespace ${ns}; \`sluice rbac\` prints a Role with the rights that a run needs`,
+      reason: { code: 'not-allowed', verbs: 'list and watch', resource: 'statefulsets.apps', namespace: ns },
     })
     await stranger.close()
   })

@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { drawing, podStates } from '../../scripts/draw-machine.ts'
 import { currentPage } from '../../scripts/write-json-page.ts'
 import { currentReadme, readResults, table } from '../../scripts/versions-table.ts'
+import { currentReasonsPage } from '../../scripts/write-reasons-page.ts'
 import { currentSchema } from '../../scripts/write-schema.ts'
+import { words } from '../../src/report/words/words.ts'
 import { kubernetesVersions } from '../cluster/kubernetes-versions.ts'
 import { page, ROOT } from './pages.ts'
 
@@ -15,6 +17,19 @@ test('docs/config.schema.json is of now: node scripts/write-schema.ts', async ()
 test('docs/json.md has the declarations of now: node scripts/write-json-page.ts', () => {
   expect(page('docs/json.md').text).toBe(currentPage())
   expect(currentPage()).toMatch(/^interface RunReport \{$/m)
+})
+
+test('docs/reasons.md has the reasons of now: node scripts/write-reasons-page.ts', () => {
+  expect(page('docs/reasons.md').text).toBe(currentReasonsPage())
+})
+
+test('docs/reasons.md has every code, each in one place', () => {
+  const named = [...page('docs/reasons.md').text.matchAll(/^ {2}'?([a-z][a-z-]*)'?: /gm)].map(([, code]) => code)
+  for (const code of Object.keys(words))
+    expect(
+      named.filter((one) => one === code),
+      code,
+    ).toEqual([code])
 })
 
 test('the drawing in docs/states.md is of now: node scripts/draw-machine.ts', () => {

@@ -70,7 +70,7 @@ export async function connectManyRuns(options: ManyRunsOptions): Promise<ManyRun
 
   async function run(name: string, image: string, startedAt: number): Promise<EndedRun> {
     const warnings: string[] = []
-    const onEvent = (event: RunEvent): void => void (event.type === 'warning' && warnings.push(event.message))
+    const onEvent = (event: RunEvent): void => void (event.type === 'warning' && warnings.push(event.reason.code))
     const observation = sharesObservation ? shared : observe()
     const prepared = await prepareRun(
       {

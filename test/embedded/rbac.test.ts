@@ -97,7 +97,9 @@ test.skipIf(whyNoHaproxy() !== undefined)(
     const select = { refs: [{ ...STATEFUL_SET, name: 'web' } as const] }
     for (const { lacks, rest } of lacking) {
       authorize(byRules(rest))
-      await expect(checkRights(client, { namespace: 'default', select }), lacks).rejects.toThrow(`default: ${lacks};`)
+      await expect(checkRights(client, { namespace: 'default', select }), lacks).rejects.toMatchObject({
+        reason: { code: 'rights-missing', namespace: 'default', rights: lacks.split(', ') },
+      })
     }
     authorize(byRules(lacking[0]!.rest))
     const refused = await sluice('plan', WEB, 'app=app:v2', ...where(bed))

@@ -14,6 +14,6 @@ export async function prepareAbortCommand(
 ): Promise<PreparedRun> {
   const by = ports.identity
   const ordered = await orderAbort({ namespace, select, by, wait: true, onOrdered() {}, onLook() {} }, ports)
-  if (ordered.kind !== 'left') throw new RunError('preflight', `nothing to abort: ${ordered.kind}`)
+  if (ordered.kind !== 'left') throw new RunError('preflight', { code: 'nothing-to-order', order: 'abort', asked: ordered.kind })
   return prepareAbort({ namespace, settings, by, ...ordered }, ports)
 }

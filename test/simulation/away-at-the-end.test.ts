@@ -1,4 +1,5 @@
 import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
@@ -81,7 +82,8 @@ async function recordOf({ ask, client }: Stage) {
   return { isOver: header.finishedAt !== undefined, processes: header.accounts?.length, told, holder: lease?.holder }
 }
 
-const warnings = ({ events }: Actor): string[] => events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+const warnings = ({ events }: Actor): string[] =>
+  events.flatMap((event) => (event.type === 'warning' ? [reasonWords(event.reason)] : []))
 const UNCLOSED = expect.stringMatching(/^the ledger could not be closed: /)
 
 test.each([

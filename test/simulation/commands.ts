@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import type { LoadBalancer as ConfiguredBalancer } from '../../src/engine/request.ts'
 import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
@@ -100,18 +101,24 @@ export function createCommands(options: CommandsOptions): Commands {
         loadBalancers: balancersFor(host, stream),
         onEvent(event) {
           if (event.type === 'podFinished') {
-            const { uid, outcome, leftOut } = event.result
-            tell({ type: 'told', process: host.name, uid, outcome, ...(leftOut ? { leftOut } : {}) })
+            const { uid, outcome, traffic } = event.result
+            const left = traffic === 'leftOut' ? { leftOut: true as const } : {}
+            tell({ type: 'told', process: host.name, uid, outcome, ...left })
           }
           if (!options.withDetails) return
           if (event.type === 'podState') {
-            const { pod, from, to, reason } = event
-            const words = `${pod} ${from === null ? '' : `${from} `}→ ${to} ${reason}`
+            const { pod, from, to, waiting } = event
+            const why = waiting === undefined ? '' : reasonWords(waiting)
+            const words = `${pod} ${from === null ? '' : `${from} `}→ ${to} ${why}`
             tell({ type: 'said', process: host.name, words: words.trimEnd() })
           }
           if (event.type === 'warning') {
-            const { pod, message } = event
-            tell({ type: 'said', process: host.name, words: `warns: ${pod === undefined ? '' : `${pod}: `}${message}` })
+            const { pod, reason } = event
+            tell({
+              type: 'said',
+              process: host.name,
+              words: `warns: ${pod === undefined ? '' : `${pod}: `}${reasonWords(reason)}`,
+            })
           }
         },
         onEnd,

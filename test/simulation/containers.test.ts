@@ -1,5 +1,6 @@
 import { idNamed } from '../../src/workloads/kinds/testing/id-named.ts'
 import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 import { describe, expect, test } from 'vitest'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
@@ -133,7 +134,7 @@ test.each([
     const actor = stage.start({ images: [app('v2')] })
     await stage.until(() => actor.events.some(({ type }) => type === 'planned'))
     actor.host.kill()
-    return actor.events.find((event) => event.type === 'planned')!.plan.warnings
+    return actor.events.find((event) => event.type === 'planned')!.plan.warnings.map((one) => reasonWords(one))
   }
   expect(await warningsOf(), 'control: none was given').toEqual([])
   await stage.ask(giveOrder(open, { order, by: 'ann@desk' }, { client, namespace: NAMESPACE }))

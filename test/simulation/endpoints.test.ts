@@ -1,3 +1,4 @@
+import { waitWords } from './told.ts'
 import { expect, test } from 'vitest'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
@@ -53,7 +54,7 @@ function setForeign(stage: Stage, ready: boolean, name = 'by-hand'): void {
 }
 
 function waitedFor({ events }: Actor): string[] {
-  return events.flatMap((one) => (one.type === 'podDetail' ? [one.detail] : one.type === 'podState' ? [one.reason] : []))
+  return events.flatMap((one) => (one.type === 'podDetail' || one.type === 'podState' ? waitWords(one) : []))
 }
 
 test('a slice of another controller that says no all along holds up no pod', async () => {

@@ -1,4 +1,5 @@
 import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
+import type { Resolution } from '../../src/engine/resolving/resolve.ts'
 import { expect, test } from 'vitest'
 import type { ServerOptions } from '../../sim/load-balancer/entry.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
@@ -39,7 +40,7 @@ async function evicted(): Promise<Evicted> {
   return { stage, pod, heir: { name: heir.metadata.name, address: podIP, port: PORT } }
 }
 
-function resolve(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<{ messages: string[] }> {
+function resolve(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<Resolution> {
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
   const ports = { client: stage.client, clock: clockOf(stage), random: { next: () => 0.5 }, identity: 'ann', ...told }
   return stage.ask(resolvePod({ namespace: NAMESPACE, pod, traffic, loadBalancers: [] }, ports))
@@ -54,7 +55,7 @@ test('a drained pod that is evicted is spoken of as one that is gone', async () 
   expect([end.outcome, outcome]).toEqual(['needsOperator', 'needsOperator'])
   expect(instructions).toMatch(/\nPoint the entries at the pod in its place, and leave them drained, or remove them; /)
   expect(instructions).toMatch(new RegExp(`\\n  sluice resolve pod/${pod} -n ${NAMESPACE} --traffic in$`))
-  await expect(resolve(stage, pod, 'out')).rejects.toThrow(`pod/${pod} has ended for good, and is not put back any more: `)
+  await expect(resolve(stage, pod, 'out')).rejects.toMatchObject({ reason: { code: 'pod-has-ended' } })
 })
 
 /** How the same command ends, and how the entries stand of those that are there: whose it is counts, not its name. */
@@ -87,7 +88,7 @@ test('and once a person has said that its entry is as it should be', async () =>
   const { stage, pod, heir } = found
   stage.world.balancers.get('edge')!.operator.add(heir)
   expect(await ended(stage, stage.start(request))).toMatchObject({ outcome: 'needsOperator' })
-  const { messages } = await resolve(stage, pod, 'in')
-  expect(messages).toEqual([`pod/${pod} is in rotation, as you say: its record is closed`])
+  const { done } = await resolve(stage, pod, 'in')
+  expect(done).toEqual([{ code: 'said-and-closed', pod, patchedAndUnready: false }])
   expect(await again(found)).toEqual(HOME)
 })

@@ -1,4 +1,5 @@
 import { POD } from '../../src/workloads/kinds/pod.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { asksFor } from '../../src/pods/baseline.ts'
 import { podView } from '../../src/pods/view.ts'
@@ -70,7 +71,7 @@ test.each(['bad', 'crash'])('what the template has made meanwhile, and was never
   expect([end?.outcome, templateImage(stage)]).toEqual(['rolledBack', imageOf('v1')])
   const made = end?.pods.filter(({ pod, outcome }) => pod === `${NAME}-0` && outcome === 'skipped')
   expect(made).toMatchObject([{ reason: 'it has the wanted images already, and is not ready' }])
-  expect(run.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))).toContain(
+  expect(run.events.flatMap((event) => (event.type === 'warning' ? [reasonWords(event.reason)] : []))).toContain(
     `${NAME}-0: made from the template before that went back, and not ready on the new images: sluice undo takes it back`,
   )
   const undo = stage.start({ undo: {}, settings: ROLLS_BACK.settings })

@@ -123,8 +123,11 @@ describe('no pod has the label any more', () => {
       expect.objectContaining({ code: 'no-pods' }),
       {
         code: 'left-open',
-        message: expect.stringMatching(/^run \w+ has left pod\/web-1 drained, and that pod is gone: edge\/web-1@\S+ draining/),
-        hint: expect.stringContaining(' the same command with statefulset/web in place of the label goes on with it'),
+        run: expect.stringMatching(/^\w+$/),
+        pod: 'web-1',
+        standing: 'pod-gone',
+        traffic: { code: 'entries-read', entries: [expect.objectContaining({ loadBalancer: 'edge', admin: 'draining' })] },
+        workloads: ['statefulset/web'],
       },
     ])
     const named = await ended(stage, stage.start({ ...V2, select }))
@@ -145,11 +148,11 @@ describe('no pod has the label any more', () => {
     const again = stage.start({ ...V2, select: BY_LABEL })
     await ended(stage, again)
     expect(refusals(again)[1]).toMatchObject({
-      message: expect.stringContaining('has left pod/web-1 drained'),
-      hint: expect.stringContaining(
-        'with pod/web-1 in place of the label goes on with it once a pod of that name is there again',
-      ),
-      command: `sluice resolve pod/web-1 -n ${NAMESPACE} --gone --traffic in`,
+      code: 'left-open',
+      pod: 'web-1',
+      standing: 'pod-gone',
+      workloads: ['pod/web-1'],
+      resolve: { command: 'resolve', pod: 'web-1', namespace: NAMESPACE, gone: true, traffic: 'in' },
     })
   })
 

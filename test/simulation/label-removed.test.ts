@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { podView } from '../../src/pods/view.ts'
 import { asksFor } from '../../src/pods/baseline.ts'
@@ -13,7 +14,8 @@ const FIRST = `${NAME}-1`
 
 const pathOf = (pod: string): string => `/api/v1/namespaces/${NAMESPACE}/pods/${pod}`
 
-const warnings = ({ events }: Actor): string[] => events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+const warnings = ({ events }: Actor): string[] =>
+  events.flatMap((event) => (event.type === 'warning' ? [reasonWords(event.reason)] : []))
 
 const podOf = ({ world }: Stage, name: string) =>
   world.server.store.list('pods', NAMESPACE).find(({ metadata }) => metadata.name === name) as unknown as Record<string, unknown>

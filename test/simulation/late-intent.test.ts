@@ -297,5 +297,5 @@ test('nobody can say of a pod with a void one that it is out for a run', async (
   const ports = { client: stage.client, clock: clockOf(stage), random: { next: () => 0.5 }, identity: 'ann@desk' }
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
   const word = resolvePod({ namespace: NAMESPACE, pod, traffic: 'out', loadBalancers: [] }, { ...ports, ...told })
-  await expect(stage.ask(word)).rejects.toThrow(`nothing is open for pod/${pod}`)
+  await expect(stage.ask(word)).rejects.toMatchObject({ reason: { code: 'nothing-to-resolve' } })
 })

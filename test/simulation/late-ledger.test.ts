@@ -108,7 +108,7 @@ test('what is left of it is removed by a cleanup, and a header that arrives afte
   const arrive = await lateBegin(stage, 'patch')
   const all = { namespace: NAMESPACE, refs: [], dryRun: false }
   const { removed } = await stage.ask(cleanUp(all, { client: stage.client, clock: clockOf(stage) }))
-  expect(removed).toMatchObject([{ reason: 'a part of a ledger that was never begun' }])
+  expect(removed).toMatchObject([{ reason: { code: 'part-without-ledger', mayBegin: false } }])
   await expect(arrive()).rejects.toMatchObject({ status: 404 })
   expect(await stage.ask(listLedgerParts(stage.client, NAMESPACE))).toEqual([])
 })

@@ -84,14 +84,14 @@ test('a plan that is not of now is refused before anything is touched, and the e
   await closed(bed)
 })
 
-test('control: the same plan with another text in its words is of now', async () => {
+test('control: the same plan with another reason in its words is of now', async () => {
   const bed = await openLibraryBed({ pods: 1 })
   const { stage, sluice } = bed
   const plan = await stage.ask(sluice.plan(REQUEST))
   const run = sluice.upgrade({
     ...plan,
-    warnings: ['read by a person'],
-    pods: plan.pods.map((pod) => ({ ...pod, reason: 'x' })) as never,
+    warnings: [{ code: 'error', said: 'read by a person' }],
+    pods: plan.pods.map((pod) => ({ ...pod, reason: { code: 'error', said: 'x' } })) as never,
   })
   expect(await settled(bed, run)).toEqual({ outcome: 'done' })
   await closed(bed)
@@ -338,14 +338,14 @@ test('each warning of a run is told to onWarning, and is among its events', asyn
   const bed = await openLibraryBed()
   const { stage, another } = bed
   const warnings: string[] = []
-  const other = another({ onWarning: ({ message }) => void warnings.push(message) })
+  const other = another({ onWarning: ({ reason }) => void warnings.push(reason.code) })
   const run = other.upgrade(REQUEST)
   const events = follow(run)
   await stage.until(() => events.some(({ type }) => type === 'started'))
   stage.stopApiServer(6_000)
   expect(await settled(bed, run)).toEqual({ outcome: 'done' })
   expect(warnings.length).toBeGreaterThan(0)
-  expect(warnings).toEqual(events.flatMap((event) => (event.type === 'warning' ? [event.message] : [])))
+  expect(warnings).toEqual(events.flatMap((event) => (event.type === 'warning' ? [event.reason.code] : [])))
   await stage.ask(other.close())
   await closed(bed)
 })

@@ -1,4 +1,6 @@
 import { POD } from '../../src/workloads/kinds/pod.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
+import { waitWords } from './told.ts'
 import { expect, test } from 'vitest'
 import { podView } from '../../src/pods/view.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -27,10 +29,10 @@ async function upgraded(minReadySeconds: number, readyForMs: number) {
   await stage.pass(60_000)
   const run = stage.start({ ...V2, settings: { ...PLAIN_SETTINGS, readyForMs } })
   const { outcome, pods = [] } = await ended(stage, run)
-  const said = run.events.flatMap((event) =>
-    event.type === 'podDetail' ? [event.detail] : event.type === 'podState' ? [event.reason] : [],
+  const said = run.events.flatMap((event) => (event.type === 'podDetail' || event.type === 'podState' ? waitWords(event) : []))
+  const warnings = run.events.flatMap((event) =>
+    event.type === 'planned' ? event.plan.warnings.map((one) => reasonWords(one)) : [],
   )
-  const warnings = run.events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings : []))
   return { outcome, warmingMs: pods.map(({ phases }) => phases.warming ?? 0), said, warnings }
 }
 
@@ -74,7 +76,7 @@ function drainedAt({ events }: Actor): number {
 }
 
 const warningsOf = ({ events }: Actor): string[] =>
-  events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings : []))
+  events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings.map((one) => reasonWords(one)) : []))
 const TOO_SHORT = `${CRASHED} has been Ready for less than minReadySeconds`
 
 test('no pod leaves while another has restarted by itself and is Ready for less; the plan says so', async () => {
@@ -112,7 +114,7 @@ test('a pod that restarts by itself in the middle of a run is waited for as well
   const [, , third] = entries('draining')
   const secondIsBack = entries('done')[1]!
   expect(third!.atMs - secondIsBack.atMs).toBeGreaterThan(10_000)
-  const waits = run.events.flatMap((event) => (event.type === 'podDetail' ? [event.detail] : []))
+  const waits = run.events.flatMap((event) => (event.type === 'podDetail' ? [reasonWords(event.waiting)] : []))
   expect(waits).toContain(`the window of 1 is full: ${pod} has been Ready for less than minReadySeconds`)
 })
 

@@ -2,6 +2,7 @@ import { DAEMON_SET } from '../../src/workloads/kinds/daemon-set.ts'
 import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
 import { POD } from '../../src/workloads/kinds/pod.ts'
 import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import { withObservation } from '../../src/observation/testing/with-observation.ts'
@@ -150,7 +151,7 @@ test('an abort that cannot remove the oldest record is over all the same, and wa
   await stage.until(() => actor.end !== undefined)
   expect(actor.end).toMatchObject({ outcome: 'aborted' })
   expect(actor.events.findLast(({ type }) => type === 'warning')).toMatchObject({
-    message: expect.stringMatching(/^the oldest ledgers could not be removed: .* 403 .*; the next run tries again$/),
+    reason: { code: 'ledgers-not-removed', because: { code: 'api-error', status: 403 } },
   })
   expect((await headers(stage)).filter(({ finishedAt }) => finishedAt === undefined)).toEqual([])
 })
@@ -167,7 +168,7 @@ test('an abort that gets no answer to the end of its record looks whether it sta
   actor.host.continue()
   await stage.until(() => actor.end !== undefined)
   expect(actor.events.findLast(({ type }) => type === 'warning')).toMatchObject({
-    message: expect.stringMatching(/^the ledger could not be closed: .*it may have been carried out/),
+    reason: { code: 'ledger-not-closed', because: { code: 'api-error', kind: 'ambiguous' } },
   })
   expect(actor.end).toMatchObject({ outcome: 'aborted' })
   expect((await headers(stage)).map(({ aborted }) => aborted?.by)).toEqual(['ann@desk'])
@@ -526,11 +527,11 @@ test('an undo after an abort that has left nothing to take back says so, and nam
     const actor = stage.start({ undo })
     await stage.until(() => actor.end !== undefined)
     expect(actor.end).toMatchObject({ outcome: 'done' })
-    return actor.events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings : []))
+    return actor.events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings.map((one) => reasonWords(one)) : []))
   }
   expect(await warnings({})).toEqual([
     `nothing is left to take back of run ${run}, which was aborted by ann@desk; ` +
-      `sluice undo statefulset/${NAME} --run ${released} takes back the one before it`,
+      `sluice undo statefulset/${NAME} --run ${released} -n ${NAMESPACE} takes back the one before it`,
   ])
   expect(templateImage(stage)).toBe(imageOf('v2'))
   // Control: the one that is named is taken back, and nothing is said of another.
@@ -1178,10 +1179,11 @@ test('the same, and its process is killed before it says so: the next one tells 
   const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
   await stage.until(() => second.end !== undefined)
   expect(second.end).toMatchObject({ outcome: 'done' })
-  const reason = expect.stringMatching(/^gone for good; edge\/web-2@.* stays out of rotation/)
-  const said = expect.objectContaining({ pod: 'web-2', outcome: 'settled', leftOut: true, reason })
-  expect(second.end?.pods).toContainEqual(said)
-  expect(second.events).toContainEqual(expect.objectContaining({ type: 'podFinished', result: said }))
+  const reason = expect.objectContaining({ code: 'left-out', byRecord: true })
+  const told = { pod: 'web-2', outcome: 'settled', traffic: 'leftOut' }
+  expect(second.end?.pods).toContainEqual(expect.objectContaining(told))
+  const result = expect.objectContaining({ ...told, reason })
+  expect(second.events).toContainEqual(expect.objectContaining({ type: 'podFinished', result }))
 })
 
 // Found by simulation (seeds 130179082, 130070070).
@@ -1267,7 +1269,7 @@ test.each([
     await stage.until(() => isIn('warming')(second))
     stage.world.cluster.unready(NAMESPACE, `${NAME}-0`, 'app', 10_000)
     await stage.until(() => second.end !== undefined)
-    const warnings = second.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+    const warnings = second.events.flatMap((event) => (event.type === 'warning' ? [reasonWords(event.reason)] : []))
     expect(warnings).toContain(
       `the template of statefulset/${NAME} keeps the new images: 1 of its pods run them; sluice undo takes them back`,
     )
@@ -1350,7 +1352,7 @@ function orderedAbort(stage: Stage): () => OrderedAbort | undefined {
   stage.start({}, async (ports) => {
     const asked = { namespace: NAMESPACE, select, by: 'ann@desk', wait: true, onOrdered() {}, onLook() {} }
     ordered = await orderAbort(asked, ports)
-    throw new RunError('preflight', ordered.kind)
+    throw new RunError('preflight', { code: 'error', said: ordered.kind })
   })
   return () => ordered
 }

@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import { reportOf } from '../../src/report/from-ledgers.ts'
@@ -19,8 +20,13 @@ test('pods that a failed run had not begun with are told as unchanged, also when
   const endings = async () => {
     const found = await stage.ask(listLedgers(stage.client, NAMESPACE))
     const answer = reportOf(found, { wanted: { run }, namespace: NAMESPACE, failures: [] })
-    if (answer.kind === 'none') throw new Error(answer.reason)
-    return answer.report.pods.map(({ pod, outcome, reason, out }) => ({ pod, outcome, reason, out }))
+    if (answer.kind === 'none') throw new Error(reasonWords(answer.reason))
+    return answer.report.pods.map(({ pod, outcome, reason, out }) => ({
+      pod,
+      outcome,
+      reason: reason && reasonWords(reason),
+      out,
+    }))
   }
   const before = await endings()
   expect(before.map(({ outcome }) => outcome)).toEqual(['failed', 'unchanged', 'unchanged'])

@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { plainBalancer, plainScene } from './scene.ts'
 import { openStage } from './stage.ts'
@@ -14,6 +15,6 @@ test.each([
   const stage = await openStage(plainScene({ pods: 1, balancers: [plainBalancer({ longestRequestMs: given.longestRequestMs })] }))
   const actor = stage.start(upgradeTo('v2', { onDrainDeadline: 'proceed', drainDeadlineMs: 5_000 }))
   expect((await ended(stage, actor)).outcome).toBe('done')
-  const warnings = actor.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+  const warnings = actor.events.flatMap((event) => (event.type === 'warning' ? [reasonWords(event.reason)] : []))
   expect(warnings).toEqual(given.says)
 })

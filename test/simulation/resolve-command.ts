@@ -1,5 +1,5 @@
 import { RunError } from '../../src/engine/errors.ts'
-import type { PodResult } from '../../src/engine/events.ts'
+import type { ToldPod } from './told.ts'
 import type { ResolvePorts } from '../../src/engine/resolving/resolve.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import { KubeError } from '../../src/kube/errors.ts'
@@ -11,7 +11,7 @@ const LOOK_AFTER_MS = 30_000
 
 /** What somebody types who is asked about these pods: of each that is there, and of each load balancer, what is so. */
 export async function resolveAll(
-  pods: readonly PodResult[],
+  pods: readonly ToldPod[],
   world: World,
   ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>,
 ): Promise<string[]> {

@@ -72,7 +72,7 @@ test('a refusal that does not last ends neither of them', async () => {
 
 test('a refusal that lasts ends both, and the same process goes on with them later', async () => {
   const { bed, upgrade, results } = await upgradeRefused(15_000)
-  const reason = expect.stringMatching(/the cluster cannot be watched any more: .*pods is forbidden/)
+  const reason = { code: 'watch-lost', because: { code: 'api-error', status: 403 } }
   expect(results).toMatchObject([
     { outcome: 'deadline', reason },
     { outcome: 'deadline', reason },

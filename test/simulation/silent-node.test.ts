@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { imageOf } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
@@ -31,7 +32,7 @@ const drainedOf = ({ events }: Actor, pod: string): boolean =>
   events.some((event) => event.type === 'podState' && event.pod === pod && event.to === 'draining')
 
 function waitedFor({ events }: Actor): string[] {
-  return events.flatMap((event) => (event.type === 'podDetail' ? [event.detail] : []))
+  return events.flatMap((event) => (event.type === 'podDetail' ? [reasonWords(event.waiting)] : []))
 }
 
 test('it is planned last, with its node', async () => {
@@ -42,7 +43,7 @@ test('it is planned last, with its node', async () => {
   expect(plan.pods.at(-1)).toMatchObject({
     name: pod,
     action: 'upgrade',
-    reason: expect.stringContaining(`node ${node} does not report`),
+    reason: { code: 'to-upgrade', standing: { code: 'node-silent', node }, waitsForNode: true },
   })
 })
 

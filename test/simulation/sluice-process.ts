@@ -1,7 +1,9 @@
+import { reasonWords } from '../../src/report/words/words.ts'
+import { type ToldPod, toldPod } from './told.ts'
 import type { LoadBalancer, RunPorts } from '../../src/engine/request.ts'
 import type { RunEvent, RunResult } from '../../src/engine/events.ts'
-import { RunError } from '../../src/engine/errors.ts'
 import type { OwnOrder } from '../../src/engine/orders/own-orders.ts'
+import { reasonOf, RunError } from '../../src/engine/errors.ts'
 import type { PreparedRun, RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { createScopeQueues } from '../../src/engine/traffic/scope-queues.ts'
@@ -16,7 +18,7 @@ import type { SeededRandom } from './random.ts'
 export interface ProcessEnd {
   outcome: RunResult['outcome'] | 'unreachable'
   reason: string
-  pods: RunResult['pods']
+  pods: ToldPod[]
 }
 
 export interface SluiceProcess {
@@ -67,16 +69,16 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
         },
       })
       const { refusals } = prepared.plan
-      if (refusals.length > 0) return { outcome: 'refused', reason: refusals.map(({ message }) => message).join('; '), pods: [] }
+      if (refusals.length > 0) return { outcome: 'refused', reason: refusals.map((one) => reasonWords(one)).join('; '), pods: [] }
       if (interrupted) prepared.interrupt(5_000)
       const { outcome, reason, pods } = await prepared.execute()
-      return { outcome, reason, pods }
+      return { outcome, reason: reasonWords(reason), pods: pods.map(toldPod) }
     } catch (error) {
       if (error instanceof KubeError) return { outcome: 'unreachable', reason: error.message, pods: [] }
-      if (error instanceof RunError) return { outcome: 'refused', reason: error.message, pods: [] }
+      if (error instanceof RunError) return { outcome: 'refused', reason: reasonWords(error.reason), pods: [] }
       // Of the load balancers, of a workload, of a watch: told to the user as what keeps the run from beginning.
       if (error instanceof Error && error.name.endsWith('Error') && error.name !== 'TypeError' && error.name !== 'Error')
-        return { outcome: 'unreachable', reason: `${error.name}: ${error.message}`, pods: [] }
+        return { outcome: 'unreachable', reason: `${error.name}: ${reasonWords(reasonOf(error))}`, pods: [] }
       throw error
     } finally {
       await prepared?.close()

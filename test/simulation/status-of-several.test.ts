@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import type { RunRequest } from '../../src/engine/run.ts'
 import { NAME, NAMESPACE } from './manifests.ts'
@@ -43,7 +44,9 @@ test('of one that failed in a run of several it says why', async () => {
   const stage = await open({}, 2)
   const bad = upgrade('bad', BOTH, { onFailure: 'hold' })
   expect(await ended(stage, stage.start(bad))).toMatchObject({ outcome: 'failed' })
-  const details = (await statusOf(stage)).filter(({ out }) => out).map(({ name, detail }) => [name, detail])
+  const details = (await statusOf(stage))
+    .filter(({ out }) => out)
+    .map(({ name, reasons }) => [name, reasons.map((one) => reasonWords(one)).join('; ')])
   expect(details).not.toEqual([])
   for (const [, detail] of details)
     expect(detail).toMatch(/; (not ready in time|the image cannot be started|no proof of the restart)/)

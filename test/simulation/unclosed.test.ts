@@ -38,7 +38,7 @@ test('a pod whose journal cannot be closed is told, its run stays open, and the 
   expect(first.end).toMatchObject({
     outcome: 'failed',
     reason: expect.stringContaining('it is back in rotation, but its journal could not be closed: 403 Forbidden'),
-    pods: [{ outcome: 'failed', out: false, unclosed: true }],
+    pods: [{ outcome: 'failed', out: false, record: 'unclosed' }],
   })
   const open = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: REQUEST.select }))
   expect(open.runs).toHaveLength(1)

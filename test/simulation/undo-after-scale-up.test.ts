@@ -1,3 +1,4 @@
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import { podView } from '../../src/pods/view.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -10,7 +11,7 @@ import { openStage } from './stage.ts'
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const WORDS =
   `1 of 3 pods of statefulset/${NAME} run the images of run RUN and stay on them, since that had nothing to do with them; ` +
-  `once the template is back, sluice upgrade statefulset/${NAME} brings them to it`
+  `once the template is back, sluice upgrade statefulset/${NAME} -n ${NAMESPACE} brings them to it`
 
 async function done(stage: Stage, actor: Actor): Promise<string> {
   await stage.until(() => actor.end !== undefined)
@@ -19,7 +20,7 @@ async function done(stage: Stage, actor: Actor): Promise<string> {
 }
 
 function warningsOf({ events }: Actor): string[] {
-  return events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings : []))
+  return events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings.map((one) => reasonWords(one)) : []))
 }
 
 function tags({ world }: Stage): string[] {

@@ -1,3 +1,5 @@
+import { askedWords } from './told.ts'
+import { reasonWords } from '../../src/report/words/words.ts'
 import { expect, test } from 'vitest'
 import type { ResolveRequest } from '../../src/engine/resolving/resolve.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
@@ -14,7 +16,9 @@ const [FIRST, LAST] = [`${NAME}-0`, `${NAME}-1`]
 async function say(stage: Stage, pod: string, word: Omit<ResolveRequest, 'namespace' | 'pod'>): Promise<string[]> {
   const ports = { client: stage.client, clock: clockOf(stage), random: { next: () => 0.5 }, identity: 'ann' }
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
-  return (await stage.ask(resolvePod({ namespace: NAMESPACE, pod, ...word }, { ...ports, ...told }))).messages
+  return (await stage.ask(resolvePod({ namespace: NAMESPACE, pod, ...word }, { ...ports, ...told }))).done.map((one) =>
+    reasonWords(one),
+  )
 }
 
 async function scale(stage: Stage, replicas: number): Promise<void> {
@@ -38,12 +42,13 @@ test('of a pod that is in, in one of two that cannot be read, the other is asked
   const rest = expect.stringMatching(
     /^inner\/\S+ is left: (.|\n)*\n {2}sluice resolve pod\/web-0 -n \S+ --load-balancer inner --traffic in$/,
   ) as string
-  expect(await statusOf(stage)).toMatchObject([{ name: FIRST, state: 'restore', needsOperator: rest }])
+  const [before] = await statusOf(stage)
+  expect([before!.name, before!.state, askedWords(before!)]).toEqual([FIRST, 'restore', rest])
   const again = await ended(stage, stage.start(request))
   expect(again).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-0: inner\/\S+ cannot be read/) })
   const [told] = await statusOf(stage)
-  expect(told?.needsOperator).toContain('--load-balancer inner --traffic in')
-  expect(told?.needsOperator).not.toContain('edge')
+  expect(askedWords(told!)).toContain('--load-balancer inner --traffic in')
+  expect(askedWords(told!)).not.toContain('edge')
   stage.world.balancers.get('inner')!.operator.set(FIRST, { admin: 'ready' })
   stage.world.balancers.get('edge')!.operator.set(FIRST, { admin: 'ready' })
   expect(await say(stage, FIRST, { traffic: 'in', loadBalancers: ['inner'] })).toEqual([
@@ -64,7 +69,10 @@ test('what is said of a pod that is gone leaves alone the one of its name that i
   await stage.until(() => isIn('emptying', FIRST)(first))
   await scale(stage, 2)
   expect(await ended(stage, first)).toMatchObject({ outcome: 'needsOperator' })
-  const asked = async () => (await statusOf(stage)).find(({ attempt }) => attempt === null)?.needsOperator
+  const asked = async () => {
+    const gone = (await statusOf(stage)).find(({ attempt }) => attempt === null)
+    return gone && askedWords(gone)
+  }
   expect(await asked()).toContain(`sluice resolve pod/${LAST}`)
   // Somebody makes an entry for the new one beside that.
   await stage.pass(30_000)
@@ -78,7 +86,7 @@ test('what is said of a pod that is gone leaves alone the one of its name that i
   const word = { traffic: 'in', loadBalancers: [] } as const
   const stands = async () => (await statusOf(stage)).flatMap(({ name, state }) => (name === LAST ? [state] : []))
   expect(await stands()).toEqual(['drain', 'drain'])
-  await expect(say(stage, LAST, word)).rejects.toThrow(/^two pods had the name web-1, .* --live .* --gone /)
+  await expect(say(stage, LAST, word)).rejects.toMatchObject({ reason: { code: 'two-pods-of-name', pod: LAST } })
   expect(await stands()).toEqual(['drain', 'drain'])
   const said = await say(stage, LAST, { ...word, of: 'gone' })
   expect(said).toEqual([expect.stringMatching(/^edge\/web-1@\S+ of a pod\/web-1 that was before/)])

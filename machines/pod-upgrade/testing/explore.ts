@@ -1,3 +1,4 @@
+import { said } from './recorded.ts'
 import type { AnyEventObject, SnapshotFrom } from 'xstate'
 import { getInitialMicrosteps, getMicrosteps } from 'xstate'
 import type { Journal, ReadJournal } from '../../../src/pods/glossary.ts'
@@ -85,7 +86,7 @@ export const PODS = {
 
 /** The answers of each port, by the id of its invoke. */
 function answersOf(id: string, path: string, { record, stored, pod, restart, epoch }: PodContext): object[] {
-  const unknown = { kind: 'unknown', message: 'no answer' }
+  const unknown = { kind: 'unknown', reason: said('no answer') } as const
   const closed: ReadJournal = record ? { kind: 'read', journal: { ...record, epoch: epoch - 1, step: 'closed' } } : stored
   const isFence = path.includes('.fencing.')
   const fenced = record && { ...(openJournal(stored) ?? record), fence: (record.fence ?? 0) + 1 }
@@ -97,14 +98,18 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
   const after = record?.rollback && record.step === 'patched' ? PODS.back : isPatched ? PODS.asked : pod
   switch (id) {
     case 'snapshot':
-      return [{ kind: 'taken', targets: [TARGET], address: '10.0.0.1' }, { kind: 'absent', message: 'not there' }, unknown]
+      return [{ kind: 'taken', targets: [TARGET], address: '10.0.0.1' }, { kind: 'absent', reason: said('not there') }, unknown]
     case 'rehearse':
-      return [{ kind: 'accepted' }, { kind: 'refused', message: 'policy' }, unknown]
+      return [{ kind: 'accepted' }, { kind: 'refused', reason: said('policy') }, unknown]
     case 'enroll':
     case 'settle':
       return [{ kind: 'stored' }, unknown]
     case 'store':
-      return [{ kind: 'stored', seen: { pod: after, stored: recorded } }, { kind: 'rejected', message: 'test failed' }, unknown]
+      return [
+        { kind: 'stored', seen: { pod: after, stored: recorded } },
+        { kind: 'rejected', reason: said('test failed') },
+        unknown,
+      ]
     case 'read':
       return [
         { kind: 'read', seen: { pod: after, stored: recorded } },
@@ -115,7 +120,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         // The earlier owner has brought it home; once it is claimed nobody else can.
         ...(path.startsWith('claiming') ? [{ kind: 'read', seen: { pod: home, stored: closed } }] : []),
         { kind: 'gone' },
-        { kind: 'refused', message: 'forbidden' },
+        { kind: 'refused', reason: said('forbidden') },
         unknown,
       ]
     case 'pulls':
@@ -125,29 +130,34 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
       return [
         { kind: 'applied' },
         { kind: 'applied', lateCall: true },
-        { kind: 'retryable', message: 'throttled' },
-        { kind: 'refused', message: 'no' },
+        { kind: 'retryable', reason: said('throttled') },
+        { kind: 'refused', reason: said('no') },
         unknown,
       ]
     case 'inspect':
       return [
-        { state: 'in', inFlight: 1, detail: 'in' },
-        { state: 'in', inFlight: 1, pending: true, detail: 'in' },
-        { state: 'out', inFlight: 0, detail: 'out' },
-        { state: 'out', inFlight: 2, detail: 'out' },
-        { state: 'out', inFlight: 0, reclaimed: 'in', detail: 'out' },
-        { state: 'mixed', inFlight: null, detail: 'mixed' },
-        { state: 'unknown', inFlight: null, detail: 'no answer' },
+        { state: 'in', inFlight: 1, detail: said('in') },
+        { state: 'in', inFlight: 1, pending: true, detail: said('in') },
+        { state: 'out', inFlight: 0, detail: said('out') },
+        { state: 'out', inFlight: 2, detail: said('out') },
+        {
+          state: 'out',
+          inFlight: 0,
+          reclaimed: { loadBalancer: 'edge', target: 'web-0', admin: 'in', inFlight: 1 },
+          detail: said('out'),
+        },
+        { state: 'mixed', inFlight: null, detail: said('mixed') },
+        { state: 'unknown', inFlight: null, detail: said('no answer') },
       ]
     case 'compare':
       return [
         { kind: 'equal' },
-        { kind: 'different', message: 'weight' },
-        { kind: 'different', message: 'out', drained: true },
+        { kind: 'different', reason: said('weight') },
+        { kind: 'different', reason: said('out'), drained: true },
         unknown,
       ]
     case 'relocate':
-      return [{ kind: 'same', address: '10.0.0.2' }, { kind: 'elsewhere', message: 'nowhere' }, unknown]
+      return [{ kind: 'same', address: '10.0.0.2' }, { kind: 'elsewhere', reason: said('nowhere') }, unknown]
     default:
       throw new Error(`no answers for the invoke ${id}`)
   }
@@ -277,7 +287,7 @@ export function beginnings(): PodUpgradeInput[] {
       pod: PODS.ready,
       stored: at('restore', { generation: 2 }),
     },
-    { ...common, pod: PODS.before, stored: { kind: 'unreadable', reason: 'it is not JSON' } },
+    { ...common, pod: PODS.before, stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
     { ...common, epoch: 1, run: 'run-0', pod: PODS.before, stored: at('drain') },
     { ...common, pod: PODS.before, stored: { kind: 'none' }, gone: true, targets: [TARGET] },
     { ...common, pod: PODS.before, stored: { kind: 'none' }, gone: true, targets: [{ ...TARGET, untouched: true }] },

@@ -1,3 +1,5 @@
+import type { ReasonOf } from '../../../src/reasons/reason.ts'
+import type { EntryReading } from '../../../src/reasons/fields.ts'
 import type { Journal, ReadJournal, TrafficReading } from '../../../src/pods/glossary.ts'
 import { TARGET, V1 } from './world.ts'
 
@@ -13,11 +15,19 @@ export function recorded(step: Journal['step'], change: Partial<Journal> = {}): 
   }
 }
 
-export const OUT: TrafficReading = { state: 'out', inFlight: 0, detail: 'out' }
-export const IN: TrafficReading = { state: 'in', inFlight: 1, detail: 'in' }
-export const UNREAD: TrafficReading = { state: 'unknown', inFlight: null, detail: 'no answer' }
+/** What a load balancer or the API server says. */
+export function said(words: string): ReasonOf<'error'> {
+  return { code: 'error', said: words }
+}
+
+export const OUT: TrafficReading = { state: 'out', inFlight: 0, detail: said('out') }
+export const IN: TrafficReading = { state: 'in', inFlight: 1, detail: said('in') }
+export const UNREAD: TrafficReading = { state: 'unknown', inFlight: null, detail: said('no answer') }
+
+/** An entry that an operator had out, and has put back. */
+export const PUT_BACK: EntryReading = { loadBalancer: 'inner', target: 'web-0', admin: 'in', inFlight: 0 }
 
 /** Of a call: it may have arrived. */
-export const UNKNOWN = { kind: 'unknown', message: 'no answer' }
+export const UNKNOWN = { kind: 'unknown', reason: said('no answer') } as const
 /** Of a write. */
-export const REJECTED = { kind: 'rejected', message: 'test failed' }
+export const REJECTED = { kind: 'rejected', reason: said('test failed') } as const

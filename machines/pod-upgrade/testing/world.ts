@@ -1,3 +1,4 @@
+import type { ReasonOf } from '../../../src/reasons/reason.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, ReadJournal } from '../../../src/pods/glossary.ts'
 import { testPod } from '../../../src/pods/testing/raw-pod.ts'
 import type { Observation } from '../context.ts'
@@ -119,11 +120,11 @@ export function createWorld(schedule: Schedule): World {
   }
 
   function store({ pod: seen, stored: seenJournal, record, wanted, restates }: StoreInput): StoreAnswer {
-    if (!world.pod) return { kind: 'rejected', message: 'no such pod' }
+    if (!world.pod) return { kind: 'rejected', reason: { code: 'error', said: 'no such pod' } }
     const isSame = JSON.stringify(seenJournal) === JSON.stringify(world.stored)
-    if (!isSame) return { kind: 'rejected', message: 'the journal has changed' }
+    if (!isSame) return { kind: 'rejected', reason: { code: 'error', said: 'the journal has changed' } }
     if (record.step !== 'closed' && !restates && seen.containers[0]!.containerId !== running.id) {
-      return { kind: 'rejected', message: 'the container has changed' }
+      return { kind: 'rejected', reason: { code: 'error', said: 'the container has changed' } }
     }
     const before = world.stored.kind === 'read' ? world.stored.journal : undefined
     if (before && (record.epoch < before.epoch || record.attempt < before.attempt))
@@ -134,7 +135,8 @@ export function createWorld(schedule: Schedule): World {
       if (record.fence === before?.fence) world.claims += 1
       else world.fences += 1
     } else if (record.step === 'patched') {
-      if (seen.generation !== running.generation) return { kind: 'rejected', message: 'the spec has changed' }
+      if (seen.generation !== running.generation)
+        return { kind: 'rejected', reason: { code: 'error', said: 'the spec has changed' } }
       if (world.lb !== 'out' || world.inFlight > 0) world.violations.push('patched while it took requests')
       const image = wanted[0]!.image
       const changes = image !== running.spec
@@ -211,13 +213,13 @@ export function createWorld(schedule: Schedule): World {
       function call<Answer extends { kind: string }>(
         port: keyof PodPorts,
         arrive: () => Answer,
-      ): Promise<Answer | { kind: 'unknown'; message: string }> {
+      ): Promise<Answer | { kind: 'unknown'; reason: ReasonOf<'error'> }> {
         const fault = world.fault(world.calls.length, port)
         world.calls.push({ port, at: schedule.now() })
         return new Promise((resolve) => {
-          const answer = (value: Answer | { kind: 'unknown'; message: string }, delayMs: number): void =>
+          const answer = (value: Answer | { kind: 'unknown'; reason: ReasonOf<'error'> }, delayMs: number): void =>
             void schedule.at(delayMs, () => isAlive() && resolve(value))
-          const lost = { kind: 'unknown' as const, message: `${port}: no answer` }
+          const lost = { kind: 'unknown', reason: { code: 'error', said: `${port}: no answer` } } as const
           if (fault === 'request-lost') return answer(lost, 30)
           if (fault === 'late' || fault === 'delayed') {
             schedule.at(fault === 'late' ? LATE_MS : DELAYED_MS, arrive)
@@ -245,12 +247,14 @@ export function createWorld(schedule: Schedule): World {
         async inspect() {
           const reading = await call('inspect', () => ({ kind: 'read', state: world.lb, inFlight: world.inFlight }))
           return 'state' in reading
-            ? { state: reading.state, inFlight: reading.inFlight, detail: reading.state }
-            : { state: 'unknown', inFlight: null, detail: reading.kind }
+            ? { state: reading.state, inFlight: reading.inFlight, detail: { code: 'error', said: reading.state } as const }
+            : { state: 'unknown', inFlight: null, detail: { code: 'error', said: reading.kind } as const }
         },
         compare: () =>
           call('compare', () =>
-            world.lb === 'in' ? { kind: 'equal' as const } : { kind: 'different' as const, message: 'out' },
+            world.lb === 'in'
+              ? { kind: 'equal' as const }
+              : { kind: 'different' as const, reason: { code: 'error', said: 'out' } },
           ),
         relocate: () => call('relocate', () => ({ kind: 'same', address: '10.0.0.1' })),
         settle: ({ settlement }) =>

@@ -2,22 +2,21 @@ import type { Abort } from '../../library/orders.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import type { CommandContext } from '../commands/context.ts'
-import { completeFor } from '../printed-commands/complete-commands.ts'
-import { completeFailure } from '../printed-commands/complete-events.ts'
+import { writingFor } from '../printed-commands/writing.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { failureOf, type Failure } from '../failures.ts'
 import type { AbortFlags } from '../arguments/flags.ts'
 import { watchInterrupts } from '../run/interrupts.ts'
 import { createLogger } from '../log.ts'
 import { abortInterrupted, orderStands } from '../run/order-stands.ts'
-import { mayBegin } from './may-begin.ts'
 import { inert } from '../output/inert.ts'
 import { orderOutput, type OrderReport } from '../output/order-view.ts'
 import { reportFailure } from '../report-failure.ts'
 import { parseRequest } from '../arguments/request.ts'
+import type { NextCommand } from '../printed-commands/next-command.ts'
 import { resumeCommand } from '../printed-commands/resume-command.ts'
 import { templateCommands } from '../printed-commands/template-command.ts'
-import { unrecordedWords } from './unrecorded-words.ts'
+import { unrecordedWords } from '../../report/words/unrecorded.ts'
 import { choiceOf } from '../run/upgrade-request.ts'
 
 /** Orders it, and waits for who has the run; does it itself where nobody has. */
@@ -29,11 +28,11 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   const { runUpgrade } = await import('../run/run-upgrade.ts')
   // A level that is none is refused here already, and not when it is the order's turn to be done.
   await createLogger(flags.verbose === true, terminal)
-  const resume = resumeCommand(invocation, flags, terminal.env)
+  const { shell: resume } = resumeCommand(invocation, flags, terminal.env)
   let sluice: Sluice | undefined
-  const complete = completeFor({ flags, invocation }, terminal.env, () => sluice?.cluster.namespace)
+  const write = writingFor({ flags, invocation }, terminal.env)
   function tell(error: unknown, touched: boolean): Failure {
-    const failure = completeFailure(failureOf(error, { touched }), complete)
+    const failure = failureOf(error, { touched }, write)
     reportFailure(failure, flags, terminal)
     return failure
   }
@@ -101,8 +100,9 @@ function tellOf(
   { terminal, invocation }: CommandContext,
 ): ExitCode {
   const { runs, asked, workloads } = abort
+  const write = writingFor({ flags, invocation }, terminal.env)
   const what = runsOf(abort)
-  function end(outcome: OrderReport['outcome'], message: string, code: ExitCode = EXIT.done, commands: string[] = []): ExitCode {
+  function end(outcome: OrderReport['outcome'], message: string, code: ExitCode = EXIT.done, next: NextCommand[] = []): ExitCode {
     const report: OrderReport = {
       order: 'abort',
       namespace,
@@ -110,8 +110,8 @@ function tellOf(
       runs: [...runs],
       outcome,
       message,
+      next,
     }
-    if (commands.length > 0) report.templateCommands = commands
     terminal.out.write(orderOutput(report, flags.output))
     return code
   }
@@ -123,15 +123,23 @@ function tellOf(
       return end('finished', `${what} had come to its end before the order reached it`)
     case 'none': {
       const { unrecorded } = abort
-      if (unrecorded.length === 0) return end('none', `no run of ${asked} is open: nothing to abort${mayBegin(abort)}`)
-      const message = `no open run of ${asked} is on record, but ${unrecordedWords(unrecorded)}`
+      if (unrecorded.length === 0) {
+        const { holder } = abort
+        return end(
+          'none',
+          write.reason({ code: 'nothing-to-order', order: 'abort', asked, ...(holder === undefined ? {} : { holder }) }),
+        )
+      }
+      const message = `no open run of ${asked} is on record, but ${unrecordedWords(unrecorded, write)}`
       return end('left', message, EXIT.needsOperator)
     }
     case 'aborted': {
       const { left, concerned } = abort
       if (left.length === 0) return end('aborted', `${what} is aborted`)
-      const commands = templateCommands(concerned, flags, invocation, terminal.env)
-      return end('left', `${what} is aborted, but ${left.join('; ')}`, EXIT.conflict, commands)
+      const commands = templateCommands(concerned, flags, invocation, terminal.env).map(
+        (one) => ({ to: 'followTemplate', ...one }) as const,
+      )
+      return end('left', `${what} is aborted, but ${left.map((one) => write.reason(one)).join('; ')}`, EXIT.conflict, commands)
     }
   }
 }

@@ -6,7 +6,6 @@ import { displayName } from '../../pods/workload-id.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { OrderFlags } from '../arguments/flags.ts'
-import { mayBegin } from './may-begin.ts'
 import { orderOutput, type OrderReport } from '../output/order-view.ts'
 import { parseRequest } from '../arguments/request.ts'
 import { choiceOf } from '../run/upgrade-request.ts'
@@ -54,12 +53,17 @@ async function order(
   return withSluice(flags, requestTimeoutMs, terminal, async (sluice: Sluice) => {
     const given: GivenOrder | NoOrder = await sluice[verb](choiceOf(request))
     if (given.outcome === 'none')
-      throw new RunError('preflight', `no run of ${given.asked} is open: nothing to ${verb}${mayBegin(given)}`)
+      throw new RunError('preflight', {
+        code: 'nothing-to-order',
+        order: verb,
+        asked: given.asked,
+        ...(given.holder === undefined ? {} : { holder: given.holder }),
+      })
     const { namespace } = sluice.cluster
     const runs = [...given.runs]
     const message = `run ${runs.join(', ')} of ${given.asked}: ${words(given)}`
     const workloads = given.workloads.map(displayName)
-    const report: OrderReport = { order: verb, namespace, workloads, runs, outcome: 'ordered', message }
+    const report: OrderReport = { order: verb, namespace, workloads, runs, outcome: 'ordered', message, next: [] }
     terminal.out.write(orderOutput(report, flags.output))
     return EXIT.done
   })

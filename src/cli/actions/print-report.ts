@@ -1,3 +1,5 @@
+import { worded } from '../../report/words/document.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import type { KnownRun } from '../../report/from-ledgers.ts'
 import type { Report } from '../../report/report.ts'
 import type { ReportFlags } from '../arguments/flags.ts'
@@ -13,8 +15,9 @@ export function printRuns(
   runs: readonly KnownRun[],
   { output }: Pick<ReportFlags, 'output'>,
   { out }: Pick<Terminal, 'out'>,
+  write: Writing,
 ): void {
-  const document = { apiVersion: API_VERSION, kind: 'RunList', namespace, runs }
+  const document = worded({ apiVersion: API_VERSION, kind: 'RunList', namespace, runs }, write)
   out.write(output === 'json' ? `${inertJson(document, 2)}\n` : asText(runLines(namespace, runs)))
 }
 
@@ -23,10 +26,11 @@ export async function printReport(
   report: Report,
   { output, color }: Pick<ReportFlags, 'output' | 'color'>,
   { out, env }: Pick<Terminal, 'out' | 'env'>,
+  write: Writing,
 ): Promise<void> {
-  if (output === 'json') out.write(`${inertJson(report, 2)}\n`)
-  else if (output === 'html') out.write((await import('../../report/html/page.ts')).reportPage(report))
-  else out.write(asText(reportLines(report, createColors(useColor(color, env, out.isTerminal)))))
+  if (output === 'json') out.write(`${inertJson(worded(report, write), 2)}\n`)
+  else if (output === 'html') out.write((await import('../../report/html/page.ts')).reportPage(report, write))
+  else out.write(asText(reportLines(report, createColors(useColor(color, env, out.isTerminal)), write)))
 }
 
 function asText(lines: readonly string[]): string {

@@ -6,8 +6,7 @@ import type { Invocation } from '../invocation.ts'
 import { inert } from '../output/inert.ts'
 import { quote } from '../../library/request/quote.ts'
 import { readFailures } from './read-failures.ts'
-import { completeFor } from '../printed-commands/complete-commands.ts'
-import { completeReport } from '../printed-commands/complete-report.ts'
+import { writingFor } from '../printed-commands/writing.ts'
 import { loadPage, parseReportFiles, writeReportFiles } from '../run/report-files.ts'
 import { parseRequestTimeout } from '../arguments/request-timeout.ts'
 import { isKindName, parseRef } from '../../library/request/selection.ts'
@@ -24,32 +23,26 @@ export async function reportAction(
   const files = parseReportFiles(flags.report)
   const failures = flags.failures === undefined ? [] : await readFailures(flags.failures)
 
+  const write = writingFor({ flags, invocation }, terminal.env)
   const { printReport, printRuns } = await import('./print-report.ts')
   if (wanted === undefined) {
     const { runs, namespace } = await withSluice(flags, requestTimeoutMs, terminal, async (sluice) => ({
       runs: await sluice.runs(),
       namespace: sluice.cluster.namespace,
     }))
-    printRuns(namespace, runs, flags, terminal)
+    printRuns(namespace, runs, flags, terminal, write)
     return EXIT.done
   }
-  const {
-    report: recorded,
-    passedOver,
-    namespace,
-  } = await withSluice(flags, requestTimeoutMs, terminal, async (sluice) => ({
-    ...(await sluice.report({ ...wanted, failures })),
-    namespace: sluice.cluster.namespace,
-  }))
+  const { report, passedOver } = await withSluice(flags, requestTimeoutMs, terminal, (sluice) =>
+    sluice.report({ ...wanted, failures }),
+  )
   if (passedOver.length > 0) {
     const had = passedOver.length === 1 ? 'it had' : 'they had'
     terminal.err.write(`passed over, since ${had} nothing to do: run ${inert(passedOver.join(', '))}\n`)
   }
-  const complete = completeFor({ flags, invocation }, terminal.env, () => namespace)
-  const report = completeReport(recorded, complete)
-  const unwritten = writeReportFiles(files, report, await loadPage(files))
+  const unwritten = writeReportFiles(files, report, { page: await loadPage(files), write })
   for (const { path, message } of unwritten) terminal.err.write(`error: ${inert(`${path} could not be written: ${message}`)}\n`)
-  await printReport(report, flags, terminal)
+  await printReport(report, flags, terminal, write)
   return unwritten.length > 0 ? EXIT.failed : EXIT.done
 }
 

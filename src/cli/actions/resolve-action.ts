@@ -1,3 +1,6 @@
+import { reasonOf } from '../../engine/errors.ts'
+import { worded } from '../../report/words/document.ts'
+import { writingFor } from '../printed-commands/writing.ts'
 import { systemRandom } from '../../ports/system.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -13,7 +16,11 @@ import { UsageError } from '../arguments/usage-error.ts'
 import { isPod } from '../../workloads/kinds/pod.ts'
 import { withCluster } from './with-cluster.ts'
 
-export async function resolveAction(argument: string, flags: ResolveFlags, { terminal }: CommandContext): Promise<ExitCode> {
+export async function resolveAction(
+  argument: string,
+  flags: ResolveFlags,
+  { terminal, invocation }: CommandContext,
+): Promise<ExitCode> {
   const problems: string[] = []
   const pod = podName(argument, problems)
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
@@ -23,7 +30,8 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
     const { clock, err, out } = terminal
     let told: string | undefined
     const of = flags.gone ? 'gone' : flags.live ? 'live' : undefined
-    const { messages } = await resolvePod(
+    const write = writingFor({ flags, invocation }, terminal.env)
+    const { done } = await resolvePod(
       { namespace, pod, traffic: flags.traffic, loadBalancers: flags.loadBalancer ?? [], ...(of ? { of } : {}) },
       {
         client,
@@ -35,12 +43,12 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
           if (told !== holder) err.write(`${leaseWaiting({ lease, holder, remainingMs })}\n`)
           told = holder
         },
-        onTrouble: (error) => err.write(`${inert(error.message)}\n`),
+        onTrouble: (error) => err.write(`${inert(write.reason(reasonOf(error)))}\n`),
       },
     )
-    const report = { apiVersion: API_VERSION, kind: 'ResolveReport', namespace, pod, traffic: flags.traffic, messages }
-    if (flags.output === 'json') out.write(`${inertJson(report, 2)}\n`)
-    else for (const message of messages) out.write(`${inert(message)}\n`)
+    const report = { apiVersion: API_VERSION, kind: 'ResolveReport', namespace, pod, traffic: flags.traffic, done }
+    if (flags.output === 'json') out.write(`${inertJson(worded(report, write), 2)}\n`)
+    else for (const reason of done) out.write(`${inert(write.reason(reason))}\n`)
     return EXIT.done
   })
 }

@@ -1,6 +1,5 @@
-import type { Status } from '../../engine/status/status.ts'
 import type { CommandContext } from '../commands/context.ts'
-import { completeCommands } from '../printed-commands/complete-commands.ts'
+import { writingFor } from '../printed-commands/writing.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { StatusFlags } from '../arguments/flags.ts'
 import { createColors, useColor } from '../output/color.ts'
@@ -17,25 +16,14 @@ export async function statusAction(
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   return withSluice(flags, requestTimeoutMs, terminal, async (sluice) => {
     const { namespace } = sluice.cluster
-    const found = await sluice.status({ workload: refs })
-    const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program, terminal.env))
-    if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status), 2)}\n`)
+    const status = await sluice.status({ workload: refs })
+    const write = writingFor({ flags, invocation }, terminal.env)
+    if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status, write), 2)}\n`)
     else {
       const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
-      for (const line of statusLines(namespace, status, colors)) terminal.out.write(`${line}\n`)
+      for (const line of statusLines(namespace, status, colors, write)) terminal.out.write(`${line}\n`)
     }
     if (status.workloads.some(needsOperator) || status.unreadable.length > 0) return EXIT.needsOperator
     return status.workloads.some(isOpen) ? EXIT.deadline : EXIT.done
   })
-}
-
-function withCommands(status: Status, complete: (text: string) => string): Status {
-  const workloads = status.workloads.map((report) => ({
-    ...report,
-    pods: report.pods.map((pod) =>
-      pod.needsOperator === undefined ? pod : { ...pod, needsOperator: complete(pod.needsOperator) },
-    ),
-  }))
-  const unreadable = status.unreadable.map((one) => ({ ...one, needsOperator: complete(one.needsOperator) }))
-  return { workloads, unreadable }
 }

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { PodResult, RunEventBody } from '../../engine/events.ts'
 import { worstOutcome } from '../../engine/outcome.ts'
+import { createWriting } from '../../report/words/words.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
-import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { goOn, at, podResult, runResult, samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
 import { createLines } from './lines.ts'
 import { createLiveTable } from './live-table.ts'
@@ -12,6 +13,7 @@ import { runReport } from './run-report.ts'
 /* The cause of a failed pod stands once in the output, at its end, at a terminal and without one. */
 
 const CAUSE = 'container app CrashLoopBackOff: back-off 10s'
+const because = { code: 'container-waiting', container: 'app', waiting: 'CrashLoopBackOff', message: 'back-off 10s' } as const
 const SHORT = '✗ web-1 failed: no proof of the restart in time [restart deadline] (out of rotation)'
 
 const renderers: Record<string, (write: (text: string) => void) => Renderer> = {
@@ -21,7 +23,7 @@ const renderers: Record<string, (write: (text: string) => void) => Renderer> = {
 }
 
 function shared() {
-  return { clock: createFakeClock(), colors: createColors(false) }
+  return { clock: createFakeClock(), colors: createColors(false), write: createWriting() }
 }
 
 function outputOf(create: (typeof renderers)[string], pod: PodResult): string[] {
@@ -39,9 +41,7 @@ function outputOf(create: (typeof renderers)[string], pod: PodResult): string[] 
       startedAt: '',
       finishedAt: '',
       warnings: [],
-      mixed: [],
-      undoCommands: [],
-      resumeCommand: 'sluice upgrade sts/web',
+      next: [goOn('sluice upgrade sts/web')],
     }),
   )
   return text.split('\n')
@@ -50,9 +50,9 @@ function outputOf(create: (typeof renderers)[string], pod: PodResult): string[] 
 const failed = podResult({
   pod: 'web-1',
   outcome: 'failed',
-  out: true,
+  traffic: 'out',
   deadline: 'restart',
-  reason: `no proof of the restart in time: ${CAUSE}`,
+  reason: { code: 'restart-not-proven', because },
 })
 
 test.each(Object.keys(renderers))('%s', (name) => {
@@ -64,7 +64,9 @@ test.each(Object.keys(renderers))('%s', (name) => {
 })
 
 test.each(Object.keys(renderers))('control: a pod that has no section at the end has all of it in its line, %s', (name) => {
-  const reason = `not started: ${CAUSE}`
+  const reason = { code: 'record-not-taken-over', because } as const
   const lines = outputOf(renderers[name]!, podResult({ pod: 'web-1', outcome: 'unchanged', reason }))
-  expect(lines.some((line) => line.endsWith(`- web-1 unchanged: ${reason}`))).toBe(true)
+  expect(
+    lines.some((line) => line.endsWith(`- web-1 unchanged: the record of an earlier owner could not be taken over: ${CAUSE}`)),
+  ).toBe(true)
 })

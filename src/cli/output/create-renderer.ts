@@ -1,3 +1,4 @@
+import type { Writing } from '../../report/words/writing.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OutputFlags } from '../arguments/flags.ts'
 import { isLogging } from '../log-level.ts'
@@ -12,24 +13,25 @@ export interface RendererDeps {
   err: Sink
   clock: Clock
   env: NodeJS.ProcessEnv
+  write: Writing
 }
 
 /** What only a terminal needs is loaded for one alone: it takes a pipeline a tenth of the time until its first request. */
-export async function createRenderer(flags: OutputFlags, { out, err, clock, env }: RendererDeps): Promise<Renderer> {
+export async function createRenderer(flags: OutputFlags, { out, err, clock, env, write }: RendererDeps): Promise<Renderer> {
   const progressOn = async (sink: Sink): Promise<Renderer> => {
     const colors = createColors(useColor(flags.color, env, sink.isTerminal))
     // Logs between its frames would tear a table apart; some CI systems give their jobs a terminal that is none.
     const isLive = sink.isTerminal && env['TERM'] !== 'dumb' && !env['CI'] && !isLogging(flags.verbose === true, env)
-    if (!isLive) return createLines({ out: sink, err, clock, colors })
+    if (!isLive) return createLines({ out: sink, err, clock, colors, write })
     const { createLiveTable } = await import('./live-table.ts')
-    return createLiveTable({ out: sink, err, clock, colors })
+    return createLiveTable({ out: sink, err, clock, colors, write })
   }
   switch (flags.output) {
     case 'text':
       return progressOn(out)
     case 'json':
-      return createJson({ out, progress: await progressOn(err) })
+      return createJson({ out, progress: await progressOn(err), write })
     case 'jsonl':
-      return createJsonLines({ out, err })
+      return createJsonLines({ out, err, write })
   }
 }

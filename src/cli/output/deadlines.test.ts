@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import type { PodResult } from '../../engine/events.ts'
+import type { DeadlineName, PodResult } from '../../engine/events.ts'
 import { worstOutcome } from '../../engine/outcome.ts'
+import { createWriting } from '../../report/words/words.ts'
 import { exitCodeOfRun } from '../exit-codes.ts'
-import { podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { goOn, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
 import { runReport } from './run-report.ts'
 import { finishedPod } from './sentences.ts'
@@ -10,7 +11,7 @@ import { summary } from './summary.ts'
 
 /* A deadline is told by its name, in JSON and in text, and each has its exit code. */
 
-const ends: [deadline: string, outcome: PodResult['outcome'], out: boolean, code: number][] = [
+const ends: [deadline: DeadlineName, outcome: PodResult['outcome'], out: boolean, code: number][] = [
   ['drain', 'failed', false, 4],
   ['drain', 'failed', true, 1],
   ['restart', 'failed', true, 1],
@@ -23,7 +24,7 @@ const ends: [deadline: string, outcome: PodResult['outcome'], out: boolean, code
 ]
 
 test.each(ends)('%s, and the pod ends as %s (out: %s): exit code %i', (deadline, outcome, out, code) => {
-  const pod = podResult({ pod: 'web-1', outcome, out, deadline, reason: 'not in time' })
+  const pod = podResult({ pod: 'web-1', outcome, traffic: out ? 'out' : 'asBefore', deadline, reason: said('not in time') })
   const others = [podResult({ pod: 'web-0', outcome: 'upgraded' }), podResult({ pod: 'web-2', outcome: 'unchanged' })]
   const result = runResult({ ...worstOutcome([pod, ...others]), pods: [pod, ...others] })
   const exitCode = exitCodeOfRun(result.outcome)
@@ -35,15 +36,14 @@ test.each(ends)('%s, and the pod ends as %s (out: %s): exit code %i', (deadline,
     exitCode,
     ...times,
     warnings: [],
-    mixed: [],
-    undoCommands: [],
-    resumeCommand: 'sluice upgrade sts/web',
+    next: [goOn('sluice upgrade sts/web')],
   })
-  expect(report).toMatchObject({ exitCode: code, resumeCommand: 'sluice upgrade sts/web' })
-  expect(report.pods[0]).toMatchObject({ outcome, deadline, out })
+  expect(report).toMatchObject({ exitCode: code, next: [{ to: 'goOn', shell: 'sluice upgrade sts/web' }] })
+  expect(report.pods[0]).toMatchObject({ outcome, deadline, traffic: out ? 'out' : 'asBefore' })
   const colors = createColors(false)
-  expect(finishedPod(pod, colors)).toContain(`: not in time [${deadline} deadline]${out ? ' (out of rotation)' : ''}`)
-  const text = summary(report, colors).join('\n')
+  const write = createWriting()
+  expect(finishedPod(pod, colors, write)).toContain(`: not in time [${deadline} deadline]${out ? ' (out of rotation)' : ''}`)
+  const text = summary(report, colors, write).join('\n')
   expect(text).toContain(`${deadline} deadline${out ? ', out of rotation' : ''}): not in time`)
   expect(text.split('not in time'), 'the cause stands in the summary once').toHaveLength(2)
 })

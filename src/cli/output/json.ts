@@ -1,3 +1,5 @@
+import { worded } from '../../report/words/document.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import { inert, inertJson } from './inert.ts'
 import type { Renderer } from './renderer.ts'
 import { API_VERSION } from './api-version.ts'
@@ -8,25 +10,26 @@ interface Output {
 }
 
 /** One document on stdout when the run is over; meanwhile `progress` tells a person on stderr. */
-export function createJson({ out, progress }: { out: Output; progress: Renderer }): Renderer {
+export function createJson({ out, progress, write }: { out: Output; progress: Renderer; write: Writing }): Renderer {
   return {
     onEvent: progress.onEvent,
     notice: progress.notice,
     finish: (report) => {
       progress.finish(report)
-      out.write(`${inertJson(report, 2)}\n`)
+      out.write(`${inertJson(worded(report, write), 2)}\n`)
     },
     close: progress.close,
   }
 }
 
 /** Each event as a line of JSON when it happens, and the report as the last one. */
-export function createJsonLines({ out, err }: { out: Output; err: Output }): Renderer {
+export function createJsonLines({ out, err, write }: { out: Output; err: Output; write: Writing }): Renderer {
+  const line = (document: object): string => `${inertJson(worded(document, write))}\n`
   return {
-    onEvent: (event) => out.write(`${inertJson({ apiVersion: API_VERSION, kind: 'RunEvent', ...event })}\n`),
+    onEvent: (event) => out.write(line({ apiVersion: API_VERSION, kind: 'RunEvent', ...event })),
     notice: (text) => err.write(`${inert(text)}\n`),
     finish: (report) => {
-      out.write(`${inertJson(report)}\n`)
+      out.write(line(report))
       for (const { heading, commands } of nextCommands(report)) err.write(`${[heading, ...commands].join('\n  ')}\n`)
     },
     close: () => {},

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { RunEventBody } from '../../engine/events.ts'
+import { createWriting } from '../../report/words/words.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
-import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { goOn, at, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
 import { createLines } from './lines.ts'
 import { runReport } from './run-report.ts'
@@ -15,10 +16,14 @@ function setup() {
     err: { write: (more) => void (notices += more) },
     clock,
     colors: createColors(false),
+    write: createWriting(),
   })
   const emit = (body: RunEventBody): void => renderer.onEvent(at(clock.now(), body))
   return { clock, renderer, emit, text: () => text, notices: () => notices }
 }
+
+const PLAN_WARNING =
+  'statefulset/web has minReadySeconds 10: a pod is put back once it has been Ready for 10 s, since rollout.readyFor is shorter'
 
 const pods = [
   { uid: 'u1', pod: 'web-1' },
@@ -27,9 +32,9 @@ const pods = [
 
 test('of details that come soon after each other the last is told when it is due, unless the pod is further by then', () => {
   const { clock, renderer, emit, text } = setup()
-  const state = (to: 'restarting' | 'warming'): void =>
-    emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'draining', to, reason: '' })
-  const detail = (words: string): void => emit({ type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'restarting', detail: words })
+  const state = (to: 'restarting' | 'warming'): void => emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'draining', to })
+  const detail = (words: string): void =>
+    emit({ type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'restarting', waiting: said(words) })
   emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods })
   state('restarting')
   detail('the new container is not up yet')
@@ -75,46 +80,54 @@ test('a run, line by line', () => {
     target: 'web/web1',
     operation: 'o',
     batch: 1,
+    durationMs: 7,
   } as const
   emit({ type: 'planned', plan: samplePlan })
   emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: 'host_7', remainingMs: 15_000 })
   clock.advance(1000)
   emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: 'host_7', remainingMs: 14_000 })
   emit({ type: 'started', run: 'r7', epoch: 3, resumed: true, pods })
-  emit({ type: 'template', workload: 'statefulset/web', message: 'patched, observed as revision web-6d9' })
-  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'queued', to: 'draining', reason: 'waits for edge' })
-  emit({ ...effect, effect: 'drain', outcome: 'ambiguous', detail: 'reset after 12 bytes' })
+  emit({ type: 'template', workload: 'statefulset/web', reason: { code: 'pods-take-revision', revision: 'web-6d9' } })
+  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'queued', to: 'draining', waiting: said('waits for edge') })
+  emit({ ...effect, effect: 'drain', outcome: 'ambiguous', said: 'reset after 12 bytes' })
   emit({ ...effect, effect: 'drain', outcome: 'confirmed' })
-  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'draining', to: 'emptying', reason: '20 in flight' })
+  emit({
+    type: 'podState',
+    uid: 'u1',
+    pod: 'web-1',
+    from: 'draining',
+    to: 'emptying',
+    waiting: { code: 'in-flight', requests: 20 },
+  })
   for (let count = 19; count > 0; count -= 1) {
     clock.advance(1000)
-    emit({ type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'emptying', detail: `${count} in flight` })
+    emit({ type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'emptying', waiting: { code: 'in-flight', requests: count } })
   }
   emit({ ...effect, effect: 'restore', outcome: 'applied' })
-  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'emptying', to: 'failed', reason: 'not told twice' })
+  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'emptying', to: 'failed', waiting: said('not told twice') })
   emit({
     type: 'podFinished',
     result: podResult({
       uid: 'u1',
       pod: 'web-1',
       outcome: 'failed',
-      reason: '1 still in flight',
+      reason: said('1 still in flight'),
       deadline: 'drain',
-      out: true,
+      traffic: 'out',
       phases: { emptying: 20_000 },
     }),
   })
-  emit({ type: 'warning', message: 'the API server is slow' })
+  emit({ type: 'warning', reason: said('the API server is slow') })
   emit({ type: 'interrupting', graceMs: 5000 })
   renderer.notice('SIGINT: stopping in order.')
   expect(text())
     .toBe(`2026-03-01T12:00:00Z  statefulset/web in namespace shop: 1 to upgrade, 1 to skip; at most 1 out of rotation at once
 2026-03-01T12:00:00Z  The template of statefulset/web is patched first: app: r/app:v1 → r/app:v2
-2026-03-01T12:00:00Z  edge (haproxy) G1: once, assuming bounded calls
-2026-03-01T12:00:00Z  warning: web-0 is out of rotation by an operator
+2026-03-01T12:00:00Z  edge (haproxy) G1: one drain and one restore per pod, in order, given that a call lives a bounded time; anything else is detected and repaired
+2026-03-01T12:00:00Z  warning: ${PLAN_WARNING}
 2026-03-01T12:00:00Z  the Lease sluice-statefulset-web is held by host_7: waiting 15s for a sign of life before taking over
 2026-03-01T12:00:01Z  run r7 goes on: 2 pods, epoch 3
-2026-03-01T12:00:01Z  statefulset/web: patched, observed as revision web-6d9
+2026-03-01T12:00:01Z  statefulset/web: pods take the revision web-6d9
 2026-03-01T12:00:01Z  web-1 draining: waits for edge
 2026-03-01T12:00:01Z  web-1 drain of web/web1 in edge: no trustworthy answer, reading back (reset after 12 bytes)
 2026-03-01T12:00:01Z  web-1 drain of web/web1 in edge confirmed by read-back
@@ -161,8 +174,8 @@ test('an abort that is under way is called ordered, and finds no pods to go on w
 test('each line of waiting says why pods are queued, once for all that share a reason', () => {
   const { clock, emit, text } = setup()
   const waits = (uid: string, pod: string, detail: string): void => {
-    emit({ type: 'podState', uid, pod, from: null, to: 'queued', reason: '' })
-    emit({ type: 'podDetail', uid, pod, state: 'queued', detail })
+    emit({ type: 'podState', uid, pod, from: null, to: 'queued' })
+    emit({ type: 'podDetail', uid, pod, state: 'queued', waiting: said(detail) })
   }
   const full = 'the window of 1 is full: api-0 is not ready\u001b[31m'
   emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods: [...pods, { uid: 'u2', pod: 'web-2' }] })
@@ -185,7 +198,14 @@ test('each line of waiting says why pods are queued, once for all that share a r
 test('30 s of silence are broken by what is waited for', () => {
   const { clock, emit, text } = setup()
   emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods })
-  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'warming', reason: 'not ready: readiness probe failed' })
+  emit({
+    type: 'podState',
+    uid: 'u1',
+    pod: 'web-1',
+    from: null,
+    to: 'warming',
+    waiting: said('not ready: readiness probe failed'),
+  })
   const before = text().length
   clock.advance(29_999)
   expect(text().length).toBe(before)
@@ -217,7 +237,7 @@ test('after the end there is no heartbeat', () => {
 
 test('hostile text stays on its line', () => {
   const { emit, text } = setup()
-  emit({ type: 'warning', message: 'a\nb\u001b[31mc\r\u2028d', pod: 'p\u0007' })
+  emit({ type: 'warning', reason: said('a\nb\u001b[31mc\r\u2028d'), pod: 'p\u0007' })
   expect(text()).toBe('2026-03-01T12:00:00Z  warning: p\\u0007: a b\\u001b[31mc \\u2028d\n')
 })
 
@@ -225,16 +245,19 @@ test('the last word: how it ended, what is wrong with which pod, and what to typ
   const { renderer, text } = setup()
   const result = runResult({
     outcome: 'needsOperator',
-    reason: '1 pod cannot be judged',
+    reason: said('1 pod cannot be judged'),
     pods: [
       podResult({ pod: 'web-2', outcome: 'upgraded' }),
       podResult({
         pod: 'web-1',
         outcome: 'needsOperator',
-        reason: 'edge does not answer',
+        reason: said('edge does not answer'),
         deadline: 'restore',
-        out: true,
-        instructions: 'Look at the server:\n  echo show servers state | socat - /run/haproxy.sock',
+        traffic: 'out',
+        advice: [
+          { code: 'look-at-pod', commands: [{ command: 'kubectl', namespace: 'shop', args: ['describe', 'pod', 'web-1'] }] },
+          { code: 'run-again' },
+        ],
       }),
       podResult({ pod: 'web-0', outcome: 'unchanged' }),
     ],
@@ -247,9 +270,7 @@ test('the last word: how it ended, what is wrong with which pod, and what to typ
       startedAt: 'a',
       finishedAt: 'b',
       warnings: [],
-      mixed: [],
-      undoCommands: [],
-      resumeCommand: 'sluice upgrade sts/web',
+      next: [goOn('sluice upgrade sts/web')],
     }),
   )
   expect(text()).toBe(`
@@ -257,8 +278,9 @@ A person has to look: 1 pod cannot be judged
 Pods: 1 upgraded, 1 unchanged, 1 in need of an operator
 
 web-1 (in need of an operator, restore deadline, out of rotation): edge does not answer
-  Look at the server:
-    echo show servers state | socat - /run/haproxy.sock
+  Look at the pod:
+    kubectl -n shop describe pod web-1
+  Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.
 
 To go on from here:
   sluice upgrade sts/web

@@ -1,3 +1,4 @@
+import type { Writing } from '../../report/words/writing.ts'
 import type { RunEvent } from '../../engine/events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Colors } from './color.ts'
@@ -6,7 +7,7 @@ import { inert } from './inert.ts'
 import { planOutline } from './plan-outline.ts'
 import type { Renderer } from './renderer.ts'
 import { activePods, applyEvent, emptyView, queuedPods, type RunView } from './run-view.ts'
-import { finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect } from './sentences.ts'
+import { detail, finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect, warning } from './sentences.ts'
 import { summary } from './summary.ts'
 
 /** CI systems kill a job that has been silent for minutes, and people believe that it hangs. */
@@ -30,10 +31,11 @@ export interface LinesDeps {
   err: { write(text: string): void }
   clock: Clock
   colors: Colors
+  write: Writing
 }
 
 /** One line an event, for logs: nothing is ever redrawn. */
-export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
+export function createLines({ out, err, clock, colors, write }: LinesDeps): Renderer {
   const view = emptyView()
   const details = new Map<string, ToldDetail>()
   let leaseLineAtMs = Number.NEGATIVE_INFINITY
@@ -52,7 +54,7 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
   }
 
   function beat(): void {
-    line(new Date(clock.wallNow()).toISOString(), colors.dim(stillWaiting(view, clock.now() - clockOffsetMs)))
+    line(new Date(clock.wallNow()).toISOString(), colors.dim(stillWaiting(view, clock.now() - clockOffsetMs, write)))
   }
 
   /** At once, or where one came shortly before, the last of them then: why a pod does not start may be said once. */
@@ -68,7 +70,7 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
     last.timer ??= clock.setTimeout(() => {
       const { next } = last
       details.set(event.uid, { state: event.state, atMs: last.atMs + DETAIL_EVERY_MS })
-      if (next && !closed) line(new Date(clock.wallNow()).toISOString(), words(next, colors)!)
+      if (next && !closed) line(new Date(clock.wallNow()).toISOString(), words(next, colors, write)!)
     }, waitMs)
     return false
   }
@@ -81,7 +83,7 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
       if (event.atMs - leaseLineAtMs < LEASE_EVERY_MS) return undefined
       leaseLineAtMs = event.atMs
     }
-    return words(event, colors)
+    return words(event, colors, write)
   }
 
   /** It is in another state by now, which is told. */
@@ -108,7 +110,7 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
     },
     finish: (report) => {
       close()
-      for (const text of summary(report, colors)) out.write(`${text}\n`)
+      for (const text of summary(report, colors, write)) out.write(`${text}\n`)
     },
     close,
   }
@@ -120,24 +122,24 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
   }
 }
 
-function words(event: RunEvent, colors: Colors): string | undefined {
+function words(event: RunEvent, colors: Colors, write: Writing): string | undefined {
   switch (event.type) {
     case 'leaseWaiting':
       return leaseWaiting(event)
     case 'started':
       return started(event)
     case 'template':
-      return `${inert(event.workload)}: ${inert(event.message)}`
+      return `${inert(event.workload)}: ${inert(write.reason(event.reason))}`
     case 'podState':
       // The line of the finished pod says this, and more.
       if (['done', 'failed', 'needsOperator'].includes(event.to)) return undefined
-      return `${inert(event.pod)} ${event.to}${event.reason === '' ? '' : `: ${inert(event.reason)}`}`
+      return `${inert(event.pod)} ${event.to}${event.waiting === undefined ? '' : `: ${inert(write.reason(event.waiting))}`}`
     case 'podDetail':
-      return `${inert(event.pod)} ${event.state}: ${inert(event.detail)}`
+      return `${inert(event.pod)} ${event.state}: ${inert(write.reason(event.waiting))}`
     case 'effect':
-      return `${inert(event.pod)} ${unusualEffect(event) ?? `${event.effect} of ${inert(event.target)} in ${inert(event.loadBalancer)} done`}`
+      return `${inert(event.pod)} ${unusualEffect(event, write) ?? `${event.effect} of ${inert(event.target)} in ${inert(event.loadBalancer)} done`}`
     case 'podFinished':
-      return finishedPod(event.result, colors)
+      return finishedPod(event.result, colors, write)
     case 'interrupting':
       return colors.yellow(interrupting(event.graceMs))
     case 'ordered':
@@ -145,9 +147,9 @@ function words(event: RunEvent, colors: Colors): string | undefined {
     case 'paused':
       return colors.yellow(paused(event.by))
     case 'warning':
-      return colors.yellow(`warning: ${event.pod === undefined ? '' : `${inert(event.pod)}: `}${inert(event.message)}`)
+      return colors.yellow(warning(event, write))
     case 'planned':
-      return planOutline(event.plan, colors).join('\n')
+      return planOutline(event.plan, colors, write).join('\n')
     case 'finished':
       return undefined
   }
@@ -155,25 +157,28 @@ function words(event: RunEvent, colors: Colors): string | undefined {
 
 const MOST_NAMED = 5
 
-function stillWaiting(view: RunView, nowMs: number): string {
+function stillWaiting(view: RunView, nowMs: number, write: Writing): string {
   if (view.lease !== undefined) {
     return `still: ${leaseWaiting({ ...view.lease, remainingMs: view.lease.remainingMs - (nowMs - view.lease.atMs) })}`
   }
   const active = activePods(view)
   const named = active
     .slice(0, MOST_NAMED)
-    .map(({ pod, state, sinceMs, detail }) => `${inert(pod)} ${state} for ${formatElapsed(nowMs - sinceMs)}: ${inert(detail)}`)
+    .map(
+      ({ pod, state, sinceMs, waiting }) =>
+        `${inert(pod)} ${state} for ${formatElapsed(nowMs - sinceMs)}: ${inert(detail(waiting, write))}`,
+    )
   if (active.length > MOST_NAMED) named.push(`${active.length - MOST_NAMED} more pods at work`)
-  named.push(...queuedWords(view))
+  named.push(...queuedWords(view, write))
   return named.length === 0 ? 'still at work' : `still waiting: ${named.join('; ')}`
 }
 
 /** Mostly all wait for the same, which is said once. */
-function queuedWords(view: RunView): string[] {
+function queuedWords(view: RunView, write: Writing): string[] {
   const queued = queuedPods(view)
   if (queued.length === 0) return []
   if (view.order !== undefined) return [`${queued.length} queued, ${inert(view.order)}`]
-  const byReason = Map.groupBy(queued, ({ detail }) => detail)
+  const byReason = Map.groupBy(queued, ({ waiting }) => detail(waiting, write))
   const shown = [...byReason].slice(0, MOST_NAMED)
   const named = shown.map(([reason, pods]) => `${pods.length} queued${reason === '' ? '' : `: ${inert(reason)}`}`)
   const unseen = queued.length - shown.reduce((sum, [, pods]) => sum + pods.length, 0)

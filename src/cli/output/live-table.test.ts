@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { RunEventBody } from '../../engine/events.ts'
+import { createWriting } from '../../report/words/words.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
-import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { at, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import { createScreen } from '../testing/screen.ts'
 import { createColors } from './color.ts'
 import { createLiveTable } from './live-table.ts'
@@ -22,7 +24,13 @@ function setup({ columns = COLUMNS, rows = 24 } = {}) {
     },
   }
   const clock = createFakeClock()
-  const renderer = createLiveTable({ out, err: { write: (text) => screen.write(text) }, clock, colors: createColors(false) })
+  const renderer = createLiveTable({
+    out,
+    err: { write: (text) => screen.write(text) },
+    clock,
+    colors: createColors(false),
+    write: createWriting(),
+  })
   const emit = (...bodies: RunEventBody[]): void => {
     for (const body of bodies) renderer.onEvent(at(clock.now(), body))
   }
@@ -40,20 +48,26 @@ const started: RunEventBody = {
     { uid: 'u0', pod: 'web-0' },
   ],
 }
-const state = (pod: string, to: 'queued' | 'draining' | 'emptying' | 'warming', reason: string): RunEventBody => ({
+/** Numbers have a code, by which the table tells where they go. */
+function waits(words: string): Reason {
+  const requests = /^(\d+) in flight$/.exec(words)?.[1]
+  return requests === undefined ? said(words) : { code: 'in-flight', requests: Number(requests) }
+}
+
+const state = (pod: string, to: 'queued' | 'draining' | 'emptying' | 'warming', words: string): RunEventBody => ({
   type: 'podState',
   uid: `u${pod.at(-1)}`,
   pod,
   from: null,
   to,
-  reason,
+  ...(words === '' ? {} : { waiting: waits(words) }),
 })
 const detail = (pod: string, text: string): RunEventBody => ({
   type: 'podDetail',
   uid: `u${pod.at(-1)}`,
   pod,
   state: 'emptying',
-  detail: text,
+  waiting: waits(text),
 })
 
 test('what somebody has ordered stands above the table, until it is lifted', () => {
@@ -88,8 +102,8 @@ test('pods at work are rows, finished ones and warnings scroll away above', () =
   expect(screen.text()).toBe(
     `statefulset/web in namespace shop: 1 to upgrade, 1 to skip; at most 1 out of rotation at once
 The template of statefulset/web is patched first: app: r/app:v1 → r/app:v2
-edge (haproxy) G1: once, assuming bounded calls
-warning: web-0 is out of rotation by an operator
+edge (haproxy) G1: one drain and one restore per pod, in order, given that a call lives a bounded time; anything else is detected and repaired
+warning: statefulset/web has minReadySeconds 10: a pod is put back once it has been Ready for 10 s, since rollout.readyFor is shorter
 run r7 begins: 3 pods, epoch 3
 0 of 3 pods finished, 1 at work, 6.0s
   POD    STATE     FOR   DETAIL
@@ -98,7 +112,7 @@ run r7 begins: 3 pods, epoch 3
   )
 
   emit(
-    { type: 'warning', pod: 'web-2', message: 'its node is under pressure' },
+    { type: 'warning', pod: 'web-2', reason: said('its node is under pressure') },
     {
       type: 'podFinished',
       result: podResult({
@@ -131,9 +145,7 @@ SIGINT: stopping in order.
       startedAt: 'a',
       finishedAt: 'b',
       warnings: [],
-      mixed: [],
-      undoCommands: [],
-      resumeCommand: 'sluice upgrade',
+      next: [],
     }),
   )
   expect(screen.text().split('\n').slice(7).join('\n')).toBe(
@@ -252,7 +264,7 @@ test('hostile text has no effect on the terminal', () => {
     ...state('web-2', 'draining', hostile),
     pod: hostile,
   } as RunEventBody)
-  emit({ type: 'warning', message: hostile, pod: hostile })
+  emit({ type: 'warning', reason: said(hostile), pod: hostile })
   emit({
     type: 'effect',
     uid: 'u2',
@@ -263,14 +275,15 @@ test('hostile text has no effect on the terminal', () => {
     operation: 'o',
     outcome: 'failed',
     batch: 1,
-    detail: hostile,
+    durationMs: 7,
+    said: hostile,
   })
   emit({ type: 'leaseWaiting', lease: hostile, holder: hostile, remainingMs: 1 })
   clock.advance(100)
   emit({ ...started, pods: [] })
   clock.advance(100)
   expect(screen.text()).toContain(`${shown}  draining  `)
-  emit({ type: 'podFinished', result: podResult({ uid: 'u2', pod: hostile, outcome: 'failed', reason: hostile }) })
+  emit({ type: 'podFinished', result: podResult({ uid: 'u2', pod: hostile, outcome: 'failed', reason: said(hostile) }) })
   renderer.notice(hostile)
   clock.advance(100)
   // oxlint-disable-next-line no-control-regex -- all that a table may write beside text

@@ -1,3 +1,4 @@
+import type { Writing } from '../../report/words/writing.ts'
 import type { RunEvent } from '../../engine/events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Colors } from './color.ts'
@@ -10,7 +11,7 @@ import { podRows, type PodCells } from './pod-rows.ts'
 import type { Renderer } from './renderer.ts'
 import type { RunReport } from './run-report.ts'
 import { activePods, applyEvent, emptyView, finishedCount, queuedPods, type PodRow, type RunView } from './run-view.ts'
-import { finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect } from './sentences.ts'
+import { detail, finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect, warning } from './sentences.ts'
 import { summary } from './summary.ts'
 
 /** Faster than this nobody can read, and every redraw costs a slow terminal a screen of text. */
@@ -25,10 +26,11 @@ export interface LiveTableDeps {
   err: { write(text: string): void }
   clock: Clock
   colors: Colors
+  write: Writing
 }
 
 /** One table that is redrawn in place; what is final (a finished pod, a warning) scrolls away above it. */
-export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Renderer {
+export function createLiveTable({ out, err, clock, colors, write }: LiveTableDeps): Renderer {
   const view = emptyView()
   const frame = createFrame(out)
   /** `clock.now()` less `event.atMs`: the rows' times are on the clock of the events. */
@@ -40,7 +42,7 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
   function draw(): void {
     drawnAtMs = clock.now()
     // A terminal that does not keep up gets the next frame instead of all of them.
-    if (out.backlog === 0) frame.draw(frameText(view, drawnAtMs - clockOffsetMs, out, colors))
+    if (out.backlog === 0) frame.draw(frameText(view, drawnAtMs - clockOffsetMs, out, { colors, write }))
     schedule(TICK_MS)
   }
 
@@ -61,7 +63,7 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
       if (closed) return
       clockOffsetMs = clock.now() - event.atMs
       applyEvent(view, event)
-      const line = permanentLine(event, colors)
+      const line = permanentLine(event, colors, write)
       if (line !== undefined) persist(line)
       schedule(Math.max(0, drawnAtMs + SHORTEST_REDRAW_MS - clock.now()))
     },
@@ -71,7 +73,7 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
     },
     finish: (report: RunReport) => {
       close()
-      for (const line of summary(report, colors)) out.write(`${line}\n`)
+      for (const line of summary(report, colors, write)) out.write(`${line}\n`)
     },
     close,
   }
@@ -84,16 +86,16 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
   }
 }
 
-function permanentLine(event: RunEvent, colors: Colors): string | undefined {
+function permanentLine(event: RunEvent, colors: Colors, write: Writing): string | undefined {
   switch (event.type) {
     case 'started':
       return started(event)
     case 'template':
-      return `${inert(event.workload)}: ${inert(event.message)}`
+      return `${inert(event.workload)}: ${inert(write.reason(event.reason))}`
     case 'podFinished':
-      return finishedPod(event.result, colors)
+      return finishedPod(event.result, colors, write)
     case 'warning':
-      return colors.yellow(`warning: ${event.pod === undefined ? '' : `${inert(event.pod)}: `}${inert(event.message)}`)
+      return colors.yellow(warning(event, write))
     case 'interrupting':
       return colors.yellow(interrupting(event.graceMs))
     case 'ordered':
@@ -101,11 +103,11 @@ function permanentLine(event: RunEvent, colors: Colors): string | undefined {
     case 'paused':
       return colors.yellow(paused(event.by))
     case 'effect': {
-      const words = unusualEffect(event)
+      const words = unusualEffect(event, write)
       return words === undefined ? undefined : colors.yellow(`${inert(event.pod)}: ${words}`)
     }
     case 'planned':
-      return planOutline(event.plan, colors).join('\n')
+      return planOutline(event.plan, colors, write).join('\n')
     case 'leaseWaiting':
     case 'podState':
     case 'podDetail':
@@ -114,7 +116,12 @@ function permanentLine(event: RunEvent, colors: Colors): string | undefined {
   }
 }
 
-function frameText(view: RunView, nowMs: number, size: { columns: number; rows: number }, colors: Colors): string {
+function frameText(
+  view: RunView,
+  nowMs: number,
+  size: { columns: number; rows: number },
+  { colors, write }: { colors: Colors; write: Writing },
+): string {
   // The last column stays free: some terminals wrap when it is written.
   const columns = size.columns - 1
   if (view.lease !== undefined) {
@@ -127,11 +134,11 @@ function frameText(view: RunView, nowMs: number, size: { columns: number; rows: 
   const mode = view.interrupting ? 'interrupting: ' : view.order === undefined ? '' : `${inert(view.order)}: `
   const lines = [truncate(`${mode}${head}`, columns)]
   const { lines: rows, shown } = podRows(
-    active.map((row) => cells(row, nowMs)),
+    active.map((row) => cells(row, nowMs, write)),
     { columns, lines: Math.max(1, size.rows - FURNITURE_LINES) },
   )
   const unseen = active.length - shown
-  const rest = [unseen > 0 ? `${unseen} more at work` : '', queuedWords(view)].filter((text) => text !== '')
+  const rest = [unseen > 0 ? `${unseen} more at work` : '', queuedWords(view, write)].filter((text) => text !== '')
   const waiting = rest.length === 0 ? [] : wrap(rest.join(', '), columns - 2).map((line) => `  ${line}`)
   // The rows come first where the terminal has too few lines for all.
   const room = Math.max(1, size.rows - lines.length - rows.length - 1)
@@ -142,19 +149,21 @@ function frameText(view: RunView, nowMs: number, size: { columns: number; rows: 
  * One line, with the reason of most. Found by a reader: a pod that was not ready filled the window for ten minutes, and a terminal said
  * `1 queued`.
  */
-function queuedWords(view: RunView): string {
+function queuedWords(view: RunView, write: Writing): string {
   const queued = queuedPods(view)
   if (queued.length === 0) return ''
   const all = `${queued.length} queued`
   // What is ordered stands in the head, and is the reason then.
   if (view.order !== undefined || view.interrupting) return all
-  const byReason = [...Map.groupBy(queued, ({ detail }) => detail)].toSorted(([, a], [, b]) => b.length - a.length)
+  const byReason = [...Map.groupBy(queued, ({ waiting }) => detail(waiting, write))].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  )
   const [reason, pods] = byReason[0]!
   if (reason === '') return all
   return `${all}${pods.length === queued.length ? '' : `, ${pods.length} of them`}: ${inert(reason)}`
 }
 
-function cells({ pod, state = 'queued', sinceMs, detail, trend }: PodRow, nowMs: number): PodCells {
+function cells({ pod, state = 'queued', sinceMs, waiting, trend }: PodRow, nowMs: number, write: Writing): PodCells {
   const elapsed = formatElapsed(nowMs - sinceMs)
-  return { pod: inert(pod), state, elapsed, detail: trend === '' ? inert(detail) : `${inert(detail)} ${trend}` }
+  return { pod: inert(pod), state, elapsed, detail: `${inert(detail(waiting, write))}${trend === '' ? '' : ` ${trend}`}` }
 }

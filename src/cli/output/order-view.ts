@@ -1,6 +1,7 @@
 import type { OutputFormat } from '../arguments/flags.ts'
 import { inert, inertJson } from './inert.ts'
 import { API_VERSION } from './api-version.ts'
+import type { NextCommand } from '../printed-commands/next-command.ts'
 import { FOLLOW_TEMPLATE } from './summary.ts'
 
 /**
@@ -18,14 +19,14 @@ export interface OrderReport {
   runs: string[]
   outcome: 'none' | 'ordered' | 'aborted' | 'left' | 'finished'
   message: string
-  /** Bring pods to their template; present where an abort has left one that somebody has edited. */
-  templateCommands?: string[]
+  /** What there is to run now: brings pods to a template that somebody has edited, where an abort has left one; else empty. */
+  next: NextCommand[]
 }
 
 export function orderOutput(report: OrderReport, format: OutputFormat): string {
-  const { message, templateCommands = [] } = report
+  const { message, next: commands } = report
   if (format === 'text') {
-    const next = templateCommands.length === 0 ? [] : ['', FOLLOW_TEMPLATE, ...templateCommands.map((command) => `  ${command}`)]
+    const next = commands.length === 0 ? [] : ['', FOLLOW_TEMPLATE, ...commands.map(({ shell }) => `  ${shell}`)]
     return [inert(message), ...next].map((line) => `${line}\n`).join('')
   }
   return `${inertJson({ apiVersion: API_VERSION, kind: 'OrderReport', ...report }, format === 'json' ? 2 : undefined)}\n`

@@ -1,18 +1,21 @@
+import type { Writing } from '../../report/words/writing.ts'
+import { warning } from './sentences.ts'
 import type { Plan, PodPlan, WorkloadRef } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
-import { imageWords } from '../../pods/image-words.ts'
+import { guaranteeWords } from '../../report/words/guarantees.ts'
+import { imageWords } from '../../report/words/images.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
 
 /** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
-export function planOutline(plan: Plan, colors: Colors): string[] {
+export function planOutline(plan: Plan, colors: Colors, write: Writing): string[] {
   // Any other run is refused without pods: this one is an abort that finds none half done.
   return [
     ...heading(plan, 'no pods to go on with'),
     ...templates(plan),
     ...leftOut(plan),
     ...guarantees(plan),
-    ...warnings(plan, colors),
+    ...warnings(plan, colors, write),
   ]
 }
 
@@ -45,12 +48,12 @@ export function leftOut({ leftOut: targets = [] }: Plan): string[] {
 
 export function guarantees(plan: Plan): string[] {
   return plan.guarantees.map(
-    ({ loadBalancer, adapter, level, meaning }) => `${inert(loadBalancer)} (${inert(adapter)}) ${level}: ${inert(meaning)}`,
+    ({ loadBalancer, adapter, level }) => `${inert(loadBalancer)} (${inert(adapter)}) ${guaranteeWords(level)}`,
   )
 }
 
-export function warnings(plan: Plan, colors: Colors): string[] {
-  return plan.warnings.map((message) => colors.yellow(`warning: ${inert(message)}`))
+export function warnings(plan: Plan, colors: Colors, write: Writing): string[] {
+  return plan.warnings.map((reason) => colors.yellow(warning({ reason }, write)))
 }
 
 export function imageChanges(images: PodPlan['images']): string {

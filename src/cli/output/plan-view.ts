@@ -1,6 +1,9 @@
+import { worded } from '../../report/words/document.ts'
+import { wayOutOf } from '../../report/words/refusals.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import { hasChanges } from '../../plan/has-changes.ts'
 import type { Plan, PlannedTarget, PodPlan } from '../../plan/plan.ts'
-import { raisedDeadlineWords } from '../../report/words.ts'
+import { raisedDeadlineWords } from '../../report/report-words.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
@@ -8,34 +11,35 @@ import { guarantees, heading, imageChanges, leftOut, templates, warnings } from 
 import { API_VERSION } from './api-version.ts'
 
 /** For `plan -o json`. Fields are added, never changed or removed, under one apiVersion. */
-export function planDocument(plan: Plan): object {
-  return { apiVersion: API_VERSION, kind: 'Plan', changes: hasChanges(plan), ...plan }
+export function planDocument(plan: Plan, write: Writing): unknown {
+  const withHints = plan.refusals.map((refusal) => ({ ...refusal, hint: wayOutOf(refusal).hint }))
+  return worded({ apiVersion: API_VERSION, kind: 'Plan', changes: hasChanges(plan), ...plan, refusals: withHints }, write)
 }
 
 /** The plan for a person, a line each. */
-export function planLines(plan: Plan, colors: Colors): string[] {
+export function planLines(plan: Plan, colors: Colors, write: Writing): string[] {
   const sections = [
     heading(plan),
-    podTable(plan, colors),
+    podTable(plan, colors, write),
     templates(plan),
     leftOut(plan),
     guarantees(plan),
     onNodes(plan),
     (plan.raisedDeadlines ?? []).map((one) => inert(raisedDeadlineWords(one))),
-    warnings(plan, colors),
-    refusals(plan, colors),
+    warnings(plan, colors, write),
+    refusalLines(plan, colors, write),
   ]
   return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]))
 }
 
-function podTable({ pods }: Plan, colors: Colors): string[] {
+function podTable({ pods }: Plan, colors: Colors, write: Writing): string[] {
   if (pods.length === 0) return []
   const rows = pods.map((pod) => [
     inert(pod.name),
     actionCell(pod, colors),
     imageChanges(pod.images),
     targetCell(pod.targets),
-    inert(pod.reason),
+    inert(write.reason(pod.reason)),
   ])
   return table([['POD', 'ACTION', 'IMAGES', 'TARGETS', 'REASON'], ...rows])
 }
@@ -78,14 +82,14 @@ function nodeNames(nodes: readonly string[]): string {
 }
 
 /** Refusals with one way out stand together, above it: a thousand pods in no load balancer are one thing to mend. */
-function refusals(plan: Plan, colors: Colors): string[] {
-  const byWayOut = Map.groupBy(plan.refusals, ({ code, hint, command = '' }) => JSON.stringify([code, hint, command]))
+function refusalLines(plan: Plan, colors: Colors, write: Writing): string[] {
+  const byWayOut = Map.groupBy(plan.refusals, (refusal) => JSON.stringify([refusal.code, wayOutOf(refusal)]))
   return [...byWayOut.values()].flatMap((alike) => {
-    const { hint, command } = alike[0]!
+    const { hint, command } = wayOutOf(alike[0]!)
     return [
-      ...alike.map(({ code, message }) => colors.red(`refused: ${inert(message)} [${inert(code)}]`)),
+      ...alike.map((one) => colors.red(`refused: ${inert(write.reason(one))} [${one.code}]`)),
       `    ${inert(hint)}`,
-      ...(command === undefined ? [] : [`      ${inert(command)}`]),
+      ...(command === undefined ? [] : [`      ${inert(write.command(command))}`]),
     ]
   })
 }

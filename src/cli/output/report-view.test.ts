@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { buildReport } from '../../report/build-report.ts'
 import { sampleRecord } from '../../report/testing/sample-record.ts'
+import { createWriting } from '../../report/words/words.ts'
 import { createColors } from './color.ts'
 import { reportLines, runLines } from './report-view.ts'
 
 const colors = createColors(false)
+const write = createWriting()
 
 test('a run as text: how it ended, and a line for each pod', () => {
-  const lines = reportLines(buildReport(sampleRecord({ pods: 3, window: 1, broken: 1, lost: 2 })), colors)
+  const lines = reportLines(buildReport(sampleRecord({ pods: 3, window: 1, broken: 1, lost: 2 })), colors, write)
   expect(lines.slice(0, 3)).toEqual([
     'run wgnbiszr2y of statefulset/web in namespace shop: app=registry.example/shop/app:v2',
     'Failed: web-1: no proof of the restart in time: container app ImagePullBackOff: Back-off pulling image',
@@ -22,7 +24,7 @@ test('a run as text: how it ended, and a line for each pod', () => {
 test('what comes from outside is inert', () => {
   const record = sampleRecord({ pods: 1, window: 1 })
   record.pods[0]!.pod = 'web\u001b[31m\u202e'
-  const lines = reportLines(buildReport({ ...record, namespace: 'a\nb' }), colors)
+  const lines = reportLines(buildReport({ ...record, namespace: 'a\nb' }), colors, write)
   for (const active of ['\u001b', '\u202e']) expect(lines.join('')).not.toContain(active)
   expect(lines[0]).toContain('in namespace a b')
 })
@@ -37,7 +39,7 @@ test('no run, and several', () => {
     startedAt: '2026-01-01T00:00:00.000Z',
     endedAt: '2026-01-01T00:01:30.000Z',
     outcome: 'done',
-    reason: '',
+    reason: { code: 'nothing-open-any-more' } as const,
   }
   const [head, line] = runLines('shop', [run]).map((text) => text.split(/ {2,}/))
   expect(head).toEqual(['RUN', 'WORKLOAD', 'REQUEST', 'STARTED', 'TOOK', 'OUTCOME'])

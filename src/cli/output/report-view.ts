@@ -1,7 +1,17 @@
-import { requestWords } from '../../journal/request-words.ts'
+import type { Writing } from '../../report/words/writing.ts'
+import { requestWords } from '../../report/words/request.ts'
 import type { KnownRun } from '../../report/from-ledgers.ts'
 import type { Report } from '../../report/report.ts'
-import { busyMs, callWords, outWords, podOutcome, runOutcome, toneOf, type Tone } from '../../report/words.ts'
+import {
+  busyMs,
+  callWords,
+  outWords,
+  podOutcome,
+  runOutcome,
+  toneOf,
+  warningLines,
+  type Tone,
+} from '../../report/report-words.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'
@@ -21,12 +31,15 @@ export function runLines(namespace: string, runs: readonly KnownRun[]): string[]
   return table([['RUN', 'WORKLOAD', 'REQUEST', 'STARTED', 'TOOK', 'OUTCOME'], ...rows])
 }
 
-export function reportLines(report: Report, colors: Colors): string[] {
-  const { run, namespace, workloads, images, undoes, startedAt, endedAt, pods, missing, warnings } = report
+export function reportLines(report: Report, colors: Colors, write: Writing): string[] {
+  const { run, namespace, workloads, images, undoes, startedAt, endedAt, pods, missing } = report
   const took = endedAt === undefined ? '' : `, took ${formatElapsed(Date.parse(endedAt) - Date.parse(startedAt))}`
   const request = requestWords({ images, ...(undoes === undefined ? {} : { undoes }) })
   const rows = pods.map((pod) => {
-    const note = pod.outcome === 'upgraded' ? '' : [pod.reason, pod.missing ?? ''].filter((part) => part !== '').join('; ')
+    const note =
+      pod.outcome === 'upgraded'
+        ? ''
+        : [pod.reason, pod.missing].flatMap((one) => (one === undefined ? [] : [write.reason(one)])).join('; ')
     return [
       inert(pod.pod),
       podOutcome(pod),
@@ -39,12 +52,12 @@ export function reportLines(report: Report, colors: Colors): string[] {
   })
   return [
     `run ${inert(run)} of ${inert(workloads.join(', '))} in namespace ${inert(namespace)}: ${inert(request)}`,
-    `${paint(toneOf(report.outcome), colors)(runOutcome(report))}: ${inert(report.reason)}`,
+    `${paint(toneOf(report.outcome), colors)(runOutcome(report))}: ${inert(write.reason(report.reason))}`,
     `began ${inert(startedAt)}${took}`,
     '',
     ...table([['POD', 'OUTCOME', 'OUT FOR', 'IN ALL', 'PROOF', 'CALLS', 'NOTE'], ...rows]),
-    ...section('Missing', missing),
-    ...section('Warnings', warnings),
+    ...section('Missing', missing.map(write.reason)),
+    ...section('Warnings', warningLines(report, write)),
   ]
 }
 

@@ -1,8 +1,12 @@
-import type { MixedWorkload, PodOutcome, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
+import type { Warning } from '../../journal/account.ts'
+import type { Advice } from '../../reasons/advice.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import type { MixedWorkload, PodEnding, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { API_VERSION } from './api-version.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { NextCommand } from '../printed-commands/next-command.ts'
 
 /** How a run ended, for `-o json`. Fields are added, never changed or removed, under one apiVersion. */
 export interface RunReport {
@@ -11,7 +15,7 @@ export interface RunReport {
   run: string
   outcome: RunOutcome
   exitCode: ExitCode
-  reason: string
+  reason: Reason
   /** Who has the workload, where another run does. */
   holder?: string
   namespace: string
@@ -21,50 +25,23 @@ export interface RunReport {
   startedAt: string
   finishedAt: string
   pods: PodReport[]
-  warnings: string[]
+  warnings: Warning[]
   guarantees: { loadBalancer: string; adapter: string; level: string }[]
-  /** Present where an abort has left pods on other images than their template; `command` brings them to it where nothing else differs. */
-  mixed?: MixedReport[]
-  /**
-   * Take the run back, one for each workload. Present where the run is no undo itself, and has ended as `failed` with a pod that
-   * failed, or as `interrupted` with one that failed or is out.
-   */
-  undoCommands?: string[]
-  /**
-   * Bring pods to their template, where they differ from it in images alone; present where an abort has ended the run, and left a
-   * template that somebody has edited.
-   */
-  templateCommands?: string[]
-  /** Goes on where the run stopped; present exactly where there is something to go on with. */
-  resumeCommand?: string
-  /** Ends the run in place of going on with it. Present where it stays open with no pod half done: after a rollback, or a late drain. */
-  endCommand?: string
-  /** An abort was ordered, and interrupted: the order stands, and `resumeCommand` goes on with it. */
+  /** Workloads that an abort has left on different images; absent where there is none. */
+  mixed?: MixedWorkload[]
+  /** What there is to run now, what to run first in front; empty where there is nothing. */
+  next: NextCommand[]
+  /** An abort was ordered, and interrupted: the order stands, and the command to go on goes on with it. */
   abortStands?: true
-  /** Who has paused the run that `resumeCommand` goes on with: until `liftCommand` it only waits. */
+  /** Who has paused the run: until the pause is lifted it only waits. */
   pausedBy?: string
-  /** Lifts that pause. */
-  liftCommand?: string
 }
 
-export interface MixedReport extends MixedWorkload {
-  command: string
-}
-
-export interface PodReport {
+export interface PodReport extends PodEnding {
   pod: string
   uid: string
-  outcome: PodOutcome
-  reason: string
-  /** Name of the deadline that passed. */
-  deadline?: string
-  /** Out of rotation by sluice when the run ended. */
-  out: boolean
-  /** It is upgraded, and an operator had it out of rotation before: it is left so, and `out` says nothing of that. */
-  outBefore?: true
-  /** It has failed on its way back to its former images, which the same command goes on with. */
-  rollingBack?: true
-  instructions?: string
+  /** What a person has to look at and to run. */
+  advice: Advice[]
   proof?: string
   images: { container: string; from: string; to: string }[]
   phasesMs: Partial<Record<PodState, number>>
@@ -77,26 +54,15 @@ export interface RunFacts {
   /** ISO 8601. */
   startedAt: string
   finishedAt: string
-  warnings: readonly string[]
-  mixed: readonly MixedReport[]
-  /** Empty where there is nothing to take back. */
-  undoCommands: readonly string[]
-  /** Empty but after an abort that has ended the run with a conflict. */
-  templateCommands?: readonly string[]
-  /** The same command again; undefined where the run is over though it did not end well. */
-  resumeCommand: string | undefined
-  /** Undefined where it is over, or something is half done. */
-  endCommand?: string | undefined
+  warnings: readonly Warning[]
+  next: readonly NextCommand[]
   /** An abort of it was ordered, and is not carried out to its end. */
   abortStands?: boolean
-  /** Undefined where the run is not paused. */
-  pause?: { by: string; liftCommand: string } | undefined
+  pausedBy?: string | undefined
 }
 
 export function runReport(facts: RunFacts): RunReport {
-  const { result, plan, exitCode, startedAt, finishedAt, warnings, mixed, undoCommands, templateCommands = [] } = facts
-  const isOver = exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted'
-  const resumeCommand = isOver ? undefined : facts.resumeCommand
+  const { result, plan, exitCode, startedAt, finishedAt, warnings, next, abortStands, pausedBy } = facts
   return {
     apiVersion: API_VERSION,
     kind: 'RunReport',
@@ -116,22 +82,19 @@ export function runReport(facts: RunFacts): RunReport {
       outcome: pod.outcome,
       reason: pod.reason,
       ...(pod.deadline === undefined ? {} : { deadline: pod.deadline }),
-      out: pod.out,
-      ...(pod.outBefore ? { outBefore: true } : {}),
-      ...(pod.outcome === 'failed' && pod.hadFailed === 'rolledBack' && pod.out ? { rollingBack: true } : {}),
-      ...(pod.instructions === undefined ? {} : { instructions: pod.instructions }),
+      traffic: pod.traffic,
+      record: pod.record,
+      ...(pod.before === undefined ? {} : { before: pod.before }),
+      advice: pod.advice,
       ...(pod.proof === undefined ? {} : { proof: pod.proof }),
       images: plan.pods.find(({ uid }) => uid === pod.uid)?.images ?? [],
       phasesMs: pod.phases,
     })),
     warnings: [...warnings],
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
-    ...(mixed.length === 0 ? {} : { mixed: [...mixed] }),
-    ...(undoCommands.length === 0 ? {} : { undoCommands: [...undoCommands] }),
-    ...(templateCommands.length === 0 ? {} : { templateCommands: [...templateCommands] }),
-    ...(resumeCommand === undefined ? {} : { resumeCommand }),
-    ...(resumeCommand === undefined || !facts.abortStands ? {} : { abortStands: true }),
-    ...(isOver || facts.endCommand === undefined ? {} : { endCommand: facts.endCommand }),
-    ...(resumeCommand === undefined || !facts.pause ? {} : { pausedBy: facts.pause.by, liftCommand: facts.pause.liftCommand }),
+    ...(result.mixed === undefined || result.mixed.length === 0 ? {} : { mixed: result.mixed }),
+    next: [...next],
+    ...(abortStands ? { abortStands: true } : {}),
+    ...(pausedBy === undefined ? {} : { pausedBy }),
   }
 }

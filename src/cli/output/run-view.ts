@@ -1,4 +1,5 @@
 /** What is known of a run so far: a fold over its events, for whoever shows it. */
+import type { Reason } from '../../reasons/reason.ts'
 import type { PodResult, PodState, RunEvent } from '../../engine/events.ts'
 
 export interface PodRow {
@@ -7,9 +8,9 @@ export interface PodRow {
   state: PodState | undefined
   /** When it came to this state, on the clock of the events. */
   sinceMs: number
-  /** What it waits for, in words. */
-  detail: string
-  /** What `detail` says is in flight, and which way that went. */
+  /** What it waits for. */
+  waiting?: Reason
+  /** Requests that `waiting` has under way, and which way that went. */
   count?: number
   trend: '' | '↓' | '↑'
   result?: PodResult
@@ -44,11 +45,11 @@ export function applyEvent(view: RunView, event: RunEvent): void {
       row.state = event.to
       row.sinceMs = event.atMs
       delete row.count
-      setDetail(row, event.reason)
+      setWaiting(row, event.waiting)
       return
     }
     case 'podDetail':
-      setDetail(rowOf(view, event.uid, event.pod, event.atMs), event.detail)
+      setWaiting(rowOf(view, event.uid, event.pod, event.atMs), event.waiting)
       return
     case 'podFinished':
       rowOf(view, event.result.uid, event.result.pod, event.atMs).result = event.result
@@ -89,21 +90,29 @@ export function finishedCount(view: RunView): number {
 function rowOf(view: RunView, uid: string, pod: string, atMs: number): PodRow {
   const existing = view.pods.get(uid)
   if (existing !== undefined) return existing
-  const row: PodRow = { uid, pod, state: undefined, sinceMs: atMs, detail: '', trend: '' }
+  const row: PodRow = { uid, pod, state: undefined, sinceMs: atMs, trend: '' }
   view.pods.set(uid, row)
   return row
 }
 
-function setDetail(row: PodRow, detail: string): void {
-  row.detail = detail
-  const digits = /(\d+) in flight/.exec(detail)?.[1]
-  if (digits === undefined) {
+function setWaiting(row: PodRow, waiting: Reason | undefined): void {
+  if (waiting === undefined) delete row.waiting
+  else row.waiting = waiting
+  const count = inFlightOf(waiting)
+  if (count === undefined) {
     delete row.count
     row.trend = ''
     return
   }
-  const count = Number(digits)
   if (row.count === undefined) row.trend = ''
   else if (count !== row.count) row.trend = count < row.count ? '↓' : '↑'
   row.count = count
+}
+
+/** Undefined where no load balancer counts requests. */
+function inFlightOf(waiting: Reason | undefined): number | undefined {
+  if (waiting?.code === 'in-flight') return waiting.requests
+  if (waiting?.code !== 'entries-read') return undefined
+  const counted = waiting.entries.flatMap(({ inFlight }) => inFlight ?? [])
+  return counted.length === 0 ? undefined : counted.reduce((sum, one) => sum + one, 0)
 }

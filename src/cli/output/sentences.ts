@@ -1,4 +1,7 @@
 /** How a run is put into words; shared by the table and the lines. Everything from outside is made inert here. */
+import type { Reason } from '../../reasons/reason.ts'
+import { shortWords } from '../../report/words/short.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import type { PodResult, PodState, RunEvent } from '../../engine/events.ts'
 import type { Colors } from './color.ts'
 import { formatElapsed } from './elapsed.ts'
@@ -36,13 +39,23 @@ export function isTroubled({ outcome }: Pick<PodResult, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict'
 }
 
-/** What went wrong, without its cause: a reason has that after its first colon. */
-function inShort(reason: string): string {
-  return reason.split(': ', 1)[0]!
+/** What a pod waits for; empty where that is an answer only. */
+export function detail(waiting: Reason | undefined, write: Writing): string {
+  return waiting === undefined ? '' : write.reason(waiting)
+}
+
+export function warning({ pod, reason }: { pod?: string; reason: Reason }, write: Writing): string {
+  return `warning: ${pod === undefined ? '' : `${inert(pod)}: `}${inert(write.reason(reason))}`
+}
+
+/** Why a pod ended as it did, and what came before that where it went meanwhile. */
+export function podReason({ outcome, reason, before }: Pick<PodResult, 'outcome' | 'reason' | 'before'>, write: Writing): string {
+  const failed = before !== undefined && outcome === 'settled' ? `${write.reason(before.reason)}; ` : ''
+  return `${failed}${write.reason(reason)}`
 }
 
 /** The last line of a pod. The cause of a failure stands once, at the end of the output, where most people look first. */
-export function finishedPod(result: PodResult, colors: Colors): string {
+export function finishedPod(result: PodResult, colors: Colors, write: Writing): string {
   const total = PHASE_ORDER.reduce((sum, state) => sum + (result.phases[state] ?? 0), 0)
   const phases = phaseList(result.phases)
   const took = phases === '' ? '' : ` in ${formatElapsed(total)}`
@@ -54,8 +67,9 @@ export function finishedPod(result: PodResult, colors: Colors): string {
   const mark = isCalm ? colors.dim('-') : colors.red('✗')
   const words = POD_ENDS[result.outcome] ?? result.outcome
   const deadline = result.deadline === undefined ? '' : ` [${result.deadline} deadline]`
-  const out = result.out ? ' (out of rotation)' : ''
-  return `${mark} ${name} ${words}${took}: ${inert(isTroubled(result) ? inShort(result.reason) : result.reason)}${deadline}${out}`
+  const out = result.traffic === 'out' ? ' (out of rotation)' : ''
+  const reason = isTroubled(result) ? shortWords(result.reason, write) : podReason(result, write)
+  return `${mark} ${name} ${words}${took}: ${inert(reason)}${deadline}${out}`
 }
 
 export function leaseWaiting({ lease, holder, remainingMs }: { lease: string; holder: string; remainingMs: number }): string {
@@ -66,18 +80,19 @@ export function leaseWaiting({ lease, holder, remainingMs }: { lease: string; ho
 }
 
 /** What an effect did; undefined for the straight case, which the pod's state tells already. */
-export function unusualEffect(event: Extract<RunEvent, { type: 'effect' }>): string | undefined {
+export function unusualEffect(event: Extract<RunEvent, { type: 'effect' }>, write: Writing): string | undefined {
   const where = `${event.effect} of ${inert(event.target)} in ${inert(event.loadBalancer)}`
-  const detail = event.detail === undefined ? '' : ` (${inert(event.detail)})`
+  const said = event.said ?? (event.reason && write.reason(event.reason))
+  const more = said === undefined ? '' : ` (${inert(said)})`
   switch (event.outcome) {
     case 'ambiguous':
-      return `${where}: no trustworthy answer, reading back${detail}`
+      return `${where}: no trustworthy answer, reading back${more}`
     case 'failed':
-      return `${where} failed${detail}`
+      return `${where} failed${more}`
     case 'confirmed':
-      return `${where} confirmed by read-back${detail}`
+      return `${where} confirmed by read-back${more}`
     case 'pending':
-      return `${where} goes on as a job${detail}`
+      return `${where} goes on as a job${more}`
     case 'applied':
       return undefined
   }

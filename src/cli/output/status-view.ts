@@ -1,9 +1,13 @@
-import type { PodStatus, Status, StatusReport } from '../../engine/status/status.ts'
+import { adviceLines } from '../../report/words/advice.ts'
+import { worded } from '../../report/words/document.ts'
+import type { Writing } from '../../report/words/writing.ts'
+import type { NeedsOperator, PodStatus, Status, StatusReport } from '../../engine/status/status.ts'
 import { chunkName } from '../../journal/ledger.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
+import { requestWords } from '../../report/words/request.ts'
 import { API_VERSION } from './api-version.ts'
 
 export function needsOperator({ pods }: StatusReport): boolean {
@@ -16,27 +20,38 @@ export function isOpen({ pods, runs }: StatusReport): boolean {
 }
 
 /** For `status -o json`. */
-export function statusDocument(namespace: string, status: Status): object {
+export function statusDocument(namespace: string, status: Status, write: Writing): unknown {
   const workloads = status.workloads.map((report) => ({ ...report, open: isOpen(report), needsOperator: needsOperator(report) }))
-  return { apiVersion: API_VERSION, kind: 'StatusReport', namespace, workloads, unreadable: status.unreadable }
+  const { unreadable } = status
+  return worded({ apiVersion: API_VERSION, kind: 'StatusReport', namespace, workloads, unreadable }, write)
 }
 
-export function statusLines(namespace: string, { workloads, unreadable }: Status, colors: Colors): string[] {
+export function statusLines(namespace: string, { workloads, unreadable }: Status, colors: Colors, write: Writing): string[] {
   if (workloads.length + unreadable.length === 0) return [`No records of sluice in namespace ${inert(namespace)}.`]
-  const broken = unreadable.flatMap((one) => brokenLines(one, colors))
-  const sections = [...workloads.map((report) => reportLines(report, colors)), ...(broken.length === 0 ? [] : [broken])]
+  const broken = unreadable.flatMap((one) => brokenLines(one, colors, write))
+  const sections = [...workloads.map((report) => reportLines(report, colors, write)), ...(broken.length === 0 ? [] : [broken])]
   return sections.flatMap((lines, index) => [...(index === 0 ? [] : ['']), ...lines])
 }
 
-function brokenLines({ run, reason, needsOperator: text }: Status['unreadable'][number], colors: Colors): string[] {
-  const what = `the ledger of run ${inert(run)} (ConfigMap ${inert(chunkName(run, 0))}) cannot be read: ${inert(reason)}`
+function brokenLines(
+  { run, problem, needsOperator: person }: Status['unreadable'][number],
+  colors: Colors,
+  write: Writing,
+): string[] {
+  const what = `the ledger of run ${inert(run)} (ConfigMap ${inert(chunkName(run, 0))}) cannot be read: ${inert(write.reason(problem))}`
   return [
     `${colors.red('a person has to look')}: ${what}. What it has left open for pods that are gone is not known.`,
-    ...text.split('\n').map((line) => `    ${inert(line)}`),
+    ...personLines(person, write),
   ]
 }
 
-function reportLines(report: StatusReport, colors: Colors): string[] {
+function personLines({ reason, advice }: NeedsOperator, write: Writing): string[] {
+  const lines = advice.flatMap((one) => adviceLines(one, write))
+  const told = lines.length > 0 || reason === undefined ? lines : [write.reason(reason)]
+  return told.map((line) => `    ${inert(line)}`)
+}
+
+function reportLines(report: StatusReport, colors: Colors, write: Writing): string[] {
   const { workload, lease, runs, pods } = report
   const verdict = needsOperator(report)
     ? colors.red('a person has to look')
@@ -46,21 +61,21 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
   const lines = [`${inert(displayName(workload))} in namespace ${inert(workload.namespace)}: ${verdict}`]
   if (lease !== undefined) lines.push(`  ${leaseWords(lease)}`)
   if (runs.length > 0) {
-    const rows = runs.map((run) => [inert(run.id), inert(run.request), inert(run.startedAt), runState(run)])
+    const rows = runs.map((run) => [inert(run.id), inert(requestWords(run)), inert(run.startedAt), runState(run)])
     lines.push('', ...table([['RUN', 'REQUEST', 'STARTED', 'STATE'], ...rows], { indent: '  ' }))
   }
   if (pods.length > 0) {
-    const rows = pods.map(({ name, state, run, attempt, out, detail }) => [
+    const rows = pods.map(({ name, state, run, attempt, out, reasons }) => [
       inert(name),
       state,
       inert(run),
       attempt === null ? '-' : String(attempt),
       rotation(state, out),
-      inert(detail),
+      inert(reasons.map((one) => write.reason(one)).join('; ')),
     ])
     lines.push('', ...table([['POD', 'STATE', 'RUN', 'ATTEMPT', 'ROTATION', 'DETAIL'], ...rows], { indent: '  ' }))
   }
-  return [...lines, ...pods.flatMap(instructions)]
+  return [...lines, ...pods.flatMap((pod) => instructions(pod, write))]
 }
 
 function runState({ finished, abortedBy, ordered }: StatusReport['runs'][number]): string {
@@ -83,7 +98,7 @@ function rotation(state: PodStatus['state'], out: PodStatus['out']): string {
   return out ? 'out' : 'in'
 }
 
-function instructions({ name, needsOperator: text }: PodStatus): string[] {
-  if (text === undefined) return []
-  return ['', `  ${inert(name)} needs an operator:`, ...text.split('\n').map((line) => `    ${inert(line)}`)]
+function instructions({ name, needsOperator: person }: PodStatus, write: Writing): string[] {
+  if (person === undefined) return []
+  return ['', `  ${inert(name)} needs an operator:`, ...personLines(person, write)]
 }

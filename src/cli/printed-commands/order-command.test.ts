@@ -8,7 +8,7 @@ const flags = { namespace: 'shop', kubeconfig: 'a b', config: 'c.yaml', acceptTe
 const invocation = { program: 'kubectl sluice' }
 
 test('a pause is lifted where it was given, of all that the run is about, without what that command does not take', () => {
-  expect(liftCommand(plan, flags, invocation, { SLUICE_CONFIG: 'd.yaml' })).toBe(
+  expect(liftCommand(plan, flags, invocation, { SLUICE_CONFIG: 'd.yaml' }).shell).toBe(
     "kubectl sluice resume statefulset/web pod/solo --namespace shop --kubeconfig 'a b'",
   )
 })
@@ -25,5 +25,5 @@ test.each([
   { what: 'a failure, which is to be taken back', result: runResult({ outcome: 'failed', pods: late }), ends: false },
 ])('after $what a command that ends the run: $ends', ({ result, ends }) => {
   const command = "kubectl sluice abort statefulset/web pod/solo --namespace shop --kubeconfig 'a b' --config c.yaml"
-  expect(endCommand(result, plan, flags, invocation)).toBe(ends ? command : undefined)
+  expect(endCommand(result, plan, flags, invocation)?.shell).toBe(ends ? command : undefined)
 })

@@ -4,16 +4,16 @@ import type { Plan } from '../../plan/plan.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import type { Invocation } from '../invocation.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
-import { shellQuote } from './shell-quote.ts'
+import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
 type Where = [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?: NodeJS.ProcessEnv]
 
 /** The command that lifts the pause of a run. */
-export function liftCommand(plan: Pick<Plan, 'workloads'>, ...[flags, { program }, env = {}]: Where): string {
+export function liftCommand(plan: Pick<Plan, 'workloads'>, ...[flags, invocation, env = {}]: Where): PrintedCommand {
   // It takes no config, neither by a flag nor by what the environment names.
   const { config: _, ...cluster } = flags
   const { SLUICE_CONFIG: __, ...others } = env
-  return orderCommand('resume', plan, cluster, program, others)
+  return orderCommand('resume', plan, cluster, invocation, others)
 }
 
 /**
@@ -23,19 +23,19 @@ export function liftCommand(plan: Pick<Plan, 'workloads'>, ...[flags, { program 
 export function endCommand(
   { run, outcome, pods }: Pick<RunResult, 'run' | 'outcome' | 'pods'>,
   plan: Pick<Plan, 'workloads'>,
-  ...[flags, { program }, env = {}]: Where
-): string | undefined {
+  ...[flags, invocation, env = {}]: Where
+): PrintedCommand | undefined {
   const isOpen = run !== '' && (outcome === 'rolledBack' || outcome === 'deadline') && !pods.every(isBrought)
-  return isOpen ? orderCommand('abort', plan, flags, program, env) : undefined
+  return isOpen ? orderCommand('abort', plan, flags, invocation, env) : undefined
 }
 
 function orderCommand(
   order: 'resume' | 'abort',
   { workloads }: Pick<Plan, 'workloads'>,
   flags: SharedFlags,
-  program: string,
+  invocation: Pick<Invocation, 'program'>,
   env: NodeJS.ProcessEnv,
-): string {
+): PrintedCommand {
   const { acceptTemplateDrift: _, allowUnbalanced: __, retiredLoadBalancer: ___, ...taken } = flags
-  return `${program} ${shellQuote([order, ...workloads.map(displayName), ...sharedWords(taken, env)])}`
+  return printedCommand(invocation, [order, ...workloads.map(displayName), ...sharedWords(taken, env)])
 }

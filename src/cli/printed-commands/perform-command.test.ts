@@ -7,12 +7,12 @@ test.each([
   [['--', 'plan', 'pod/plan'], 'sluice -- upgrade pod/plan'],
   [['plan', 'pod/web', '--context', 'plan'], 'sluice upgrade pod/web --context plan'],
 ])('%j is done by: %s', (args, command) => {
-  expect(performCommand({ program: 'sluice', args }, {}, {})).toBe(command)
+  expect(performCommand({ program: 'sluice', args }, {}, {}).shell).toBe(command)
 })
 
 test('an undo takes back the run that the plan has shown, with the config that the environment named', () => {
   const invocation = { program: 'sluice', args: ['undo', 'sts/web', '--dry-run'] }
-  expect(performCommand(invocation, {}, { SLUICE_CONFIG: 'prod.yaml' }, 'r7')).toBe(
+  expect(performCommand(invocation, {}, { SLUICE_CONFIG: 'prod.yaml' }, 'r7').shell).toBe(
     'sluice undo sts/web --run r7 --config prod.yaml',
   )
 })

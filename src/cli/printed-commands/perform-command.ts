@@ -1,4 +1,5 @@
 import type { Invocation } from '../invocation.ts'
+import type { PrintedCommand } from './printed-command.ts'
 import { resumeCommand } from './resume-command.ts'
 import type { SharedFlags } from './shared-flags.ts'
 
@@ -8,7 +9,7 @@ export function performCommand(
   flags: Pick<SharedFlags, 'config' | 'kubeconfig'>,
   env: NodeJS.ProcessEnv,
   undone?: string,
-): string {
+): PrintedCommand {
   const verb = args.findIndex((word) => word !== '--')
   const performing = args
     .map((word, index) => (index === verb && word === 'plan' ? 'upgrade' : word))

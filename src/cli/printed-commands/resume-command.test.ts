@@ -6,7 +6,7 @@ import { invocationOf } from '../invocation.ts'
 import { inert } from '../output/inert.ts'
 import { samplePlan } from '../testing/samples.ts'
 import { resumeCommand, undoneUnnamed } from './resume-command.ts'
-import { shellQuote } from './shell-quote.ts'
+import { shellQuote } from '../../report/words/shell-quote.ts'
 
 test.each([
   ['/usr/bin/sluice', 'sluice'],
@@ -18,7 +18,7 @@ test.each([
 })
 
 test('a config that the environment named comes before what "--" keeps from being flags', () => {
-  const resumed = (...args: string[]) => resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'prod.yaml' })
+  const resumed = (...args: string[]) => resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'prod.yaml' }).shell
   expect(resumed('upgrade', '--', 'sts/web')).toBe('sluice upgrade --config prod.yaml -- sts/web')
   expect(resumed('--', 'upgrade', 'sts/web')).toBe('sluice -- upgrade sts/web --config prod.yaml')
 })
@@ -27,7 +27,7 @@ test('a config that the environment named comes before what "--" keeps from bein
 test('an undo that names no run goes on with the one that it has chosen', () => {
   const plan = { ...samplePlan, undoes: { run: 'r6', images: [] } }
   const resumed = (...args: string[]) =>
-    resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'c.yaml' }, undoneUnnamed({ undo: {} }, plan))
+    resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'c.yaml' }, undoneUnnamed({ undo: {} }, plan)).shell
   expect(resumed('undo', 'sts/web')).toBe('sluice undo sts/web --run r6 --config c.yaml')
   expect(resumed('undo', '--', 'sts/web')).toBe('sluice undo --run r6 --config c.yaml -- sts/web')
   // Named already, not known yet, and of what is no undo: an abort may end one.
@@ -47,7 +47,7 @@ test('the same command again, as it was typed', () => {
     '--max-unavailable',
     '25%',
   ])
-  expect(resumeCommand(invocation, {}, {})).toBe(
+  expect(resumeCommand(invocation, {}, {}).shell).toBe(
     `kubectl sluice upgrade -l 'app in (a, b)' app=r:5000/app:v2 --max-unavailable 25%`,
   )
 })
@@ -55,7 +55,7 @@ test('the same command again, as it was typed', () => {
 test('the files that the environment named are written out, but for those that a flag names', () => {
   const env = { SLUICE_CONFIG: 'my conf.yaml', KUBECONFIG: 'prod.conf' }
   const called = (flags: { config?: string; kubeconfig?: string }, ...args: string[]) =>
-    resumeCommand({ program: 'sluice', args: ['upgrade', 'sts/web', ...args] }, flags, env)
+    resumeCommand({ program: 'sluice', args: ['upgrade', 'sts/web', ...args] }, flags, env).shell
   expect(called({})).toBe("sluice upgrade sts/web --kubeconfig prod.conf --config 'my conf.yaml'")
   expect(called({ config: 'other.yaml' }, '--config=other.yaml')).toBe(
     'sluice upgrade sts/web --config=other.yaml --kubeconfig prod.conf',

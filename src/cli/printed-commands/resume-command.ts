@@ -2,7 +2,7 @@ import type { Plan } from '../../plan/plan.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
 import type { Invocation } from '../invocation.ts'
 import { environmentWords, type SharedFlags } from './shared-flags.ts'
-import { shellQuote } from './shell-quote.ts'
+import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
 /**
  * The command that goes on where this one stopped: the same one, as it was typed. The files that the environment named are written
@@ -13,11 +13,11 @@ export function resumeCommand(
   flags: Pick<SharedFlags, 'config' | 'kubeconfig'>,
   env: NodeJS.ProcessEnv,
   undone?: string,
-): string {
+): PrintedCommand {
   // Behind a "--" it would be a workload; but one may stand before the command.
   const flagsEnd = args.includes('--', 1) ? args.indexOf('--', 1) : args.length
   const added = [...(undone === undefined ? [] : ['--run', undone]), ...environmentWords(flags, env)]
-  return `${program} ${shellQuote([...args.slice(0, flagsEnd), ...added, ...args.slice(flagsEnd)])}`
+  return printedCommand({ program }, [...args.slice(0, flagsEnd), ...added, ...args.slice(flagsEnd)])
 }
 
 /**

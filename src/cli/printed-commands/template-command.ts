@@ -3,23 +3,23 @@ import { displayName, type WorkloadId } from '../../pods/workload-id.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
 import { isTemplateWritten } from '../../workloads/kinds/kind.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
-import { shellQuote } from './shell-quote.ts'
+import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
 /** The command that brings the pods of a workload, such as `statefulset/web`, to its template as it is now. */
 export function templateCommand(
   workload: string,
   flags: SharedFlags,
-  { program }: Pick<Invocation, 'program'>,
+  invocation: Pick<Invocation, 'program'>,
   env: NodeJS.ProcessEnv = {},
-): string {
-  return `${program} ${shellQuote(['upgrade', workload, ...sharedWords(flags, env)])}`
+): PrintedCommand {
+  return printedCommand(invocation, ['upgrade', workload, ...sharedWords(flags, env)])
 }
 
 /** The same for each of these that has a template which runs change, once: a Deployment's they leave alone, a bare pod has none. */
 export function templateCommands(
   workloads: readonly WorkloadId[],
   ...where: [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?: NodeJS.ProcessEnv]
-): string[] {
+): PrintedCommand[] {
   const names = workloads.flatMap((one) => {
     const kind = KINDS.kindOf(one)
     return kind !== undefined && isTemplateWritten(kind) ? [displayName(one)] : []

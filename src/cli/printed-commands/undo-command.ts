@@ -5,7 +5,7 @@ import type { Invocation } from '../invocation.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { isPod } from '../../workloads/kinds/pod.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
-import { shellQuote } from './shell-quote.ts'
+import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
 /**
  * The commands that take back a run in which a pod has failed, or that an interrupt has left with one out of rotation, whose
@@ -15,11 +15,11 @@ export function undoCommands(
   { outcome, run, pods, mixed = [] }: RunResult,
   { workloads, undoes }: Plan,
   flags: SharedFlags,
-  { program }: Pick<Invocation, 'program'>,
+  invocation: Pick<Invocation, 'program'>,
   env: NodeJS.ProcessEnv = {},
-): string[] {
+): PrintedCommand[] {
   const isStuck = (pod: PodResult): boolean =>
-    pod.outcome === 'failed' || hasFailedAndGone(pod) || (pod.outcome === 'interrupted' && pod.out)
+    pod.outcome === 'failed' || hasFailedAndGone(pod) || (pod.outcome === 'interrupted' && pod.traffic === 'out')
   const stuck = pods.filter(isStuck).map(({ pod }) => pod)
   if ((outcome !== 'failed' && outcome !== 'interrupted') || stuck.length === 0) return []
   // To take back the way back would put in what is being taken out; after an abort the template is back already.
@@ -27,5 +27,5 @@ export function undoCommands(
   const shared = sharedWords(flags, env)
   return workloads
     .filter((one) => !isPod(one) || stuck.includes(one.name))
-    .map((one) => `${program} ${shellQuote(['undo', displayName(one), '--run', run, ...shared])}`)
+    .map((one) => printedCommand(invocation, ['undo', displayName(one), '--run', run, ...shared]))
 }

@@ -1,3 +1,4 @@
+import type { Warning } from '../../journal/account.ts'
 import type { RunEvent } from '../../engine/events.ts'
 
 export interface EventGate {
@@ -7,12 +8,12 @@ export interface EventGate {
   runHasStarted(): boolean
   /** What somebody has ordered of the run, for as long as it stands. */
   order(): { order: 'pause' | 'abort'; by: string } | undefined
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
 }
 
 /** Holds the events of the preparation back until it is known that there will be a run to show. */
 export function createEventGate(onEach: (event: RunEvent) => void, show: (event: RunEvent) => void): EventGate {
-  const warnings: string[] = []
+  const warnings: Warning[] = []
   let held: RunEvent[] | undefined = []
   let hasStarted = false
   let standing: ReturnType<EventGate['order']>
@@ -22,7 +23,8 @@ export function createEventGate(onEach: (event: RunEvent) => void, show: (event:
       onEach(event)
       if (event.type === 'started') hasStarted = true
       if (event.type === 'ordered') standing = event.order === 'resume' ? undefined : { order: event.order, by: event.by }
-      if (event.type === 'warning') warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
+      if (event.type === 'warning')
+        warnings.push({ ...(event.pod === undefined ? {} : { pod: event.pod }), reason: event.reason })
       if (held === undefined) show(event)
       else held.push(event)
     },

@@ -7,6 +7,7 @@ import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { isRunOver } from './is-run-over.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
+import { said } from '../testing/samples.ts'
 
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 const plan = { namespace: 'shop', workloads: [{ ...STATEFUL_SET, name: 'web', namespace: 'shop' }] }
@@ -27,7 +28,7 @@ function order(api: FakeApi, runs: string[]): void {
   })
 }
 
-const finished = { finishedAt: '2026-01-09', aborted: { by: 'ann', left: ['the template'] } }
+const finished = { finishedAt: '2026-01-09', aborted: { by: 'ann', left: [said('the template')] } }
 const look = (api: FakeApi) => isRunOver('r2', plan, { client: api.client, clock: createFakeClock() })
 
 test('a run whose record is closed is over, also where another has begun since', async () => {

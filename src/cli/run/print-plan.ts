@@ -1,3 +1,4 @@
+import type { Writing } from '../../report/words/writing.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { OutputFlags } from '../arguments/flags.ts'
@@ -11,15 +12,20 @@ import type { Terminal } from '../terminal.ts'
  * Prints a plan, and says by the exit code what it means, as `kubectl diff` does. `perform` is the command that does what the plan
  * shows. In text the way on is the last thing to read: that command, or what to do about the refusals.
  */
-export function printPlan(plan: Plan, flags: OutputFlags, { out, err, env }: Terminal, perform: string): ExitCode {
+export function printPlan(
+  plan: Plan,
+  flags: OutputFlags,
+  { out, err, env }: Terminal,
+  { perform, write }: { perform: string; write: Writing },
+): ExitCode {
   const isRefused = plan.refusals.length > 0
   if (isRefused) err.write('error: the plan is refused; nothing was touched\n')
   if (flags.output === 'text') {
     const colors = createColors(useColor(flags.color, env, out.isTerminal))
     const next = !isRefused && hasChanges(plan) ? ['', 'To do this:', `  ${perform}`] : []
-    for (const line of [...planLines(plan, colors), ...next]) out.write(`${line}\n`)
+    for (const line of [...planLines(plan, colors, write), ...next]) out.write(`${line}\n`)
   } else {
-    out.write(`${inertJson(planDocument(plan), flags.output === 'json' ? 2 : undefined)}\n`)
+    out.write(`${inertJson(planDocument(plan, write), flags.output === 'json' ? 2 : undefined)}\n`)
   }
   if (isRefused) return EXIT.preflight
   return hasChanges(plan) ? EXIT.failed : EXIT.done

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Report } from '../../report/report.ts'
+import { createWriting } from '../../report/words/words.ts'
 import { parseReportFiles, writeReportFiles, type UnwrittenFile } from './report-files.ts'
 
+const asJson = { page: undefined, write: createWriting() }
 const report = { kind: 'Report', run: 'r7' } as unknown as Report
 
 let folder = ''
@@ -15,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function write(...paths: string[]): UnwrittenFile[] {
-  return writeReportFiles(parseReportFiles(paths), report, undefined)
+  return writeReportFiles(parseReportFiles(paths), report, asJson)
 }
 
 describe('a report that goes to a link', () => {
@@ -45,16 +47,14 @@ test('a folder that has become a file meanwhile: the others are written, and no 
   const files = parseReportFiles([at('gone/report.json'), at('report.json')])
   rmSync(at('gone'), { recursive: true })
   writeFileSync(at('gone'), '')
-  expect(writeReportFiles(files, report, undefined)).toEqual([
-    { path: at('gone/report.json'), message: 'ENOTDIR: not a directory' },
-  ])
+  expect(writeReportFiles(files, report, asJson)).toEqual([{ path: at('gone/report.json'), message: 'ENOTDIR: not a directory' }])
   expect(JSON.parse(readFileSync(at('report.json'), 'utf8'))).toEqual(report)
 })
 
 test('a file that has become a folder meanwhile: nothing is left beside it', () => {
   const files = parseReportFiles([at('report.json')])
   mkdirSync(at('report.json'))
-  const [unwritten] = writeReportFiles(files, report, undefined)
+  const [unwritten] = writeReportFiles(files, report, asJson)
   expect(unwritten?.message).toMatch(/^E\w+: [a-z ]+$/)
   expect(readdirSync(folder)).toEqual(['report.json'])
 })

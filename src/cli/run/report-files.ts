@@ -1,3 +1,5 @@
+import { worded } from '../../report/words/document.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import { randomUUID } from 'node:crypto'
 import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
@@ -61,10 +63,14 @@ export async function loadPage(files: readonly ReportFile[]): Promise<Page | und
 }
 
 /** Each file whole or not at all; synchronous, for a process that is told to end at once. Gives what could not be written. */
-export function writeReportFiles(files: readonly ReportFile[], report: Report, page: Page | undefined): UnwrittenFile[] {
+export function writeReportFiles(
+  files: readonly ReportFile[],
+  report: Report,
+  { page, write }: { page: Page | undefined; write: Writing },
+): UnwrittenFile[] {
   return files.flatMap(({ path, format }) => {
     try {
-      writeWhole(placeOf(path), format === 'html' ? page!(report) : `${inertJson(report, 2)}\n`)
+      writeWhole(placeOf(path), format === 'html' ? page!(report, write) : `${inertJson(worded(report, write), 2)}\n`)
       return []
     } catch (error) {
       return [{ path, message: reasonOf(error) }]

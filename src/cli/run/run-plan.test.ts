@@ -6,8 +6,9 @@ import { runPlan } from './run-plan.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
 import { createFakeSluice } from '../testing/fake-sluice.ts'
 import { createFakeTerminal } from '../testing/fake-terminal.ts'
-import { at, samplePlan } from '../testing/samples.ts'
+import { at, said, samplePlan } from '../testing/samples.ts'
 import type { Refusal } from '../../plan/plan.ts'
+import type { Command } from '../../reasons/command.ts'
 
 interface Planned {
   request?: object
@@ -26,7 +27,11 @@ async function planText(planned: Planned): Promise<string[]> {
 
 async function plan(planned: Planned = {}) {
   const { out, code, err } = await planRun(planned)
-  const document = JSON.parse(out || '{}') as { kind: string; warnings: string[]; refusals: Plan['refusals'] }
+  const document = JSON.parse(out || '{}') as {
+    kind: string
+    warnings: { code: string; message: string }[]
+    refusals: Plan['refusals']
+  }
   return { code, document, err }
 }
 
@@ -37,7 +42,7 @@ async function planRun({ request = {}, holders = [], refusals = [], flags = {}, 
       if (error !== undefined) throw error
       emit(at(0, { type: 'planned', plan: samplePlan }))
       return {
-        plan: { ...samplePlan, refusals, warnings: ['of the plan'] },
+        plan: { ...samplePlan, refusals, warnings: [said('of the plan')] },
         holders,
         execute: () => Promise.reject(new Error('a plan touches nothing')),
       }
@@ -58,11 +63,14 @@ test('it warns of whoever holds the Lease', async () => {
   const holders = [{ lease: 'sluice-statefulset-web', holder: 'desk_17_x' }]
   const { code, document } = await plan({ holders })
   expect(code).toBe(1)
-  const held = 'the Lease sluice-statefulset-web is held by desk_17_x: where that is at work, '
-  expect(document.warnings).toEqual(['of the plan', expect.stringContaining(`${held}an upgrade ends with exit code 7; `)])
+  const held = { code: 'lease-may-be-held', lease: 'sluice-statefulset-web', holder: 'desk_17_x' }
+  const words = 'the Lease sluice-statefulset-web is held by desk_17_x: where that is at work, '
+  const own = { ...said('of the plan'), message: 'of the plan' }
+  const message: unknown = expect.stringContaining(`${words}an upgrade ends with exit code 7; `)
+  expect(document.warnings).toEqual([own, { ...held, command: 'upgrade', message }])
   const undo = await plan({ holders, request: { undo: {} } })
-  expect(undo.document.warnings[1]).toContain(`${held}an undo ends with exit code 7; `)
-  expect((await plan()).document.warnings).toEqual(['of the plan'])
+  expect(undo.document.warnings[1]!.message).toContain(`${words}an undo ends with exit code 7; `)
+  expect((await plan()).document.warnings).toEqual([own])
 })
 
 test('with -v a plan logs to stderr, as an upgrade does, and without it nothing', async () => {
@@ -83,31 +91,32 @@ test('a mistake of sluice itself is no plan with changes', async () => {
 
 test('a command that it prints names the program that was called, and the way to the cluster', async () => {
   const flags = { context: 'prod' }
-  const command = 'kubectl sluice resolve --context prod pod/web-1 -n shop --traffic out'
+  const shell = 'kubectl sluice resolve --context prod pod/web-1 -n shop --traffic out'
+  const resolve = { command: 'resolve', namespace: 'shop', pod: 'web-1', traffic: 'out' } as const
   const refusals: Refusal[] = [
-    { code: 'left-open', message: 'it must not be', hint: 'Say so:', command: 'sluice resolve pod/web-1 -n shop --traffic out' },
+    { code: 'unreadable-journal', pod: 'web-1', because: said('it must not be'), isOnRecord: true, resolve },
   ]
   const refused = await plan({ refusals, flags })
-  expect(refused.document.refusals).toMatchObject([{ command }])
+  expect(refused.document.refusals).toMatchObject([{ code: 'unreadable-journal', resolve: { ...resolve, shell } }])
   expect(refused.code).toBe(3)
-  const failed = await plan({ error: new RunError('preflight', 'sluice resolve pod/web-1 --traffic out'), flags })
-  expect(failed).toMatchObject({ code: 3, err: `error: ${command}\n` })
+  const halfDone = { code: 'half-done-not-in-config', pod: 'web-1', place: { loadBalancer: 'edge' }, resolve } as const
+  const failed = await plan({ error: new RunError('preflight', halfDone), flags })
+  expect(failed.code).toBe(3)
+  expect(failed.err).toMatch(/^error: pod\/web-1 is half done, /)
+  expect(failed.err.endsWith(`${shell}\n`)).toBe(true)
 })
 
 test('the last lines are the command that does what the plan shows, and of a refused plan the way out', async () => {
   expect((await planText({})).slice(-2)).toEqual(['To do this:', '  kubectl sluice upgrade sts/web app=r/app:v2'])
-  const refusal: Refusal = {
-    code: 'update-strategy',
-    message: 'RollingUpdate',
-    hint: 'Change it.',
-    command: 'kubectl -n shop patch sts web',
-  }
-  const refused = await planText({ refusals: [refusal, { ...refusal, message: 'the other one' }] })
+  const resume: Command = { command: 'kubectl', namespace: 'shop', args: ['rollout', 'resume', 'deployment/web'] }
+  const refusal: Refusal = { code: 'workload-paused', workload: 'deployment/web', resume }
+  const refused = await planText({ refusals: [refusal, { ...refusal, workload: 'deployment/other' }] })
+  const paused = 'is paused: whoever resumes it may start a rollout that replaces the pods [workload-paused]'
   expect(refused.slice(-4)).toEqual([
-    'refused: RollingUpdate [update-strategy]',
-    'refused: the other one [update-strategy]',
-    '    Change it.',
-    '      kubectl -n shop patch sts web',
+    `refused: deployment/web ${paused}`,
+    `refused: deployment/other ${paused}`,
+    '    Resume it, and run again once its rollout is over.',
+    '      kubectl -n shop rollout resume deployment/web',
   ])
   expect(refused).not.toContain('To do this:')
 })

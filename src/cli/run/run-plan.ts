@@ -1,7 +1,6 @@
-import type { LeaseHolder } from '../../engine/run.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
-import { completeFor } from '../printed-commands/complete-commands.ts'
-import { completeFailure, completePlan } from '../printed-commands/complete-events.ts'
+import { writingFor } from '../printed-commands/writing.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { failureOf } from '../failures.ts'
 import { createLogger, logEvent } from '../log.ts'
@@ -13,14 +12,6 @@ import { reportFailure } from '../report-failure.ts'
 import { upgradeRequest } from './upgrade-request.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
 
-/** A Lease is given back at the end of a run. Whether its holder lives shows in seconds, for which a plan does not wait. */
-function heldWords({ lease, holder }: LeaseHolder, run: string): string {
-  return (
-    `the Lease ${lease} is held by ${holder}: where that is at work, ${run} ends with exit code 7; ` +
-    'where it was killed, one goes on with what it has left open'
-  )
-}
-
 /** Looks and plans, touches nothing. A signal may end it anywhere. */
 export async function runPlan(
   order: Pick<UpgradeOrder, 'request' | 'flags' | 'invocation'>,
@@ -29,9 +20,9 @@ export async function runPlan(
   const { terminal } = deps
   const { request, flags } = order
   let sluice: Sluice | undefined
-  const complete = completeFor(order, terminal.env, () => sluice?.cluster.namespace)
+  const write = writingFor(order, terminal.env)
   function fail(error: unknown): ExitCode {
-    const failure = completeFailure(failureOf(error, { touched: false, plans: true }), complete)
+    const failure = failureOf(error, { touched: false, plans: true }, write)
     reportFailure(failure, flags, terminal)
     return failure.code
   }
@@ -44,13 +35,14 @@ export async function runPlan(
     sluice = await deps.openSluice()
     const plan = await sluice.plan(upgradeRequest(request), {
       onEvent(event) {
-        if (logger !== undefined) logEvent(logger, event)
+        if (logger !== undefined) logEvent(logger, event, write)
       },
     })
-    const run = request.undo === undefined ? 'an upgrade' : 'an undo'
-    const warnings = [...plan.warnings, ...plan.holders.map((holder) => heldWords(holder, run))]
-    const perform = performCommand(order.invocation, flags, terminal.env, undoneUnnamed(request, plan))
-    return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal, perform)
+    const command = request.undo === undefined ? 'upgrade' : 'undo'
+    const held = plan.holders.map(({ lease, holder }): Reason => ({ code: 'lease-may-be-held', lease, holder, command }))
+    const warnings = [...plan.warnings, ...held]
+    const { shell: perform } = performCommand(order.invocation, flags, terminal.env, undoneUnnamed(request, plan))
+    return printPlan({ ...plan, warnings }, flags, terminal, { perform, write })
   } catch (error) {
     return fail(error)
   } finally {

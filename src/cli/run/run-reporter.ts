@@ -1,3 +1,5 @@
+import type { Warning } from '../../journal/account.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import type { RunEvent, RunResult } from '../../engine/events.ts'
 import { processIdentity } from '../../library/process-identity.ts'
 import { loadPage, writeReportFiles, type ReportFile } from './report-files.ts'
@@ -10,12 +12,16 @@ export interface RunReporter {
    * Never throws, since the run is what it is: gives warnings of what could not be written. Once: what comes when the run has
    * ended makes no other one of it.
    */
-  write(ending: Pick<RunResult, 'outcome' | 'reason'>): string[]
+  write(ending: Pick<RunResult, 'outcome' | 'reason'>): Warning[]
 }
 
 const SILENT: RunReporter = { onEvent: () => {}, write: () => [] }
 
-export async function createRunReporter(files: readonly ReportFile[], { clock }: Pick<Terminal, 'clock'>): Promise<RunReporter> {
+export async function createRunReporter(
+  files: readonly ReportFile[],
+  { clock }: Pick<Terminal, 'clock'>,
+  write: Writing,
+): Promise<RunReporter> {
   if (files.length === 0) return SILENT
   // Before the run: a second signal leaves no time for it.
   const page = await loadPage(files)
@@ -32,15 +38,14 @@ export async function createRunReporter(files: readonly ReportFile[], { clock }:
     write: (result) => {
       if (isWritten) return []
       isWritten = true
-      return unwritten().map(
-        ({ path, message }) =>
-          `the report could not be written to ${path}: ${message}. The run is as told here${run === '' ? '' : `, and sluice report ${run} makes it anew`}`,
-      )
+      return unwritten().map(({ path, message }) => ({
+        reason: { code: 'report-not-written', path, said: message, ...(run === '' ? {} : { run }) },
+      }))
 
       function unwritten(): { path: string; message: string }[] {
         try {
           const now = { by: processIdentity(), at: new Date(clock.wallNow()), result }
-          return writeReportFiles(files, buildReport(recorder.record(now)), page)
+          return writeReportFiles(files, buildReport(recorder.record(now)), { page, write })
         } catch (error) {
           return files.map(({ path }) => ({ path, message: String(error) }))
         }

@@ -8,11 +8,11 @@ import { runUpgrade, type UpgradeOrder } from './run-upgrade.ts'
 import type { FakeClock } from '../testing/fake-clock.ts'
 import { createFakeSluice } from '../testing/fake-sluice.ts'
 import { createFakeTerminal } from '../testing/fake-terminal.ts'
-import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { at, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import { createScreen } from '../testing/screen.ts'
 
 const STARTED: RunEventBody = { type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] }
-const DRAINING: RunEventBody = { type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits' }
+const DRAINING: RunEventBody = { type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', waiting: said('waits') }
 
 function orderOf(fields: Partial<UpgradeOrder> = {}): UpgradeOrder {
   return {

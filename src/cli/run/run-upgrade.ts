@@ -1,9 +1,9 @@
+import type { Warning } from '../../journal/account.ts'
 import type { RunResult } from '../../engine/events.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import type { Run, RunOptions } from '../../library/run.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { completeFor } from '../printed-commands/complete-commands.ts'
-import { completeEvent, completeFailure, completePlan, completeResult } from '../printed-commands/complete-events.ts'
+import { writingFor } from '../printed-commands/writing.ts'
 import { closeInTime } from './close-in-time.ts'
 import { createEventGate } from './event-gate.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -17,7 +17,7 @@ import { isRunOver } from './is-run-over.ts'
 import { createLogger, logEvent } from '../log.ts'
 import { abortInterrupted, codeOnceOrdered, orderStands } from './order-stands.ts'
 import { createRenderer } from '../output/create-renderer.ts'
-import { goOn, LIFT } from '../output/sentences.ts'
+import { goOn, LIFT, warning } from '../output/sentences.ts'
 import { liftCommand } from '../printed-commands/order-command.ts'
 import { reportFailure } from '../report-failure.ts'
 import type { ReportFile } from './report-files.ts'
@@ -53,12 +53,12 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const { terminal } = deps
   const { flags, aborts = false } = order
   const { clock, env, err } = terminal
-  const resume = (): string => resumeCommand(order.invocation, flags, env, undoneUnnamed(order.request, plan))
+  const resume = (): string => resumeCommand(order.invocation, flags, env, undoneUnnamed(order.request, plan)).shell
   let sluice: Sluice | undefined
   let run: Run | undefined
   let plan: Plan | undefined
-  const complete = completeFor(order, env, () => sluice?.cluster.namespace)
-  const failed = (error: unknown, touched: boolean): Failure => completeFailure(failureOf(error, { touched }), complete)
+  const write = writingFor(order, env)
+  const failed = (error: unknown, touched: boolean): Failure => failureOf(error, { touched }, write)
   const tell = (failure: Failure): void => reportFailure(failure, flags, terminal)
   const now = (): string => new Date(clock.wallNow()).toISOString()
 
@@ -77,12 +77,12 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     },
   })
   const logger = await createLogger(flags.verbose === true, terminal)
-  const renderer = await createRenderer(flags, terminal)
-  const reporter = await createRunReporter(order.reportFiles ?? [], terminal)
+  const renderer = await createRenderer(flags, { ...terminal, write })
+  const reporter = await createRunReporter(order.reportFiles ?? [], terminal, write)
   const events = createEventGate(
     (event) => {
       reporter.onEvent(event)
-      if (logger !== undefined) logEvent(logger, event)
+      if (logger !== undefined) logEvent(logger, event, write)
     },
     untilBroken(renderer.onEvent, (error) => {
       // What is written below a table would go with its next frame.
@@ -95,7 +95,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const given = events.order()?.order
     if (aborts || given === 'abort') return orderStands(resume())
     const isPaused = given === 'pause'
-    const lift = isPaused ? `${LIFT}\n  ${liftCommand(plan!, flags, order.invocation, env)}\n` : ''
+    const lift = isPaused ? `${LIFT}\n  ${liftCommand(plan!, flags, order.invocation, env).shell}\n` : ''
     return `${lift}${goOn(isPaused)}\n  ${resume()}\n`
   }
 
@@ -110,19 +110,18 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const { graceMs } = order.request
     run = deps.start?.({ graceMs }) ?? sluice.upgrade(upgradeRequest(order.request), { graceMs })
     const taken = takeEvents(run)
-    plan = completePlan(await run.plan, complete)
+    plan = await run.plan
     if (plan.refusals.length > 0) {
       renderer.close()
       const { printPlan } = await import('./print-plan.ts')
-      const refused = printPlan(plan, flags, terminal, resume())
+      const refused = printPlan(plan, flags, terminal, { perform: resume(), write })
       if (aborts) err.write(orderStands(resume()))
       return settle(aborts ? codeOnceOrdered(refused) : refused)
     }
     interrupts.stopInOrder(stop, stopAtOnce)
     events.open()
     const startedAt = now()
-    const [ended] = await Promise.all([run.result, taken])
-    const result = completeResult(ended, complete)
+    const [result] = await Promise.all([run.result, taken])
     const exitCode = settle(finalCode(result, interrupts.cause, aborts))
     const finishedAt = now()
     const unwritten = writeReport(result)
@@ -137,7 +136,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   }
 
   async function takeEvents({ events: told }: Run): Promise<void> {
-    for await (const event of told) events.take(completeEvent(event, complete))
+    for await (const event of told) events.take(event)
   }
 
   /** The first interrupt. */
@@ -150,7 +149,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   }
 
   function stopAtOnce(firstCode: ExitCode, cause: InterruptCause): void {
-    writeReport({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
+    writeReport({ outcome: 'interrupted', reason: { code: 'stopped-at-once' } })
     renderer.close()
     if ('bug' in cause) tell(failed(cause.bug, true))
     else err.write(`${cause.signal} again: stopped at once. ${next()}`)
@@ -161,16 +160,16 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   function breakOff(error: unknown): ExitCode {
     const touched = events.runHasStarted()
     const failure = failed(error, touched)
-    if (touched) writeReport({ outcome: 'failed', reason: failure.lines.join(' ') })
+    if (touched) writeReport({ outcome: 'failed', reason: { code: 'error', said: failure.lines.join(' ') } })
     renderer.close()
     tell(failure)
     if (aborts || touched) err.write(next())
     return settle(aborts ? codeOnceOrdered(failure.code) : failure.code)
   }
 
-  function writeReport(ending: Pick<RunResult, 'outcome' | 'reason'>): string[] {
+  function writeReport(ending: Pick<RunResult, 'outcome' | 'reason'>): Warning[] {
     const warnings = reporter.write(ending)
-    for (const warning of warnings) renderer.notice(`warning: ${warning}`)
+    for (const one of warnings) renderer.notice(warning(one, write))
     return warnings
   }
 

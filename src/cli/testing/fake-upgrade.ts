@@ -6,7 +6,7 @@ import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import { RunError } from '../../engine/errors.ts'
 import type { PodOutcome, RunEvent, RunEventBody, RunOutcome } from '../../engine/events.ts'
-import { needsOperatorInstructions } from '../../engine/instructions.ts'
+import { needsOperatorAdvice } from '../../engine/advice.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
@@ -17,7 +17,7 @@ import { parseReportFiles } from '../run/report-files.ts'
 import { runUpgrade } from '../run/run-upgrade.ts'
 import { processTerminal } from '../terminal.ts'
 import { createFakeSluice, type FakeRun } from './fake-sluice.ts'
-import { at, podResult, runResult, samplePlan } from './samples.ts'
+import { at, podResult, runResult, samplePlan, said } from './samples.ts'
 import type { Refusal } from '../../plan/plan.ts'
 
 const [, , scenario = '', , format = 'text', aborts] = process.argv
@@ -59,14 +59,14 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
   },
   /** Goes on talking until it is interrupted. */
   chatty: async (emit) => {
-    const timer = setInterval(() => emit({ type: 'warning', message: 'still here' }), 5)
+    const timer = setInterval(() => emit({ type: 'warning', reason: said('still here') }), 5)
     await once(wakes, 'interrupt')
     clearInterval(timer)
     return 'interrupted'
   },
   /** Talks more than any pipe holds. */
   loud: async (emit) => {
-    for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', message: 'x'.repeat(1000) })
+    for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', reason: said('x'.repeat(1000)) })
     // To the descriptor itself: proof that the process is not held up by its output. Not where it may be full of a log.
     if (process.env['SLUICE_LOG'] === undefined) setTimeout(() => writeSync(2, 'the event loop turns\n'), 0)
     await once(wakes, 'interrupt')
@@ -74,13 +74,13 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
   },
   /** Has told more than any pipe holds, and is done. */
   told: async (emit) => {
-    for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', message: 'x'.repeat(1000) })
+    for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', reason: said('x'.repeat(1000)) })
     // When nothing but its output is left.
     setTimeout(() => writeSync(2, 'all is told\n'), 200)
     return 'done'
   },
   forbidden: async () => {
-    throw new WorkloadError('forbidden', 'not allowed to patch pods')
+    throw new WorkloadError('forbidden', { code: 'not-allowed', verbs: ['patch'], resource: 'pods', namespace: 'shop' })
   },
   failed: async () => 'failed',
   /** By the write of the template. */
@@ -137,28 +137,39 @@ async function prepare(onEvent: (event: RunEvent) => void): Promise<FakeRun> {
     writeSync(2, 'preparing\n')
     return never
   }
-  if (scenario === 'renamed') throw new RunError('preflight', 'pod/web-1 is half done: sluice resolve pod/web-1 --traffic in')
+  if (scenario === 'renamed') {
+    const resolve = { command: 'resolve', pod: 'web-1', namespace: 'shop', traffic: 'in' } as const
+    throw new RunError('preflight', {
+      code: 'half-done-not-in-config',
+      pod: 'web-1',
+      place: { loadBalancer: 'edge' },
+      resolve,
+    })
+  }
   const emit = (body: RunEventBody): void => onEvent(at(0, body))
-  const command = 'sluice resolve pod/web-1 -n shop --traffic out'
-  const refusal: Refusal = { code: 'left-open', message: 'it must not be', hint: 'Say so:', command }
+  const refusal: Refusal = {
+    code: 'unreadable-journal',
+    pod: 'web-1',
+    because: said('it must not be'),
+    isOnRecord: true,
+    resolve: { command: 'resolve', pod: 'web-1', namespace: 'shop', traffic: 'out' },
+  }
   const plan = scenario === 'refused' ? { ...samplePlan, refusals: [refusal] } : samplePlan
   emit({ type: 'planned', plan })
   return {
     plan,
     execute: async () => {
       emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] })
-      emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits for edge' })
+      emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', waiting: said('waits for edge') })
       const outcome = await scenarios[scenario]!(emit)
       const pod = { name: 'web-1', namespace: 'shop' }
       const result = podResult({
         uid: 'u1',
         pod: 'web-1',
         outcome: OUTCOMES[outcome] ?? 'unchanged',
-        ...(outcome === 'needsOperator'
-          ? { instructions: needsOperatorInstructions({ pod, gone: true, targets: [], former: [] }) }
-          : {}),
+        ...(outcome === 'needsOperator' ? { advice: needsOperatorAdvice({ pod, gone: true, targets: [], former: [] }) } : {}),
       })
-      const whole = runResult({ outcome, reason: `it was ${outcome}`, pods: [result] })
+      const whole = runResult({ outcome, reason: said(`it was ${outcome}`), pods: [result] })
       emit({ type: 'podFinished', result })
       emit({ type: 'finished', result: whole })
       return whole

@@ -1,4 +1,6 @@
+import type { NextCommand, NextPurpose } from '../printed-commands/next-command.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
+import type { ReasonOf } from '../../reasons/reason.ts'
 import type { PodResult, RunEvent, RunEventBody, RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
 
@@ -17,7 +19,7 @@ export const samplePlan: Plan = {
       uid: 'u1',
       name: 'web-1',
       action: 'upgrade',
-      reason: 'runs other images',
+      reason: { code: 'to-upgrade', rotation: 'in', lookedFor: [], waitsForNode: false },
       images: [{ container: 'app', from: 'r/app:v1', to: 'r/app:v2' }],
       targets: [{ loadBalancer: 'edge', target: 'web/web1', inRotation: true }],
     },
@@ -25,26 +27,48 @@ export const samplePlan: Plan = {
       uid: 'u0',
       name: 'web-0',
       action: 'skip',
-      reason: 'runs the wanted images',
+      reason: { code: 'runs-wanted-images', ready: true },
       images: [],
       targets: [{ loadBalancer: 'edge', target: 'web/web0', inRotation: false }],
     },
   ],
   window: 1,
-  guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1', meaning: 'once, assuming bounded calls' }],
-  warnings: ['web-0 is out of rotation by an operator'],
+  guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
+  warnings: [{ code: 'min-ready-longer', workload: 'statefulset/web', minReadyMs: 10_000 }],
   refusals: [],
 }
 
 export function podResult(fields: Partial<PodResult> & Pick<PodResult, 'pod' | 'outcome'>): PodResult {
-  return { uid: `uid-${fields.pod}`, reason: 'because', out: false, phases: {}, ...fields }
+  return {
+    uid: `uid-${fields.pod}`,
+    reason: said('because'),
+    traffic: 'asBefore',
+    record: 'closed',
+    advice: [],
+    phases: {},
+    ...fields,
+  }
 }
 
 export function runResult(fields: Partial<RunResult> = {}): RunResult {
-  return { run: 'r7', outcome: 'done', reason: 'all pods run the wanted images', pods: [], ...fields }
+  return { run: 'r7', outcome: 'done', reason: said('all pods run the wanted images'), pods: [], ...fields }
+}
+
+/** A reason of a test's own. */
+export function said(words: string): ReasonOf<'error'> {
+  return { code: 'error', said: words }
 }
 
 /** An event so many milliseconds after the beginning, which was at noon. */
 export function at(atMs: number, body: RunEventBody): RunEvent {
   return { ...body, atMs, wallAt: new Date(Date.parse('2026-03-01T12:00:00Z') + atMs).toISOString() }
+}
+
+/** A command to run after a run. */
+export function nextCommand(to: NextPurpose, shell: string, workload?: string): NextCommand {
+  return { to, argv: shell.split(' '), shell, ...(workload === undefined ? {} : { workload }) }
+}
+
+export function goOn(shell: string): NextCommand {
+  return nextCommand('goOn', shell)
 }

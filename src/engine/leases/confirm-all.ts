@@ -13,6 +13,6 @@ export async function confirmAll(held: Iterable<Ownership>): Promise<boolean | u
 
 /** @throws RunError of kind `conflict` where another has it, `deadline` where nobody can say */
 export function assertConfirmed(confirmed: boolean | undefined): void {
-  if (confirmed === undefined) throw new RunError('deadline', 'the Lease could not be renewed, and has run out')
-  if (!confirmed) throw new RunError('conflict', 'the Lease is not held any more')
+  if (confirmed === undefined) throw new RunError('deadline', { code: 'lease-ran-out' })
+  if (!confirmed) throw new RunError('conflict', { code: 'lease-lost' })
 }

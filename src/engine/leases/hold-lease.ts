@@ -1,3 +1,4 @@
+import type { Reason } from '../../reasons/reason.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isConflict, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
@@ -61,7 +62,7 @@ export interface HoldOptions {
    */
   onRegained(): Promise<void>
   /** Another owner has it: nothing may be changed any more. */
-  onLost(reason: string): void
+  onLost(reason: Reason): void
   /** `order` is another than before. */
   onOrder(): void
   onTrouble(error: Error): void
@@ -83,7 +84,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
   const epoch = first.transitions
   let until = firstUntil
   let lost = false
-  let reason = ''
+  let reason: Reason = { code: 'lease-lost' }
   let ended = false
   let timer: unknown
   let renewing: Promise<void> = Promise.resolve()
@@ -151,7 +152,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
         return true
       }
       lost = true
-      reason = takenWords(lease, now)
+      reason = takenBy(lease, now)
       return false
     } catch (error) {
       options.onTrouble(error as Error)
@@ -251,11 +252,8 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
   }
 }
 
-function takenWords(lease: string, now: LeaseRecord | undefined): string {
-  if (now === undefined) return `the Lease ${lease} was deleted`
-  if (now.holder === '')
-    return `the Lease ${lease} is nobody’s any more: another owner has given it back, or somebody has cleared it`
-  return `${now.holder} has taken the Lease ${lease}`
+function takenBy(lease: string, now: LeaseRecord | undefined): Reason {
+  return { code: 'lease-taken', lease, ...(now === undefined ? {} : { holder: now.holder }) }
 }
 
 /** When a Lease that is written now runs out, on both clocks. */

@@ -2,6 +2,7 @@ import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
 import { POD } from '../../workloads/kinds/pod.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
+import { reasonWords } from '../../report/words/words.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
@@ -61,8 +62,8 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
       namespace: 'shop',
       signal: new AbortController().signal,
       seen,
-      tell: (event) => told.push(event.type === 'warning' ? event.message : event.type),
-      onLost: (reason) => told.push(reason),
+      tell: (event) => told.push(event.type === 'warning' ? reasonWords(event.reason) : event.type),
+      onLost: (reason) => told.push(reasonWords(reason)),
       onOrder() {},
     })
   return { clock, refs, servers, client, ledgers, journaled, take, told }
@@ -211,7 +212,7 @@ describe('another owner has come while the Leases were being made', () => {
     if (ledger !== undefined) ledgers.push(ledgerOf(ledger))
     await expect(owners.assertAlone()).rejects.toMatchObject({
       kind: 'conflict',
-      message: expect.stringContaining('another run has come while the Lease sluice-pod-web-0'),
+      reason: { code: 'lease-contested', leases: expect.arrayContaining(['sluice-pod-web-0']) as string[] },
     })
     await owners.release()
     expect(Array.from(servers.values(), (server) => server.lease()!.spec.holderIdentity)).not.toContain('')
@@ -246,7 +247,7 @@ test('a journal whose epoch no Lease can count: named, and no Lease is asked for
   journaled(Number.MAX_SAFE_INTEGER)
   await expect(take()).rejects.toMatchObject({
     kind: 'preflight',
-    message: expect.stringContaining('the journal of pod/web-0 names the epoch 9007199254740991'),
+    reason: { code: 'epoch-too-large', pod: 'web-0', epoch: Number.MAX_SAFE_INTEGER },
   })
   expect(Array.from(servers.values(), ({ calls }) => calls)).toEqual([[], [], []])
 })
@@ -260,7 +261,7 @@ test('control: one that somebody renews meanwhile is not taken', async () => {
     server.write({ holderIdentity: 'alive', leaseTransitions: 2, renewTime: String(time) })
     await clock.advance(4_000)
   }
-  expect(failure).toMatchObject({ kind: 'conflict', message: expect.stringContaining('alive') })
+  expect(failure).toMatchObject({ kind: 'conflict', reason: { code: 'lease-held', holder: 'alive' } })
 })
 
 test('an abort that looks at them before waits no longer than for one of them', async () => {

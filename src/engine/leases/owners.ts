@@ -1,5 +1,6 @@
 import type { PodView } from '../../pods/glossary.ts'
-import { messageOf, RunError } from '../errors.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { reasonOf, RunError } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
 import { confirmAll } from './confirm-all.ts'
 import { leaseName } from './lease.ts'
@@ -52,7 +53,7 @@ export interface OwnersOptions {
   tell(event: RunEventBody): void
   /** Leases as they were before the world was looked at. */
   seen: ReadonlyMap<string, SeenLease>
-  onLost(reason: string): void
+  onLost(reason: Reason): void
   onOrder(): void
 }
 
@@ -136,7 +137,7 @@ export async function takeOwners({
         onRegained: () => world.refresh(),
         onLost,
         onOrder,
-        onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),
+        onTrouble: (error) => tell({ type: 'warning', reason: { code: 'lease-not-renewed', because: reasonOf(error) } }),
       })
       held.set(assessed, ownership)
       // Until `assertAlone` has looked. Found by reading: it was given back before that, and a third began beside the one that may act.
@@ -159,11 +160,8 @@ export async function takeOwners({
       else contested.delete(ownership)
     }
     if (!isContested) return
-    const lease = overtaken ?? first.map(leaseName).join(', ')
-    throw new RunError(
-      'conflict',
-      `another run has come while the Lease ${lease} was being made, and somebody has deleted its own; it may still be at work for a few seconds: run the same command again`,
-    )
+    const leases = overtaken === undefined ? first.map(leaseName) : [overtaken]
+    throw new RunError('conflict', { code: 'lease-contested', leases })
   }
 
   function isWritten({ lease, takenFrom }: Ownership): boolean {

@@ -93,7 +93,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       if (renewed && watched?.once !== true && found.holder !== '') {
         throw new RunError(
           'conflict',
-          `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it${pausedWords(found)}`,
+          { code: 'lease-held', lease, holder: found.holder, ...pausedBy(found) },
           { holder: found.holder },
         )
       }
@@ -163,27 +163,30 @@ function countable(transitions: number): number {
 /** The next owner counts one more than the largest number known. `record` is a pod's name, where it is known. */
 export function assertEpochFits(epochFloor: number, lease: string, record?: string): void {
   if (epochFloor < LARGEST_EPOCH) return
-  const where = record === undefined ? 'the journal of a pod' : `the journal of pod/${record}`
-  throw new RunError(
-    'preflight',
-    `${where} names the epoch ${epochFloor}, and the Lease ${lease} cannot count beyond ${LARGEST_EPOCH}: somebody has edited it; see that the pod is in rotation, remove its journal with no run at work, and run again`,
-  )
+  throw new RunError('preflight', {
+    code: 'epoch-too-large',
+    lease,
+    epoch: epochFloor,
+    largest: LARGEST_EPOCH,
+    ...(record === undefined ? {} : { pod: record }),
+  })
 }
 
 function countedOut({ transitions }: LeaseRecord, { namespace, lease, epochFloor }: OwnershipOptions): RunError {
   const patch = JSON.stringify({ spec: { leaseTransitions: epochFloor() } })
-  return new RunError(
-    'preflight',
-    `the Lease ${lease} cannot be taken: its leaseTransitions is ${transitions}, and there is no larger number for the next owner: somebody has edited it; with no run at work, set it back: kubectl patch lease ${lease} -n ${namespace} --type merge -p '${patch}'`,
-  )
+  const args = ['patch', 'lease', lease, '--type', 'merge', '-p', patch]
+  return new RunError('preflight', {
+    code: 'lease-counted-out',
+    lease,
+    transitions,
+    setBack: { command: 'kubectl', namespace, args },
+  })
 }
 
 /** It will not be over by itself. */
-function pausedWords({ annotations }: LeaseRecord): string {
+function pausedBy({ annotations }: LeaseRecord): { pausedBy?: string } {
   const given = readOrder(annotations)
-  return given?.order === 'pause'
-    ? `; it is paused by ${given.by}, until sluice resume or sluice abort of the same workloads`
-    : ''
+  return given?.order === 'pause' ? { pausedBy: given.by } : {}
 }
 
 /** It may have been written, or no byte left. */

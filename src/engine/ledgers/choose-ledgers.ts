@@ -58,8 +58,8 @@ export function chooseLedgers(all: readonly PlacedLedger[], { request, world }: 
 function endedMeanwhile(runs: readonly string[], finished: readonly PlacedLedger[]): RunError {
   const left = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted?.left ?? []) : []))
   return left.length > 0
-    ? new RunError('conflict', `aborted, but ${left.join('; ')}`)
-    : new RunError('aborted', 'the run has come to its end meanwhile')
+    ? new RunError('conflict', { code: 'aborted-but', left })
+    : new RunError('aborted', { code: 'run-ended-meanwhile' })
 }
 
 /** What is to be undone says more than the images that are still to be put back. */

@@ -1,6 +1,7 @@
 import { resourceOf } from '../../workloads/resources.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
+import type { Reason } from '../../reasons/reason.ts'
 import { writeJournal } from '../../journal/journal.ts'
 import { LEDGER_LABEL, ledgerChunks, writeHeader } from '../../journal/ledger.ts'
 import type { Journal } from '../../pods/glossary.ts'
@@ -148,7 +149,7 @@ describe('a run that is not finished, of which a person has settled all', () => 
   }
 
   test('goes where its workload is gone: no command could go on with it', async () => {
-    expect(await cleanedRun({})).toEqual(['nothing of run r1 is open, and statefulset/web is gone'])
+    expect(await cleanedRun({})).toEqual([{ code: 'workload-gone-for-good', run: 'r1', workloads: ['statefulset/web'] }])
   })
 
   // Found by a breaker: no command could take its Lease over, since the workload was gone, and the record was kept for good.
@@ -199,8 +200,8 @@ test('a finished run that an undo takes back, which was killed, stays: the same 
   expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
     [],
     [
-      'run r1 is finished, and needed still: run r2, which is not finished, takes it back',
-      'run r2 is not finished: the same command goes on with it, and sluice abort ends it',
+      { code: 'run-needed', run: 'r1', finished: true, by: { need: 'undo', run: 'r2' } },
+      { code: 'run-not-finished', run: 'r2' },
     ],
   ])
 })
@@ -227,8 +228,8 @@ test('of two finished runs that have settled the same pod of one that is not fin
     const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun }, client)
     expect(report.removed.map(({ name }) => name)).toEqual(['sluice-run-r2'])
     expect(report.kept.map(({ reason }) => reason)).toEqual([
-      'run r1 is not finished: the same command goes on with it, and sluice abort ends it',
-      'run r3 is finished, and needed still: it has settled pods of run r1, which is not finished',
+      { code: 'run-not-finished', run: 'r1' },
+      { code: 'run-needed', run: 'r3', finished: true, by: { need: 'settled', run: 'r1' } },
     ])
   }
 })
@@ -252,8 +253,8 @@ test('a run that is not finished, of a workload that is gone, stays while it has
   expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
     [],
     [
-      'run r1 is not finished: the same command goes on with it, and sluice abort ends it',
-      'run r2 is not finished, and needed still: it has settled pods of run r1, which is not finished',
+      { code: 'run-not-finished', run: 'r1' },
+      { code: 'run-needed', run: 'r2', finished: false, by: { need: 'settled', run: 'r1' } },
     ],
   ])
 })
@@ -270,7 +271,10 @@ test('a finished run of two workloads stays where one of them is named alone, an
     const { removed, kept } = await cleanedUp({ namespace: NAMESPACE, refs, dryRun: true }, client)
     return [removed.length, ...kept.map(({ reason }) => reason)]
   }
-  expect(await clean(['web'])).toEqual([0, 'run r1 is finished, and needed still: it is of statefulset/api too'])
+  expect(await clean(['web'])).toEqual([
+    0,
+    { code: 'run-needed', run: 'r1', finished: true, by: { need: 'workloads', workloads: ['statefulset/api'] } },
+  ])
   expect(await clean(['web', 'api'])).toEqual([1])
 })
 
@@ -295,7 +299,7 @@ test.each([
 describe('a finished run that could be undone', () => {
   const CHANGED = { ...WEB, before: [{ container: 'app', image: 'r/app:v1' }] }
 
-  async function reasons(header: { workloads: (typeof WEB)[]; undoes?: string }, dryRun: boolean): Promise<string[]> {
+  async function reasons(header: { workloads: (typeof WEB)[]; undoes?: string }, dryRun: boolean): Promise<Reason[]> {
     const api = createFakeApi()
     const whole = { run: 'r1', images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1, ...header }
     const [data] = ledgerChunks({ header: whole, entries: new Map() })
@@ -306,11 +310,13 @@ describe('a finished run that could be undone', () => {
   }
 
   test('goes with its way back, and that is said', async () => {
-    const finished = 'run r1 finished at 2026-01-02'
-    expect(await reasons({ workloads: [CHANGED] }, true)).toEqual([`${finished}; it can then not be undone`])
-    expect(await reasons({ workloads: [CHANGED] }, false)).toEqual([`${finished}; it cannot be undone any more`])
-    expect(await reasons({ workloads: [WEB] }, true), 'control: nothing was changed').toEqual([finished])
-    expect(await reasons({ workloads: [CHANGED], undoes: 'r0' }, true), 'control: an undo').toEqual([finished])
+    const finished = { code: 'run-finished', run: 'r1', at: '2026-01-02' }
+    expect(await reasons({ workloads: [CHANGED] }, true)).toEqual([{ ...finished, undo: 'not-then' }])
+    expect(await reasons({ workloads: [CHANGED] }, false)).toEqual([{ ...finished, undo: 'no-more' }])
+    expect(await reasons({ workloads: [WEB] }, true), 'control: nothing was changed').toEqual([{ ...finished, undo: 'never' }])
+    expect(await reasons({ workloads: [CHANGED], undoes: 'r0' }, true), 'control: an undo').toEqual([
+      { ...finished, undo: 'never' },
+    ])
   })
 })
 

@@ -1,3 +1,5 @@
+import type { CleanupNeed } from '../../reasons/cleanup-reasons.ts'
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import { journalOf } from '../../journal/journal.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerPart, ReadLedger } from '../../journal/ledger.ts'
 import { chunkName, readLedgers } from '../../journal/ledger.ts'
@@ -46,7 +48,7 @@ export interface CleanupRecord {
   kind: string
   name: string
   /** Why it is removed, or kept. */
-  reason: string
+  reason: Reason
 }
 
 export interface CleanupReport {
@@ -76,13 +78,17 @@ export async function cleanUp(
   const ledgers = new Set(all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
   for (const found of all) {
     if (found.kind === 'unreadable') {
-      const record = { kind: 'ConfigMap', name: chunkName(found.run, 0), reason: `it cannot be read: ${found.reason}` }
+      const record = {
+        kind: 'ConfigMap',
+        name: chunkName(found.run, 0),
+        reason: { code: 'record-unreadable', problem: found.problem } as const,
+      }
       report.kept.push(record)
       continue
     }
     const { header } = found.ledger
     const names = partNames(header)
-    const asNamed = named.has(header.run) ? 'the open journal of a pod names it' : undefined
+    const asNamed: CleanupNeed | undefined = named.has(header.run) ? { need: 'journal' } : undefined
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
       const isGone = await areGone(header, { client, kinds, namespace })
@@ -93,24 +99,26 @@ export async function cleanUp(
       const isOver = open === 0 && isGone && need === undefined
       const live = isOver ? await liveLease(client, clock, namespace) : undefined
       if (isOver && live === undefined) {
-        const what = header.workloads.map(displayName).join(', ')
-        if (await remove(names, `nothing of run ${header.run} is open, and ${what} is gone`, (to) => deleteLedger(found, to)))
-          ledgers.delete(found.ledger)
+        const workloads = header.workloads.map(displayName)
+        const reason = { code: 'workload-gone-for-good', run: header.run, workloads } as const
+        if (await remove(names, reason, (to) => deleteLedger(found, to))) ledgers.delete(found.ledger)
         continue
       }
       report.kept.push({
         kind: 'ConfigMap',
         name: names[0]!,
-        reason: `run ${header.run} is not finished${unfinishedWords({ open, need, live })}`,
+        reason: unfinished({ run: header.run, open, need, live }),
       })
       continue
     }
     const need = asNamed ?? neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
     if (need !== undefined) {
-      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
+      const reason = { code: 'run-needed', run: header.run, finished: true, by: need } as const
+      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason })
       continue
     }
-    const reason = `run ${header.run} finished at ${header.finishedAt}${wayBack(found.ledger, dryRun)}`
+    const { run, finishedAt } = header
+    const reason = { code: 'run-finished', run, at: finishedAt, undo: wayBack(found.ledger, dryRun) } as const
     if (await remove(names, reason, (to) => deleteLedger(found, to))) ledgers.delete(found.ledger)
   }
   // A part without its ledger: nothing was ever drained by it, since the header is written last.
@@ -121,38 +129,36 @@ export async function cleanUp(
   const orphans = isBusy ? found : intersection(found, orphansAmong(await listLedgerParts(client, namespace)))
   for (const part of orphans) {
     const { name } = part
-    if (isBusy)
-      report.kept.push({ kind: 'ConfigMap', name, reason: 'a part without its ledger, which a run may be about to write' })
-    else await remove([name], 'a part of a ledger that was never begun', (to) => deletePart(part, to))
+    if (isBusy) report.kept.push({ kind: 'ConfigMap', name, reason: { code: 'part-without-ledger', mayBegin: true } })
+    else await remove([name], { code: 'part-without-ledger', mayBegin: false }, (to) => deletePart(part, to))
   }
   return report
 
-  async function remove(names: readonly string[], reason: string, by: (to: LedgerOptions) => Promise<void>): Promise<boolean> {
+  async function remove(names: readonly string[], reason: Reason, by: (to: LedgerOptions) => Promise<void>): Promise<boolean> {
     try {
       if (!dryRun) await by({ client, namespace })
       for (const name of names) report.removed.push({ kind: 'ConfigMap', name, reason })
       return true
     } catch (error) {
       if (!(error instanceof KubeError) || error.kind !== 'conflict') throw error
-      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: 'somebody has written to it meanwhile' })
+      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: { code: 'written-meanwhile' } })
       return false
     }
   }
 }
 
 interface Unfinished {
+  run: string
   /** Pods. */
   open: number
-  need: string | undefined
+  need: CleanupNeed | undefined
   live: LeaseRecord | undefined
 }
 
-function unfinishedWords({ open, need, live }: Unfinished): string {
-  if (live)
-    return `, and ${live.holder || 'somebody'} is at work (${live.name}), maybe on one of its pods: try again once that is over`
-  if (open > 0) return `: ${open} ${open === 1 ? 'pod' : 'pods'} may be open`
-  if (need !== undefined) return `, and needed still: ${need}`
-  return ': the same command goes on with it, and sluice abort ends it'
+function unfinished({ run, open, need, live }: Unfinished): Reason {
+  if (live) return { code: 'run-at-work', run, holder: live.holder, lease: live.name }
+  if (open > 0) return { code: 'run-has-open-pods', run, pods: open }
+  return need === undefined ? { code: 'run-not-finished', run } : { code: 'run-needed', run, finished: false, by: need }
 }
 
 /**
@@ -174,16 +180,16 @@ async function assertKnown(
 }
 
 /** What goes with the record of a run that is no undo itself. */
-function wayBack(ledger: Ledger, dryRun: boolean): string {
-  if (ledger.header.undoes !== undefined || !hasChanged(ledger)) return ''
-  return dryRun ? '; it can then not be undone' : '; it cannot be undone any more'
+function wayBack(ledger: Ledger, dryRun: boolean): ReasonOf<'run-finished'>['undo'] {
+  if (ledger.header.undoes !== undefined || !hasChanged(ledger)) return 'never'
+  return dryRun ? 'not-then' : 'no-more'
 }
 
 /** A run may be of other workloads too, of which nobody has asked to forget it: an undo would take back the run before it. */
-function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): string | undefined {
+function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): CleanupNeed | undefined {
   const others = workloads.filter((one) => !refs.some((ref) => isSameWorkload(one, ref)))
   if (refs.length === 0 || others.length === 0) return undefined
-  return `it is of ${others.map(displayName).join(', ')} too`
+  return { need: 'workloads', workloads: others.map(displayName) }
 }
 
 /** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { PodResult } from '../events.ts'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -10,6 +11,7 @@ import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import type { Recorded } from '../testing/ledgers.ts'
 import { entryOf, ledgersOf, notFound } from '../testing/ledgers.ts'
+import { said } from '../testing/said.ts'
 import type { World } from '../world.ts'
 
 const told = { process: { endedAt: 'then' }, pods: new Map() } as unknown as Parameters<typeof closeLedgers>[0]['told']
@@ -25,7 +27,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       workloads: [],
       store: { get: () => undefined },
       journalOf,
-      traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
+      traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: said('') }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
     await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {}, patiently })
@@ -72,7 +74,7 @@ test('an entry of a pod that this run is not about, with a record that cannot be
     const found = await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default', aborts: false })
     return [found.ledgers.size, found.overlooked]
   }
-  expect(await left({ kind: 'unreadable', reason: 'it is not JSON' })).toEqual([1, ['web-2']])
+  expect(await left({ kind: 'unreadable', problem: { code: 'record-not-json' } })).toEqual([1, ['web-2']])
   expect(await left({ kind: 'none' })).toEqual([0, []])
 })
 
@@ -94,8 +96,17 @@ test('what was left out for a pod, and is told to be out of rotation for the one
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry }])
   const world = { workloads: [], store: { get: () => undefined } } as unknown as World
   const left = async (out: boolean) => {
-    const pods = [
-      { uid: entry.uid, pod: 'web-2', outcome: out ? 'needsOperator' : 'settled', reason: '', out, phases: {} } as const,
+    const pods: PodResult[] = [
+      {
+        uid: entry.uid,
+        pod: 'web-2',
+        outcome: out ? 'needsOperator' : 'settled',
+        reason: said('no answer'),
+        traffic: out ? 'out' : 'leftOut',
+        record: out ? 'open' : 'closed',
+        advice: [],
+        phases: {},
+      },
     ]
     const found = await findLeftOpen({ ledgers, pods, world, client: notFound, namespace: 'default', aborts: false })
     return Array.from(found.ledgers, ({ ledger }) => ledger.header.run)
@@ -177,9 +188,9 @@ test('each says which drain intents count for nothing, whether it stays open or 
       patiently,
     })
   await close(ledgers.superseded)
-  const said = { 1: new Map([['of 1', term]]), 2: new Map([['of 2', term]]) }
-  expect(Object.fromEntries(endings)).toEqual(said)
+  const terms = { 1: new Map([['of 1', term]]), 2: new Map([['of 2', term]]) }
+  expect(Object.fromEntries(endings)).toEqual(terms)
   endings.clear()
   await close([])
-  expect(Object.fromEntries(endings)).toEqual(said)
+  expect(Object.fromEntries(endings)).toEqual(terms)
 })

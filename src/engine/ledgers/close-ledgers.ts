@@ -5,7 +5,7 @@ import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
 import type { ProcessAccount } from '../../journal/account.ts'
 import { areGone } from './cleanup.ts'
 import type { PodResult } from '../events.ts'
-import { UNSETTLED } from '../outcome.ts'
+import { isUnfinished } from '../outcome.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
@@ -60,7 +60,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
   for (const store of ledgers.superseded) if (await isShared(store.ledger.header)) shared.add(store)
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     // Found by reading: the run was over with the first that told of it, nobody could say how it stands, and the next one said done.
-    if (leftOutEntries(store.ledger).some(({ uid }) => results.get(uid)?.out)) open.add(store)
+    if (leftOutEntries(store.ledger).some(({ uid }) => results.get(uid)?.traffic === 'out')) open.add(store)
     const midway = inTheMiddle(store.ledger)
     // One after another: seldom one, and after a workload was made again all of its pods.
     for (const entry of unclosedEntries(store.ledger, allLedgers(ledgers))) {
@@ -116,7 +116,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
   async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[], { run }: LedgerHeader): Promise<boolean> {
     const { uid, targets } = entry
     const result = results.get(uid)
-    if (result) return result.out || result.unclosed === true || UNSETTLED.has(result.outcome)
+    if (result) return isUnfinished(result)
     const observed = world.store.get(uid)
     if (observed) return isLeftBy(run, observed.stored)
     // Nobody has looked after it.

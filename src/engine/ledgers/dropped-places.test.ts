@@ -31,11 +31,11 @@ function balancerOf(name: string, scopes?: readonly string[]): LoadBalancer {
 
 function droppedOf(ledgers: Ledger[], loadBalancers: LoadBalancer[]): string[] {
   return droppedPlaces({ kinds: KINDS, ledgers, refs: [WEB], loadBalancers, pods: () => [] }).map(
-    ({ place, run, pods }) => `${place}, run ${run}, ${pods} pods`,
+    ({ place, run, pods }) => `${place.loadBalancer}/${place.scope ?? '*'}, run ${run}, ${pods} pods`,
   )
 }
 
-const EDGE = 'the load balancer "edge"'
+const EDGE = 'edge/*'
 
 test('what the newest run that has it on record says is told, and nothing that the config has', () => {
   const ledgers = [ledgerOf('1', ['edge', 'inner']), ledgerOf('2', ['edge', 'inner']), ledgerOf('3', ['inner'])]
@@ -47,7 +47,7 @@ test('what the newest run that has it on record says is told, and nothing that t
 
 test('one instance of several is told like a whole one', () => {
   const ledgers = [ledgerOf('1', ['edge/a', 'edge/b'])]
-  expect(droppedOf(ledgers, [balancerOf('edge', ['a'])])).toEqual(['"b" of the load balancer "edge", run 1, 2 pods'])
+  expect(droppedOf(ledgers, [balancerOf('edge', ['a'])])).toEqual(['edge/b, run 1, 2 pods'])
   expect(droppedOf(ledgers, [balancerOf('edge', ['a', 'b'])])).toEqual([])
 })
 
@@ -72,7 +72,7 @@ test('what only pods of another workload had is no concern of this one', () => {
   expect(droppedOf([ledgerOf('1', ['edge'], { workloads: [both.workloads[1]!] }, api)], [])).toEqual([])
 })
 
-test('the refusal names load balancer and run, and the consent', () => {
+test('the refusal names load balancer and run', () => {
   const dropped = droppedPlaces({
     kinds: KINDS,
     ledgers: [ledgerOf('r7', ['edge'])],
@@ -83,10 +83,11 @@ test('the refusal names load balancer and run, and the consent', () => {
   expect(droppedRefusals(dropped, [WEB])).toEqual([
     {
       code: 'load-balancer-dropped',
-      message:
-        'the config does not have the load balancer "edge", where run r7 had 2 pods of statefulset/web on record: ' +
-        'they would be upgraded without a drain there',
-      hint: expect.stringMatching(/^Name it in the config as it was\. .* --retired-load-balancer edge\.$/),
+      loadBalancer: 'edge',
+      places: [{ loadBalancer: 'edge' }],
+      run: 'r7',
+      pods: 2,
+      workloads: ['statefulset/web'],
     },
   ])
 })

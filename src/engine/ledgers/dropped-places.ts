@@ -1,3 +1,5 @@
+import type { ReasonOf } from '../../reasons/reason.ts'
+import type { Place } from '../../reasons/refusals.ts'
 import type { Ledger, RetiredPlace } from '../../journal/ledger.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import type { Refusal } from '../../plan/plan.ts'
@@ -10,8 +12,8 @@ import { isOfOthers } from './of-others.ts'
 
 /** A part of a load balancer in which an earlier run had pods of these workloads, and that the config does not have. */
 export interface DroppedPlace extends RetiredPlace {
-  /** In words. */
-  place: string
+  /** With its scope, where the config has other parts of the load balancer. */
+  place: Place
   /** The newest run that has it on record. */
   run: string
   pods: number
@@ -57,28 +59,20 @@ export function droppedPlaces({ kinds, ledgers, refs, loadBalancers, pods }: Dro
 
 /** Nothing was touched yet. One refusal for each load balancer, which the consent names. */
 export function droppedRefusals(dropped: readonly DroppedPlace[], workloads: readonly WorkloadId[]): Refusal[] {
-  const names = workloads.map(displayName).join(', ')
+  const names = workloads.map(displayName)
   return Array.from(
     Map.groupBy(dropped, ({ loadBalancer }) => loadBalancer),
     ([name, places]): Refusal => {
       const [{ run, pods }] = places as [DroppedPlace]
-      const what = places.map(({ place }) => place).join(' and ')
-      return {
-        code: 'load-balancer-dropped',
-        message:
-          `the config does not have ${what}, where run ${run} had ${pods === 1 ? 'a pod' : `${pods} pods`} of ${names} on record: ` +
-          'they would be upgraded without a drain there',
-        hint:
-          'Name it in the config as it was. Where it gets no requests for them any more, or has another name in the config now, say so: ' +
-          `--retired-load-balancer ${name}.`,
-      }
+      const lost = places.map(({ place }) => place)
+      return { code: 'load-balancer-dropped', loadBalancer: name, places: lost, run, pods, workloads: names }
     },
   )
 }
 
 /** With consent. */
-export function retiredWarning({ place, run }: DroppedPlace): string {
-  return `nothing is drained in ${place}, which run ${run} has on record: it is retired, as --retired-load-balancer says`
+export function retiredWarning({ place, run }: DroppedPlace): ReasonOf<'load-balancer-retired'> {
+  return { code: 'load-balancer-retired', place, run }
 }
 
 function keyOf({ loadBalancer, scope }: RetiredPlace): string {

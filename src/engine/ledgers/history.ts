@@ -57,8 +57,7 @@ export async function openRunLedger({
 }: OpenOptions): Promise<RunLedgers> {
   const options = { client: ports.client, namespace: request.namespace }
   const listed = await listFenced({ request, world, fence: token, ...options, assertOwned })
-  for (const { run, reason } of listed.unreadable)
-    tell({ type: 'warning', message: `the ledger of run ${run} cannot be read, and is left alone: ${reason}` })
+  for (const { run, problem } of listed.unreadable) tell({ type: 'warning', reason: { code: 'ledger-unreadable', run, problem } })
   const { elsewhere, finished } = listed
   const storeOf = (one: PlacedLedger): LedgerStore => resumeLedger(one, options)
   const same = listed.same && storeOf(listed.same)

@@ -93,7 +93,7 @@ describe('for who has the Lease', () => {
 
   test.each<[string, ReadJournal]>([
     ['the same', intent],
-    ['one that cannot be read', { kind: 'unreadable', reason: 'it is not JSON' }],
+    ['one that cannot be read', { kind: 'unreadable', problem: { code: 'record-not-json' } }],
   ])('control: one that comes over %s counts', (_, seen) => {
     expect(seenBy(term, seen)()).toBe('drain 3')
   })

@@ -1,5 +1,6 @@
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, it } from 'vitest'
+import { said } from '../testing/said.ts'
 import { applyPatch, PatchRefused } from '../../journal/testing/json-patch.ts'
 import type { Ledger, LedgerEntry, PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
 import { ENTRIES_PER_CHUNK } from '../../journal/ledger.ts'
@@ -98,12 +99,19 @@ const process = {
   startedAt: '2026-01-01T00:00:00.000Z',
   endedAt: '2026-01-01T00:01:00.000Z',
   outcome: 'done',
-  reason: '',
+  reason: said('done'),
   window: 1,
   guarantees: [],
   warnings: [],
 }
-const account = { epoch: 1, startedAtMs: 0, phases: [{ state: 'draining', ms: 7 }], effects: [], restarts: [], out: false }
+const account = {
+  epoch: 1,
+  startedAtMs: 0,
+  phases: [{ state: 'draining' as const, ms: 7 }],
+  effects: [],
+  restarts: [],
+  out: false,
+}
 const told = (count: number) => ({
   process,
   pods: new Map(Array.from({ length: count }, (_, index) => [`u${index}`, account])),
@@ -272,7 +280,7 @@ it('is not opened anew by who had read it before the run came to its end', async
   const [found] = await listLedgers(client, NAMESPACE)
   const other = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
   await store.conclude({ finished: { at: 'now' } })
-  await expect(other.conclude({ told: told(2) })).rejects.toThrow('was changed meanwhile')
+  await expect(other.conclude({ told: told(2) })).rejects.toMatchObject({ reason: { code: 'record-changed', run: 'abc' } })
   expect((await stored(client)).header.finishedAt).toBe('now')
 })
 
@@ -428,9 +436,9 @@ it('says what the templates had also where that is known later, and is not opene
   expect([patches.length, store.ledger.header.workloads]).toEqual([before + 1, workloads])
   await store.conclude({ finished: { at: 'now' } })
   await expect(stalled.amend({ workloads: [] }, () => {})).resolves.toBeUndefined()
-  await expect(stalled.amend({ workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'u' }] }, () => {})).rejects.toThrow(
-    'was changed meanwhile',
-  )
+  await expect(stalled.amend({ workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'u' }] }, () => {})).rejects.toMatchObject({
+    reason: { code: 'record-changed', run: 'abc' },
+  })
   expect((await stored(client)).header).toMatchObject({ finishedAt: 'now', workloads })
 })
 
@@ -578,7 +586,11 @@ describe('what a process tells at its end', () => {
     const { client } = server()
     const count = ENTRIES_PER_CHUNK
     const store = await createLedger(ledger(count), { client, namespace: NAMESPACE })
-    const long = { ...account, reason: 'ö'.repeat(300), instructions: 'ö'.repeat(900) }
+    const long = {
+      ...account,
+      reason: said('ö'.repeat(300)),
+      advice: [{ code: 'point-entries-at' as const, address: 'ö'.repeat(900) }],
+    }
     await store.conclude({
       finished,
       told: { process, pods: new Map(Array.from(told(count).pods.keys(), (uid) => [uid, long])) },

@@ -283,7 +283,7 @@ function ledgerStore(
   }
 
   function changedMeanwhile(cause: KubeError): RunError {
-    return new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause })
+    return new RunError('conflict', { code: 'record-changed', run }, { cause })
   }
 
   /**

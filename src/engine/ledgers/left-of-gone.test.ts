@@ -7,12 +7,13 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { TrafficReading } from '../../pods/glossary.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { entryOf } from '../testing/ledgers.ts'
+import { said } from '../testing/said.ts'
 import { createLedger } from './ledger-store.ts'
 import { leftOfGone } from './left-of-gone.ts'
 
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web' }
 const OWNER = { apiVersion: 'apps/v1', ...WEB, controller: true }
-const OUT: TrafficReading = { state: 'out', inFlight: 0, detail: 'draining' }
+const OUT: TrafficReading = { state: 'out', inFlight: 0, detail: said('draining') }
 
 interface Run extends Partial<LedgerHeader> {
   entries: LedgerEntry[]
@@ -51,10 +52,11 @@ test('of a pod that is gone its run, and the workload to name; of one that is th
   expect(refusals).toEqual([
     {
       code: 'left-open',
-      message: 'run r1 has left pod/web-1 drained, and that pod is gone: draining',
-      hint: expect.stringContaining(
-        'with statefulset/web in place of the label goes on with it once it has a pod; so does one with a pod of it',
-      ),
+      run: 'r1',
+      pod: 'web-1',
+      standing: 'pod-gone',
+      traffic: OUT.detail,
+      workloads: ['statefulset/web'],
     },
   ])
   expect(asked).toEqual(['uid of web-1'])
@@ -63,28 +65,28 @@ test('of a pod that is gone its run, and the workload to name; of one that is th
 test('of several runs that have it open, the newest alone', async () => {
   const entries = [ofWeb('web-1')]
   const { refusals } = await told([{ entries }, { entries, run: 'r2', startedAt: '2026-01-02T00:00:00Z' }])
-  expect(refusals.map(({ message }) => message)).toEqual([expect.stringContaining('run r2 has left pod/web-1')])
+  expect(refusals).toMatchObject([{ code: 'left-open', run: 'r2', pod: 'web-1' }])
 })
 
 test('of a run of several workloads, that of the pod; where nobody can tell, all of them', async () => {
   const workloads = [WEB, { ...POD, name: 'lone', uid: 'lone' }]
-  const hintOf = async (entry: LedgerEntry) => (await told([{ workloads, entries: [entry] }])).refusals[0]!
-  expect((await hintOf(ofWeb('web-1'))).hint).toContain(' with statefulset/web in place of ')
-  expect(await hintOf(entryOf('lone'))).toMatchObject({
-    hint: expect.stringContaining(' with pod/lone in place of the label goes on with it once a pod of that name is there again'),
-    command: 'sluice resolve pod/lone -n shop --gone --traffic in',
+  const refusalOf = async (entry: LedgerEntry) => (await told([{ workloads, entries: [entry] }])).refusals[0]!
+  expect(await refusalOf(ofWeb('web-1'))).toMatchObject({ workloads: ['statefulset/web'] })
+  expect(await refusalOf(entryOf('lone'))).toMatchObject({
+    workloads: ['pod/lone'],
+    resolve: { command: 'resolve', pod: 'lone', namespace: 'shop', gone: true, traffic: 'in' },
   })
-  expect((await hintOf(entryOf('other'))).hint).toContain(' with statefulset/web pod/lone in place of ')
+  expect(await refusalOf(entryOf('other'))).toMatchObject({ workloads: ['statefulset/web', 'pod/lone'] })
 })
 
 test('what cannot be read may be out', async () => {
   const { refusals } = await told([{ entries: [ofWeb('web-1')] }], { reading: { ...OUT, state: 'unknown' } })
-  expect(refusals[0]!.message).toContain('run r1 may have left pod/web-1 drained')
+  expect(refusals).toMatchObject([{ code: 'left-open', run: 'r1', pod: 'web-1', standing: 'pod-gone-unsure' }])
 })
 
 test('what was left out for good by a run that has not told of it', async () => {
   const { refusals } = await told([{ entries: [ofWeb('web-1', { state: 'closed', leftOut: true })] }])
-  expect(refusals).toMatchObject([{ message: expect.stringMatching(/for pod\/web-1, which is gone for good: draining$/) }])
+  expect(refusals).toMatchObject([{ code: 'left-open', pod: 'web-1', standing: 'gone-for-good', traffic: OUT.detail }])
 })
 
 test.each<{ what: string; run: Run; reading?: TrafficReading }>([

@@ -1,3 +1,4 @@
+import type { ReasonOf } from '../../reasons/reason.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import type { Refusal } from '../../plan/plan.ts'
@@ -36,20 +37,22 @@ export async function leftOfGone(
 async function leftOf(entry: Entry, namespace: string, world: Pick<World, 'kinds' | 'traffic'>): Promise<Refusal[]> {
   const reading = await readingOfLeft(entry, world)
   if (reading === undefined) return []
-  const has = reading.state === 'unknown' ? 'may have' : 'has'
-  const message = `run ${entry.run} ${has} left pod/${entry.pod} drained, and that pod is gone: ${reading.detail}`
-  return [{ code: 'left-open', message, ...wayOut(entry, namespace, world.kinds) }]
+  const { run, pod } = entry
+  const standing = reading.state === 'unknown' ? 'pod-gone-unsure' : 'pod-gone'
+  return [{ code: 'left-open', run, pod, standing, traffic: reading.detail, ...wayOut(entry, namespace, world.kinds) }]
 }
 
 /** The run may be at work: its entry is open until something is ready in the place of the pod. */
-function wayOut({ workloads, ...entry }: Entry, namespace: string, kinds: Kinds): Pick<Refusal, 'hint' | 'command'> {
+function wayOut(
+  { workloads, ...entry }: Entry,
+  namespace: string,
+  kinds: Kinds,
+): Pick<ReasonOf<'left-open'>, 'workloads' | 'resolve'> {
   const own = workloads.filter((one) => isNamedIn(kinds, one, podOf(entry)))
-  const names = (own.length === 0 ? workloads : own).map(displayName).join(' ')
-  const goesOn = `Where no process is at work with it (sluice status), the same command with ${names} in place of the label goes on with it`
-  if (own.some((one) => !isPod(one)))
-    return { hint: `${goesOn} once it has a pod; so does one with a pod of it (pod/NAME), which upgrades that pod alone.` }
+  const names = (own.length === 0 ? workloads : own).map(displayName)
+  if (own.some((one) => !isPod(one))) return { workloads: names }
   return {
-    hint: `${goesOn} once a pod of that name is there again. Or put its entry right, or remove it, and say so:`,
-    command: `sluice resolve pod/${entry.pod} -n ${namespace} --gone --traffic in`,
+    workloads: names,
+    resolve: { command: 'resolve', pod: entry.pod, namespace, gone: true, traffic: 'in' },
   }
 }

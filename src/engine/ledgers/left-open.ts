@@ -4,13 +4,9 @@ import type { TrafficReading } from '../../pods/glossary.ts'
 import { isOpen } from '../../pods/open-journal.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { findAlive } from './find-alive.ts'
-import { isSuspect, lostJournalWords } from './lost-journals.ts'
+import { isSuspect } from './lost-journals.ts'
 import { type Unsettled, unsettledOf } from './unsettled.ts'
 import type { World } from '../world.ts'
-
-const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
-
-const BY_HAND = 'Put it back by hand if nobody wants it out, and run the same command again.'
 
 /**
  * What earlier runs of these workloads have left out of rotation. A run that is refused leaves it so, and nobody else would
@@ -18,10 +14,9 @@ const BY_HAND = 'Put it back by hand if nobody wants it out, and run the same co
  */
 export async function leftOpen(client: KubeClient, namespace: string, world: World): Promise<Refusal[]> {
   const left: Refusal[] = []
-  const tell = (run: string, pod: string, what: string): void =>
-    void left.push({ code: 'left-open', message: `run ${run} has left pod/${pod} ${what}`, hint: HINT })
   for (const { pod, stored } of world.store.all()) {
-    if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
+    if (stored.kind === 'read' && isOpen(stored) && world.includes(pod))
+      left.push({ code: 'left-open', run: stored.journal.run, pod: pod.name, standing: 'half-done' })
   }
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
   const { open, forGood } = await unsettledOf(client, namespace, refs)
@@ -32,11 +27,9 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
     const isGone = isUnseen && alive === undefined
     const reading = isUnseen || isSuspect(entry, world) ? await readingOfLeft(entry, world) : undefined
     if (reading === undefined) continue
-    const { state, detail } = reading
-    if (alive !== undefined) tell(run, pod, `half done, which this request does not ask for: ${detail}`)
-    else if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
-    else if (state !== 'unknown')
-      left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
+    const { state, detail: traffic } = reading
+    const standing = alive !== undefined ? 'not-asked' : isGone ? 'pod-gone' : 'journal-lost'
+    if (standing !== 'journal-lost' || state !== 'unknown') left.push({ code: 'left-open', run, pod, standing, traffic })
   }
   return [...left, ...(await leftForGood(forGood, world))]
 }
@@ -57,9 +50,8 @@ export async function leftForGood(forGood: Unsettled['forGood'], world: Pick<Wor
   for (const entry of forGood) {
     const reading = await readingOfLeft(entry, world)
     if (reading === undefined) continue
-    const what = `what was drained for pod/${entry.pod}, which is gone for good: ${reading.detail}`
-    const message = `run ${entry.run} has left out of rotation ${what}`
-    told.push({ code: 'left-open', message, hint: BY_HAND })
+    const { run, pod } = entry
+    told.push({ code: 'left-open', run, pod, standing: 'gone-for-good', traffic: reading.detail })
   }
   return told
 }

@@ -41,10 +41,7 @@ export async function listFenced({ fence, assertOwned, client, namespace, ...cho
     if (begun && superseded && (same || !chosen.same))
       return { ...chosen, same, superseded, unreadable: (found.unreadable ?? []) as Listed['unreadable'] }
   }
-  throw new RunError(
-    'conflict',
-    `the ledgers of earlier runs in namespace ${namespace} could not be taken over in ${MOST_LOOKS} tries: somebody else writes to them, or the API server did not say that it had: run the same command again`,
-  )
+  throw new RunError('conflict', { code: 'ledgers-not-taken-over', namespace, tries: MOST_LOOKS })
 }
 
 /** One after another; undefined where one of them is to be listed anew. */

@@ -27,8 +27,7 @@ export async function warnOfLostJournals({ ledgers, world, tell }: Options): Pro
     Array.from(suspects.values(), async ({ entry: { uid, pod, targets }, run }) => {
       const { state, removed, detail } = await world.traffic.inspect(uid, targets)
       if (removed || (state !== 'out' && state !== 'mixed')) return
-      const message = `${lostJournalWords(run, detail)}. It is left so; put it back by hand if nobody wants it out`
-      tell({ type: 'warning', pod, message })
+      tell({ type: 'warning', pod, reason: { code: 'journal-lost', run, traffic: detail } })
     }),
   )
 }
@@ -36,11 +35,4 @@ export async function warnOfLostJournals({ ledgers, world, tell }: Options): Pro
 /** The run may have drained it, and the pod is there and says nothing of that. */
 export function isSuspect({ uid, state, targets }: LedgerEntry, { store }: Pick<World, 'store'>): boolean {
   return state === 'open' && store.get(uid)?.stored.kind === 'none' && targets.some(({ untouched }) => !untouched)
-}
-
-export function lostJournalWords(run: string, detail: string): string {
-  return (
-    `it has no journal, was in rotation when run ${run} began, and is not now (${detail}): an operator has it out, or its ` +
-    `journal was removed after the drain`
-  )
 }

@@ -1,14 +1,10 @@
+import type { Reason } from '../../reasons/reason.ts'
+import { several } from '../../reasons/several.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { WorkloadId } from '../../pods/workload-id.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import { RunError } from '../errors.ts'
 import { unsettledOf } from './unsettled.ts'
-
-const GONE_FOR_GOOD =
-  'if the workload is gone for good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record'
-
-/** While one of several is there, sluice cleanup leaves the record to those who go on with it. */
-const OTHERS_ALONE = 'ask for those that are there alone, which goes on with what is theirs'
 
 export interface Unfinished {
   client: KubeClient
@@ -28,34 +24,27 @@ export async function namingUnfinished(error: unknown, unfinished: Unfinished): 
   const isUnseen = error instanceof RunError && error.kind !== 'conflict'
   if (!isNotThere && !isUnseen) return error
   try {
-    const wayOut = unfinished.refs.length > 1 ? `${OTHERS_ALONE}; ${GONE_FOR_GOOD}` : GONE_FOR_GOOD
-    const left = (await inWords(unfinished)).map((one) => (isNotThere ? `${one}; ${wayOut}` : one))
+    // While one of several workloads is there, sluice cleanup leaves the record to the runs that go on with it.
+    const wayOut = { code: 'say-how-pods-stand', severalWorkloads: unfinished.refs.length > 1 } as const
+    const left = (await leftBy(unfinished)).flatMap((one) => (isNotThere ? [one, wayOut] : [one]))
     if (left.length === 0) return error
-    const message = [error.message, ...left].join('; ')
+    const reason = several(error.reason, ...left)
     return isUnseen
-      ? new RunError(error.kind, message, { cause: error })
-      : new WorkloadError('not-found', message, { cause: error })
+      ? new RunError(error.kind, reason, { cause: error })
+      : new WorkloadError('not-found', reason, { cause: error })
   } catch {
     // What has kept the run from beginning counts for more.
     return error
   }
 }
 
-async function inWords({ client, namespace, refs, isHome = () => false }: Unfinished): Promise<string[]> {
+async function leftBy({ client, namespace, refs, isHome = () => false }: Unfinished): Promise<Reason[]> {
   const { open, forGood } = await unsettledOf(client, namespace, refs)
-  const named = (entries: typeof open, words: (run: string, pods: string) => string): string[] =>
+  const byRun = (code: 'left-half-done' | 'left-out-for-good', entries: typeof open): Reason[] =>
     Array.from(
       Map.groupBy(entries, ({ run }) => run),
-      ([run, ofRun]) => words(run, ofRun.map(({ pod }) => pod).join(', ')),
+      ([run, ofRun]) => ({ code, run, pods: ofRun.map(({ pod }) => pod) }),
     )
-  return [
-    ...named(
-      open.filter(({ uid }) => !isHome(uid)),
-      (run, pods) => `run ${run} is not finished, and may have left half done: ${pods}`,
-    ),
-    ...named(
-      forGood,
-      (run, pods) => `run ${run} has left out of rotation what was drained for pods that are gone for good: ${pods}`,
-    ),
-  ]
+  const halfDone = open.filter(({ uid }) => !isHome(uid))
+  return [...byRun('left-half-done', halfDone), ...byRun('left-out-for-good', forGood)]
 }

@@ -13,13 +13,13 @@ const release = ledger('r2', ['web-0'], { finishedAt: 'then' })
 const ended = { finishedAt: 'then' }
 
 test('an undo that was killed goes on by the record of the run that it takes back', () => {
-  expect(needFor(release, [release, ledger('r3', [], { undoes: 'r2' })])).toBe('run r3, which is not finished, takes it back')
+  expect(needFor(release, [release, ledger('r3', [], { undoes: 'r2' })])).toEqual({ need: 'undo', run: 'r3' })
   expect(needFor(release, [release, ledger('r3', [], { undoes: 'r2', ...ended })])).toBeUndefined()
 })
 
 test('what it has settled of a run before it would be open again', () => {
   const before = ledger('r1', ['web-0', 'api-0'])
-  expect(needFor(release, [release, before])).toBe('it has settled pods of run r1, which is not finished')
+  expect(needFor(release, [release, before])).toEqual({ need: 'settled', run: 'r1' })
   expect(needFor(release, [release, ledger('r1', ['api-0'])])).toBeUndefined()
   expect(needFor(release, [release, before, ledger('r3', ['web-0'], ended)])).toBeUndefined()
 })
@@ -28,7 +28,7 @@ test('what has gone on with part of a run of several workloads: that would wait 
   const [web, api] = ['web', 'api'].map((name) => ({ ...STATEFUL_SET, name, uid: name }))
   const both = ledger('r1', [], { workloads: [web!, api!] })
   const part = ledger('r2', [], { workloads: [web!], ...ended })
-  expect(needFor(part, [both, part])).toBe('it has gone on with part of run r1, which is not finished')
+  expect(needFor(part, [both, part])).toEqual({ need: 'shared', run: 'r1' })
   expect(needFor(part, [both, part, { ...part, header: { ...part.header, run: 'r3' } }]), 'one is enough').toBeUndefined()
   const some = { ...part, header: { ...part.header, part: true as const } }
   expect(needFor(some, [both, some]), 'it was about some of its pods: that waits for another in any case').toBeUndefined()

@@ -1,16 +1,17 @@
+import type { CleanupNeed } from '../../reasons/cleanup-reasons.ts'
 import type { Ledger, LedgerWorkload } from '../../journal/ledger.ts'
 import { openEntries } from './open-entries.ts'
 import { isTakenOver } from './taken-over.ts'
 
 /** Why a run that is not finished still needs the record of this one; undefined where none does. */
-export function needFor(ledger: Ledger, all: readonly Ledger[]): string | undefined {
+export function needFor(ledger: Ledger, all: readonly Ledger[]): CleanupNeed | undefined {
   const others = all.filter((one) => one !== ledger)
   const unfinished = others.filter(({ header }) => header.finishedAt === undefined)
   const undo = unfinished.find(({ header }) => header.undoes === ledger.header.run)
-  if (undo) return `run ${undo.header.run}, which is not finished, takes it back`
+  if (undo) return { need: 'undo', run: undo.header.run }
   // Without it they would read as open again, and be settled once more.
   const settled = unfinished.find((one) => openEntries(one, others).length > openEntries(one, all).length)
-  if (settled) return `it has settled pods of run ${settled.header.run}, which is not finished`
+  if (settled) return { need: 'settled', run: settled.header.run }
   // Without it that would wait for a run of a workload that another has long gone on with.
   const shared = unfinished.find(({ header }) => {
     const isTaken = (some: readonly Ledger[], one: LedgerWorkload): boolean =>
@@ -21,5 +22,5 @@ export function needFor(ledger: Ledger, all: readonly Ledger[]): string | undefi
       )
     return header.workloads.length > 1 && header.workloads.some((one) => isTaken(all, one) && !isTaken(others, one))
   })
-  return shared && `it has gone on with part of run ${shared.header.run}, which is not finished`
+  return shared && { need: 'shared', run: shared.header.run }
 }

@@ -45,7 +45,7 @@ test.each<[string, Error]>([
     'rights that are not known yet',
     failure({ kind: 'definite', status: 403 }, 'x is forbidden: User "ci" cannot patch resource "x"'),
   ],
-  ['a Lease of which nobody can say', new RunError('deadline', 'not renewed')],
+  ['a Lease of which nobody can say', new RunError('deadline', { code: 'lease-not-renewed' })],
 ])('what passes is tried again, for less than a Lease lives: %s', async (_, error) => {
   expect(await tried(error, { failures: 3 })).toMatchObject({ tries: 4, end: 'written' })
   const inVain = await tried(error)
@@ -58,7 +58,7 @@ test.each<[string, Error]>([
   ['a refusal', failure({ kind: 'definite', status: 422 })],
   ['a refusal by admission', failure({ kind: 'definite', status: 403 }, 'admission webhook "x" denied the request')],
   ['a conflict', failure({ kind: 'conflict', status: 409 })],
-  ['a Lease that is lost', new RunError('conflict', 'lost')],
+  ['a Lease that is lost', new RunError('conflict', { code: 'lease-lost' })],
 ])('what stays is not: %s', async (_, error) => {
   expect(await tried(error)).toEqual({ tries: 1, end: error, tookMs: 0 })
 })

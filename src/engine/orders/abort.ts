@@ -28,7 +28,7 @@ export async function prepareAbort(
   signal?: AbortSignal,
 ): Promise<PreparedRun> {
   const [newest] = open.runs
-  if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
+  if (newest === undefined) throw new RunError('preflight', { code: 'no-open-run', asked: open.asked })
   const ordered = open.runs.find(({ run }) => runs.includes(run))
   if (ordered === undefined) assertOrdered(newest.run, runs)
   const refs = await workloadsToEnd(open, { runs, client: ports.client, kinds: ports.kinds ?? KINDS, namespace })
@@ -48,6 +48,6 @@ export async function prepareAbort(
   )
   return preparing.catch((error: unknown) => {
     if (!(error instanceof WorkloadError) || error.kind !== 'not-found') throw error
-    throw new WorkloadError('not-found', `${error.message}; the abort stays ordered`, { cause: error })
+    throw new WorkloadError('not-found', { code: 'abort-stays-ordered', because: error.reason }, { cause: error })
   })
 }

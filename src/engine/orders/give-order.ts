@@ -1,6 +1,6 @@
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { messageOf, RunError } from '../errors.ts'
+import { reasonOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from '../leases/lease.ts'
 import type { OpenRuns } from './open-runs.ts'
@@ -56,11 +56,7 @@ export async function giveOrder(
 /** Somebody may have deleted them: then an order would stand nowhere, and nobody would find it. */
 export function assertLeased({ asked, runs, leases }: OpenRuns): void {
   if (leases.length > 0) return
-  throw new RunError(
-    'preflight',
-    `run ${runs.map(({ run }) => run).join(', ')} of ${asked}: the Lease that the order would stand on is gone; a process that ` +
-      'is at work stops for that within seconds, and then only the same command, or an abort that waits, goes on with it',
-  )
+  throw new RunError('preflight', { code: 'no-lease-for-order', runs: runs.map(({ run }) => run), asked })
 }
 
 /** Whose pause was lifted, of which runs. */
@@ -96,7 +92,7 @@ export async function liftPause({ runs, leases }: OpenRuns, options: OrderOption
 }
 
 function beingAborted({ by, runs }: SingleOrder): RunError {
-  return new RunError('conflict', `run ${runs.join(', ')} is being aborted (by ${by}), which is never taken back`)
+  return new RunError('conflict', { code: 'being-aborted', runs, by })
 }
 
 function toWrite({ annotations }: LeaseRecord, order: Order | undefined): PatchOperation[] {
@@ -119,8 +115,7 @@ async function changeAll(leases: readonly LeaseRecord[], options: OrderOptions, 
       })
     } catch (error) {
       if (!mayStand || error instanceof RunError) throw error
-      const message = `${messageOf(error)}: whether this stands is not known; the same command once more makes sure of it`
-      throw new RunError('deadline', message, { cause: error })
+      throw new RunError('deadline', { code: 'order-may-stand', because: reasonOf(error) }, { cause: error })
     }
   }
 }

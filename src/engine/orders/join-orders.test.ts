@@ -33,7 +33,7 @@ function createBed(standing: Order | undefined) {
       run: 'r2',
       isHeard: () => orderFor('r2', [bed.heard]) !== undefined,
       async assertOwned() {
-        if (bed.isLost) throw new RunError('conflict', 'the Lease is not held any more')
+        if (bed.isLost) throw new RunError('conflict', { code: 'lease-lost' })
       },
     }).finally(() => (isOver = true))
     joining.catch(() => {})

@@ -15,10 +15,10 @@ function createBed(exitWhenPaused = false): Bed {
   const obedience = createObedience({
     ordered: () => present,
     rollout: {
-      pause: (reason) => told.push(`pause: ${reason}`),
+      pause: (reason) => told.push(`pause: ${reason.code}`),
       resume: () => told.push('resume'),
-      abort: (reason) => told.push(`abort: ${reason}`),
-      hold: (reason) => told.push(`hold: ${reason}`),
+      abort: (reason) => told.push(`abort: ${reason.code}`),
+      hold: (reason) => told.push(`hold: ${reason.code}`),
     },
     exitWhenPaused,
     onPaused: (by) => told.push(`ended by ${by}`),
@@ -52,7 +52,7 @@ test('a pause, its rest, and its end; each once, however often it is looked at',
   obedience.rest()
   order(undefined)
   order(undefined)
-  expect(told).toEqual(['ordered pause ann', 'pause: paused by ann', 'paused', 'ordered resume', 'resume'])
+  expect(told).toEqual(['ordered pause ann', 'pause: run-paused', 'paused', 'ordered resume', 'resume'])
 })
 
 test('an abort, also of what is paused, is never taken back', () => {
@@ -62,7 +62,7 @@ test('an abort, also of what is paused, is never taken back', () => {
   order(undefined)
   order(pause)
   obedience.rest()
-  expect(told.slice(2)).toEqual(['ordered abort bob', 'abort: aborted by bob: no further pod is started'])
+  expect(told.slice(2)).toEqual(['ordered abort bob', 'abort: abort-ordered'])
   expect(obedience.given).toEqual(abort)
 })
 
@@ -78,7 +78,7 @@ test('a second pause comes to rest anew', () => {
 test('a run that is to end when paused ends at rest, and not before', () => {
   const { order, obedience, told } = createBed(true)
   order(pause)
-  expect(told.at(-1)).toBe('pause: paused by ann')
+  expect(told.at(-1)).toBe('pause: run-paused')
   obedience.rest()
-  expect(told.slice(2)).toEqual(['paused', 'ended by ann', 'hold: paused by ann: the run ends here'])
+  expect(told.slice(2)).toEqual(['paused', 'ended by ann', 'hold: pause-ends-run'])
 })

@@ -37,8 +37,8 @@ export function createObedience({ ordered, rollout, exitWhenPaused, onPaused, te
       given = now
       rests = false
       if (now === undefined) rollout.resume()
-      else if (now.order === 'pause') rollout.pause(`paused by ${now.by}`)
-      else rollout.abort(`aborted by ${now.by}: no further pod is started`)
+      else if (now.order === 'pause') rollout.pause({ code: 'run-paused', by: now.by })
+      else rollout.abort({ code: 'abort-ordered', by: now.by })
     },
     rest() {
       if (rests || given?.order !== 'pause') return
@@ -46,7 +46,7 @@ export function createObedience({ ordered, rollout, exitWhenPaused, onPaused, te
       tell({ type: 'paused', by: given.by })
       if (!exitWhenPaused) return
       onPaused(given.by)
-      rollout.hold(`paused by ${given.by}: the run ends here`)
+      rollout.hold({ code: 'pause-ends-run', by: given.by })
     },
     get given() {
       return given

@@ -87,7 +87,7 @@ describe('what is open', () => {
     addLease(api, 'sluice-statefulset-db', '')
     await expect(read(api, named('StatefulSet', 'web'))).rejects.toMatchObject({
       kind: 'not-found',
-      message: expect.stringContaining('there is no statefulset/web in namespace'),
+      reason: { code: 'no-such-workload', workload: 'statefulset/web' },
     })
     expect(await read(api, named('StatefulSet', 'api'))).toMatchObject({ runs: [] })
     expect(await read(api, named('StatefulSet', 'db'))).toMatchObject({ runs: [] })
@@ -95,7 +95,10 @@ describe('what is open', () => {
 
   test('a selector that no pod matches is an error, and not a run of nothing', async () => {
     const nobody = read(createFakeApi(), { labelSelector: 'app=none' })
-    await expect(nobody).rejects.toMatchObject({ kind: 'not-found', message: expect.stringContaining('no pods match app=none') })
+    await expect(nobody).rejects.toMatchObject({
+      kind: 'not-found',
+      reason: { code: 'no-pods-by-selector', selector: 'app=none' },
+    })
   })
 })
 
@@ -173,7 +176,7 @@ describe('for all that is open', () => {
     })
     await expect(open()).rejects.toMatchObject({
       kind: 'deadline',
-      message: expect.stringMatching(/^the API server is away: .*once more makes sure of it$/),
+      reason: { code: 'order-stands-unsure', because: { said: 'the API server is away' } },
     })
   })
 })

@@ -14,7 +14,7 @@ import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { isPod, podId } from '../../workloads/kinds/pod.ts'
 import { createOwnerLookup } from '../../workloads/owner.ts'
 import { notFound } from '../../workloads/watch.ts'
-import { messageOf, RunError } from '../errors.ts'
+import { reasonOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { LEASE_DURATION_MS, leaseName, LOOK_EVERY_MS } from '../leases/lease.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
@@ -95,10 +95,7 @@ async function ownersOf(
 async function selected({ client, kinds }: Lookup, namespace: string, labelSelector: string): Promise<WorkloadId[]> {
   const { items } = await listPages({ client, path: podsPath(namespace), selectors: { labelSelector } })
   if (items.length === 0) {
-    throw new WorkloadError(
-      'not-found',
-      `no pods match ${labelSelector} in namespace ${namespace}; check the selector, and the namespace (-n), or name the workload`,
-    )
+    throw new WorkloadError('not-found', { code: 'no-pods-by-selector', selector: labelSelector, namespace })
   }
   return unique(await above({ client, kinds }, items.map(podView)))
 }
@@ -149,8 +146,7 @@ export async function forOpenRuns(
     await act(open)
     const known = new Set(open.runs.map(({ run }) => run))
     const now = await readOpenRuns(client, request).catch((error: unknown) => {
-      const message = `${messageOf(error)}: it stands, and whether a run has begun meanwhile is not known; the same command once more makes sure of it`
-      throw new RunError('deadline', message, { cause: error })
+      throw new RunError('deadline', { code: 'order-stands-unsure', because: reasonOf(error) }, { cause: error })
     })
     if (now.runs.every(({ run }) => known.has(run))) return open
     open = now

@@ -95,10 +95,7 @@ function together(orders: readonly SingleOrder[]): Order | undefined {
 /** What a run has left is that of the one after it: to end it in its stead is to end that one. */
 export function assertOrdered(newest: string, runs: readonly string[]): void {
   if (runs.includes(newest)) return
-  throw new RunError(
-    'conflict',
-    `run ${newest} was begun after the order to abort ${runs.join(', ')}, and has to settle what that left: it goes on, unless it is aborted too`,
-  )
+  throw new RunError('conflict', { code: 'begun-after-abort', run: newest, runs: [...runs] })
 }
 
 /** An abort is never taken back, so of several the abort counts. */

@@ -1,5 +1,6 @@
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
+import type { Reason } from '../../reasons/reason.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
@@ -21,7 +22,7 @@ interface Given {
   exitWhenPaused?: true
 }
 
-async function words(order: 'pause' | 'abort', { images = V2, undo, undoes, exitWhenPaused }: Given = {}): Promise<string[]> {
+async function reasons(order: 'pause' | 'abort', { images = V2, undo, undoes, exitWhenPaused }: Given = {}): Promise<Reason[]> {
   const api = createFakeApi()
   const header = { run: 'r1', workloads: [WEB], images: V2, startedAt: '2026-01-01', chunks: 1, ...(undoes && { undoes }) }
   const [data] = ledgerChunks({ header, entries: new Map() })
@@ -38,26 +39,22 @@ async function words(order: 'pause' | 'abort', { images = V2, undo, undoes, exit
   return standingOrders(seen, { request, world }, api)
 }
 
+const ORDERED = { code: 'run-ordered', run: 'r1', by: 'ann', exitWhenPaused: false }
+
 // Found by a fresh user: the plan of an undo spoke of an upgrade.
 test('what an order makes of the run that is gone on with, an upgrade or an undo', async () => {
-  expect(await words('abort')).toEqual([
-    'run r1 is being aborted (by ann): this upgrade goes on with it, ends it, and upgrades nothing',
-  ])
-  expect(await words('abort', { undo: 'r0', undoes: 'r0' })).toEqual([
-    'run r1 is being aborted (by ann): this undo goes on with it, ends it, and takes back nothing',
-  ])
-  expect(await words('pause', { undo: 'r0', undoes: 'r0' })).toEqual([
-    'run r1 is paused (by ann): this undo goes on with it, and waits until sluice resume, or sluice abort',
-  ])
+  expect(await reasons('abort')).toEqual([{ ...ORDERED, order: 'abort', command: 'upgrade' }])
+  expect(await reasons('abort', { undo: 'r0', undoes: 'r0' })).toEqual([{ ...ORDERED, order: 'abort', command: 'undo' }])
+  expect(await reasons('pause', { undo: 'r0', undoes: 'r0' })).toEqual([{ ...ORDERED, order: 'pause', command: 'undo' }])
 })
 
 test('one that ends where it is paused does not wait', async () => {
-  expect(await words('pause', { exitWhenPaused: true })).toEqual([
-    'run r1 is paused (by ann): this upgrade goes on with it, and exits with 5 until sluice resume, or sluice abort',
+  expect(await reasons('pause', { exitWhenPaused: true })).toEqual([
+    { ...ORDERED, order: 'pause', command: 'upgrade', exitWhenPaused: true },
   ])
 })
 
 test('control: nothing of a run that this leaves behind: of other images, or that is taken back itself', async () => {
-  expect(await words('abort', { images: [{ container: 'app', image: 'app:v3' }] })).toEqual([])
-  expect(await words('abort', { undo: 'r1' })).toEqual([])
+  expect(await reasons('abort', { images: [{ container: 'app', image: 'app:v3' }] })).toEqual([])
+  expect(await reasons('abort', { undo: 'r1' })).toEqual([])
 })

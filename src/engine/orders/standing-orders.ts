@@ -1,5 +1,6 @@
+import type { Reason } from '../../reasons/reason.ts'
 import type { PlacedLedger } from '../../journal/ledger.ts'
-import { messageOf } from '../errors.ts'
+import { reasonOf } from '../errors.ts'
 import { chooseLedgers } from '../ledgers/choose-ledgers.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import type { SeenLease } from '../leases/ownership.ts'
@@ -8,7 +9,7 @@ import type { World } from '../world.ts'
 import { ordersIn, readOrder } from './order.ts'
 
 /**
- * What has been ordered of the run that this request would go on with, in words. Found by reading: a plan had read it with the Lease,
+ * What has been ordered of the run that this request would go on with. Found by reading: a plan had read it with the Lease,
  * and said how many pods it would upgrade; the upgrade ended the run, or waited. Found by a fresh user: it was said of each run that was
  * open, also of one that this leaves behind; and the undo that took back nothing, by its warning, took back all.
  */
@@ -16,7 +17,7 @@ export async function standingOrders(
   seen: ReadonlyMap<string, SeenLease>,
   choice: { request: RunRequest; world: World },
   { client }: Pick<RunPorts, 'client'>,
-): Promise<string[]> {
+): Promise<Reason[]> {
   const orders = Array.from(seen.values()).flatMap(({ record }) => ordersIn(readOrder(record.annotations)))
   if (orders.length === 0) return []
   const { namespace, undo, exitWhenPaused = false } = choice.request
@@ -24,16 +25,14 @@ export async function standingOrders(
   try {
     found = (await listLedgers(client, namespace)).filter((one) => one.kind === 'read')
   } catch (error) {
-    return [`something has been ordered of a run here, and which are open could not be asked: ${messageOf(error)}`]
+    return [{ code: 'orders-not-known', because: reasonOf(error) }]
   }
   const run = chooseLedgers(found, choice).same?.ledger.header.run
-  const words = orders.flatMap(({ order, runs, by }) => {
-    if (run === undefined || !runs.includes(run)) return []
-    const said = order === 'abort' ? 'is being aborted' : 'is paused'
-    const [command, does] = undo === undefined ? ['upgrade', 'upgrades'] : ['undo', 'takes back']
-    const waits = exitWhenPaused ? 'exits with 5' : 'waits'
-    const then = order === 'abort' ? `ends it, and ${does} nothing` : `and ${waits} until sluice resume, or sluice abort`
-    return [`run ${run} ${said} (by ${by}): this ${command} goes on with it, ${then}`]
-  })
-  return [...new Set(words)]
+  const command = undo === undefined ? 'upgrade' : 'undo'
+  const told = new Map<string, Reason>()
+  for (const { order, runs, by } of orders) {
+    if (run === undefined || !runs.includes(run)) continue
+    told.set(JSON.stringify([order, by]), { code: 'run-ordered', run, order, by, command, exitWhenPaused })
+  }
+  return [...told.values()]
 }

@@ -1,3 +1,6 @@
+import type { Entry } from '../../reasons/fields.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { entriesOf } from '../status/pod-advice.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { Word } from '../../journal/word.ts'
 import { isMeant } from '../../journal/word.ts'
@@ -39,7 +42,7 @@ export function meantBy(word: Word, { name, namespace, pod }: Pick<Found, 'name'
     gone: word.of === 'live' ? open.gone.filter(({ entry }) => entry.uid === pod?.uid) : open.gone,
   }
   if (some.live === undefined && some.abandoned.length + some.gone.length === 0)
-    throw refusal(`there is nothing to resolve: nothing is ${NOTHING[word.of ?? 'any']} pod/${name} in namespace ${namespace}`)
+    throw refusal({ code: 'nothing-to-resolve', pod: name, namespace, of: word.of ?? 'any' })
   assertKnown(word, name, targetsOf(some))
   const isNamed = (targets: readonly JournalTarget[]): boolean => targets.some((target) => isMeant(target, word))
   const isAbout = (targets: readonly JournalTarget[]): boolean => word.loadBalancers.length === 0 || isNamed(targets)
@@ -52,8 +55,6 @@ export function meantBy(word: Word, { name, namespace, pod }: Pick<Found, 'name'
   return meant
 }
 
-const NOTHING = { live: 'open for the present', gone: 'left of a former', any: 'open for' }
-
 /** No run puts it back: it is told of until a person has said that it is as it should be. */
 export function isLeftOut({ entry }: Found['entries'][number]): boolean {
   return entry.leftOut === true
@@ -63,32 +64,26 @@ export function isLeftOut({ entry }: Found['entries'][number]): boolean {
 function assertOne({ traffic }: Word, { name, uid }: { name: string; uid?: string }, { live, abandoned, gone }: Open): void {
   const others = gone.filter((one) => one.entry.uid !== uid && (traffic === 'in' || isLeftOut(one)))
   if ((live === undefined && abandoned.length === 0) || others.length === 0) return
-  const named = (targets: readonly JournalTarget[]): string => {
-    const names = namesOf(targets.filter(({ untouched }) => !untouched))
-    return names === '' ? '' : ` (${names})`
-  }
-  throw refusal(
-    `two pods had the name ${name}, and something is open for both: for the one that is there${named(live ?? targetsOf({ abandoned, gone: [] }))}, ` +
-      `and for one that is gone${named(targetsOf({ abandoned: [], gone: others }))}: say which you mean, with --live the one that is ` +
-      'there, with --gone what is left of the other; of both, one after the other',
-  )
+  const named = (targets: readonly JournalTarget[]): Entry[] => entriesOf(targets.filter(({ untouched }) => !untouched))
+  throw refusal({
+    code: 'two-pods-of-name',
+    pod: name,
+    live: named(live ?? targetsOf({ abandoned, gone: [] })),
+    gone: named(targetsOf({ abandoned: [], gone: others })),
+  })
 }
 
 function targetsOf({ live = [], abandoned, gone }: Open): JournalTarget[] {
   return [...live, ...[...abandoned, ...gone].flatMap(({ entry }) => entry.targets)]
 }
 
-export function namesOf(targets: readonly JournalTarget[]): string {
-  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
-}
-
 function assertKnown({ loadBalancers }: Word, pod: string, targets: readonly JournalTarget[]): void {
   const known = new Set(targets.map(({ loadBalancer }) => loadBalancer))
   const wrong = loadBalancers.filter((name) => !known.has(name))
   if (wrong.length === 0) return
-  throw refusal(`pod/${pod} is on record in ${[...known].join(', ') || 'no load balancer'}, not in ${wrong.join(', ')}`)
+  throw refusal({ code: 'not-in-named-load-balancers', pod, known: [...known], named: wrong })
 }
 
-export function refusal(message: string): RunError {
-  return new RunError('preflight', message)
+export function refusal(reason: Reason): RunError {
+  return new RunError('preflight', reason)
 }

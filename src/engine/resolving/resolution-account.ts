@@ -26,9 +26,10 @@ export async function tellRuns(
   const at = new Date(atMs).toISOString()
   for (const [store, said] of Map.groupBy(told, (one) => one.store)) {
     const { entries } = store.ledger
-    const reason = said.map((one) => `${entries.get(one.uid)?.pod ?? one.uid}: ${one.reason}`).join('; ')
+    const pods = said.map(({ uid, reason: why }) => ({ uid, pod: entries.get(uid)?.pod ?? uid, reason: why }))
+    const reason = { code: 'pods', pods } as const
     const process = { by, epoch, resumed: true, startedAt: at, endedAt: at, outcome: RESOLVED, reason }
-    const pods = said.map(({ uid, outcome, reason: words, instructions, out }): [string, PodAccount] => [
+    const accounts = said.map(({ uid, outcome, reason: why, advice, out }): [string, PodAccount] => [
       uid,
       {
         ...epochsOf(epochOf(uid), epoch),
@@ -37,12 +38,12 @@ export async function tellRuns(
         effects: [],
         restarts: [],
         outcome,
-        reason: words,
+        reason: why,
         out,
-        ...(instructions && { instructions }),
+        ...(advice && { advice }),
       },
     ])
     const account = { ...process, window: 0, guarantees: [], warnings: [] }
-    await store.conclude({ told: { process: account, pods: new Map(pods) } }, assertHeld)
+    await store.conclude({ told: { process: account, pods: new Map(accounts) } }, assertHeld)
   }
 }

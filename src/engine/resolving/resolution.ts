@@ -5,22 +5,25 @@ import type { Word } from '../../journal/word.ts'
 import { isMeant, withWord } from '../../journal/word.ts'
 import { baselineOf } from '../../pods/baseline.ts'
 import type { Journal, PodView, ReadJournal } from '../../pods/glossary.ts'
-import { loadBalancerFlags, resolveCommand, restInstructions, unsaidOf } from '../instructions.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { loadBalancersOf, putRestBack, resolve, unsaidOf } from '../advice.ts'
+import { entriesOf } from '../status/pod-advice.ts'
+import { several } from '../../reasons/several.ts'
 import type { LedgerStore } from '../ledgers/ledger-store.ts'
 import { sinceDrain } from '../ledgers/open-entries.ts'
 import type { Found } from './meant.ts'
-import { isLeftOut, meantBy, namesOf, refusal } from './meant.ts'
+import { isLeftOut, meantBy, refusal } from './meant.ts'
 
 export interface Decision {
   /** To be stored on the pod. */
-  journal?: { pod: PodView; next: Journal; message: string }
-  entries: { store: LedgerStore; next: LedgerEntry; message: string }[]
+  journal?: { pod: PodView; next: Journal; done: Reason }
+  entries: { store: LedgerStore; next: LedgerEntry; done: Reason }[]
   /** For the reports of the runs that have it on record. */
   told: Said[]
 }
 
 /** How a pod stands in a run, once a person has spoken. */
-export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>>, Pick<PodAccount, 'instructions'> {
+export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>>, Pick<PodAccount, 'advice'> {
   store: LedgerStore
   uid: string
 }
@@ -45,22 +48,10 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   })
   if (word.traffic === 'out') {
     // Found by a breaker: it was taken of one that its kubelet had evicted, and the run that went on from there asked for the same again.
-    if (live !== undefined && pod?.finished)
-      throw refusal(
-        `pod/${name} has ended for good, and is not put back any more: point its entries at the pod in its place, leave them drained, ` +
-          'and run the same command again; or, once each is as it should be, put back, removed or left out for good, say --traffic in',
-      )
-    if (abandoned.length > 0)
-      throw refusal(
-        `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
-      )
+    if (live !== undefined && pod?.finished) throw refusal({ code: 'pod-has-ended', pod: name })
+    if (abandoned.length > 0) throw refusal({ code: 'pod-at-other-address', pod: name })
     // Found by trial: who had pointed the entries at the pod in its place said truly that they were out, and they stayed so.
-    if (live === undefined && !gone.every(isLeftOut))
-      throw refusal(
-        `pod/${name} is gone, and a run puts its entries back for a ready pod at their address: point them at the pod in its ` +
-          'place, leave them drained, and run the same command again; or, once each is as it should be, put back, removed or ' +
-          'left out for good, say --traffic in',
-      )
+    if (live === undefined && !gone.every(isLeftOut)) throw refusal({ code: 'pod-is-gone', pod: name })
   }
   const journal = pod && live ? { pod, ...nextJournal({ pod, stored, own }, word, epoch) } : undefined
   // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
@@ -68,7 +59,7 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   const changed = meant.map((one) => nextEntry(one, word, found))
   return {
     ...(journal ? { journal } : {}),
-    entries: changed.map(({ store, next, message }) => ({ store, next, message })),
+    entries: changed.map(({ store, next, done }) => ({ store, next, done })),
     told: [
       ...(journal ? owns.map(({ store }) => saidOfPod(store, journal, word)) : []),
       ...changed.flatMap(({ said }) => (journal && said.uid === pod?.uid ? [] : [said])),
@@ -88,15 +79,19 @@ function leftToPerson(stored: ReadJournal, owns: Found['entries']): Found['entri
 }
 
 function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['journal']>, word: Word): Said {
-  const where = word.loadBalancers.length === 0 ? '' : ` in ${word.loadBalancers.join(', ')}`
-  const reason = `a person has said that it is ${word.traffic === 'in' ? 'in' : 'out of'} rotation${where}`
+  const { traffic, loadBalancers } = word
+  const reason: Reason = { code: 'said-of-pod', traffic, loadBalancers: [...loadBalancers] }
   const said = { store, uid: pod.uid, outcome: RESOLVED, reason, out: next.step !== 'closed' }
   const rest = next.step === 'restore' ? unsaidOf(next.targets) : []
   if (rest.length === 0) return said
   // Found by a breaker: by status nobody had to look any more, and the run that went on asked for the rest.
-  const left = `${namesOf(rest)} is left`
-  const instructions = [`${left}: where it can be read, the same command again goes on with it.`, ...restInstructions(pod, rest)]
-  return { ...said, outcome: 'needsOperator', reason: `${reason}; ${left}`, instructions: instructions.join('\n') }
+  const entries = entriesOf(rest)
+  return {
+    ...said,
+    outcome: 'needsOperator',
+    reason: several(reason, { code: 'rest-unsaid', entries }),
+    advice: [{ code: 'rest-is-left', entries }, putRestBack(pod, rest)],
+  }
 }
 
 /** What is open of a pod that is there. */
@@ -105,22 +100,20 @@ interface Live extends Required<Pick<Found, 'pod' | 'stored'>> {
   own: Found['entries'][number] | undefined
 }
 
-function nextJournal(live: Live, word: Word, epoch: number): { next: Journal; message: string } {
+function nextJournal(live: Live, word: Word, epoch: number): { next: Journal; done: Reason } {
   const { pod } = live
   const journal = openOrRebuilt(live, word)
   const said = withWord(journal, word)
-  if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
+  if (!said.ok) throw refusal({ code: said.problem, pod: pod.name, loadBalancers: said.loadBalancers })
   // What a person has said of it is no first drain intent: whose Lease that was made under says nothing any more.
   const { lease: _, ...spoken } = said.journal
   const next = { ...spoken, epoch }
   if (next.step !== 'closed') {
-    const where = word.traffic === 'in' ? 'in' : 'out of'
-    return { next, message: `pod/${pod.name} is ${where} rotation, as you say: the next run goes on from there` }
+    return { next, done: { code: 'said-and-open', pod: pod.name, traffic: word.traffic } }
   }
-  const closed = `pod/${pod.name} is in rotation, as you say: its record is closed`
   // Found by trial: it was said of one whose image could not be pulled, and that no run had asked about; it stayed out for good.
   const isUnready = journal.step === 'patched' && !pod.ready
-  return { next, message: isUnready ? `${closed}; it is patched and not ready, and no run puts it back any more` : closed }
+  return { next, done: { code: 'said-and-closed', pod: pod.name, patchedAndUnready: isUnready } }
 }
 
 /** A record that cannot be read says nothing; what was drained stands in the ledger too. */
@@ -135,9 +128,7 @@ function openOrRebuilt({ pod, stored, own }: Live, { traffic }: Word): Journal {
     return { run: store.ledger.header.run, epoch: 0, attempt: 1, step: 'drain', baseline, targets: entry.targets }
   }
   if (traffic === 'in') return { run: 'resolved', epoch: 0, attempt: 1, step: 'closed', baseline: [], targets: [] }
-  throw refusal(
-    `pod/${pod.name}: its journal cannot be read, and no ledger says what was drained for it: bring it into rotation by hand, and say that it is in`,
-  )
+  throw refusal({ code: 'nothing-on-record', pod: pod.name })
 }
 
 /** The pod is gone, or elsewhere: nothing goes on for it. */
@@ -149,17 +140,14 @@ function nextEntry(
   const { leftOut: _, ...settledEntry } = entry
   const { uid } = entry
   const targets = entry.targets.filter((target) => !isMeant(target, word))
-  const settled = namesOf(entry.targets.filter((target) => isMeant(target, word)))
   const rest = targets.filter(({ untouched }) => !untouched)
-  const isIn = word.traffic === 'in'
   const isGone = uid !== pod?.uid || entry.leftOut === true
-  const reason = `a person has said that ${settled} ${isIn ? 'is as it should be' : 'is to stay out of rotation'}`
+  const meant = entry.targets.filter((target) => isMeant(target, word))
+  const reason: Reason = { code: 'said-of-entries', traffic: word.traffic, entries: entriesOf(meant) }
   return {
     store,
     next: rest.length === 0 ? { ...settledEntry, state: 'closed' } : { ...entry, targets },
-    message: isIn
-      ? `${settled} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`
-      : `${settled} of a pod/${entry.pod} that was before stays out of rotation, as you say: no run puts it back, or asks for it any more`,
+    done: { code: 'said-of-former-pod', pod: entry.pod, entries: entriesOf(meant), traffic: word.traffic },
     said:
       rest.length === 0
         ? { store, uid, outcome: RESOLVED, reason, out: false }
@@ -167,9 +155,20 @@ function nextEntry(
             store,
             uid,
             outcome: 'needsOperator',
-            reason: `${reason}; ${namesOf(rest)} is left`,
+            reason: several(reason, { code: 'rest-unsaid', entries: entriesOf(rest) }),
             // Found by a breaker: it closed the record of the pod that had come in its place, too, which was half done.
-            instructions: `${namesOf(rest)} is left: once it is as it should be, say so:\n${resolveCommand({ name, namespace }, `${isGone ? '--gone ' : ''}${loadBalancerFlags(rest)} --traffic in`)}`,
+            advice: [
+              {
+                code: 'rest-is-left-of-gone',
+                entries: entriesOf(rest),
+                commands: [
+                  resolve(
+                    { name, namespace },
+                    { ...(isGone ? { gone: true } : {}), loadBalancers: loadBalancersOf(rest), traffic: 'in' },
+                  ),
+                ],
+              },
+            ],
             out: true,
           },
   }

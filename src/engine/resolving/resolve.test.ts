@@ -1,5 +1,7 @@
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
+import { reasonOf } from '../errors.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import { readProcessAccount } from '../../journal/account.ts'
 import { accountsOf } from '../../journal/ledger-accounts.ts'
 import { LEDGER_LABEL, ledgerChunks, writeEntry } from '../../journal/ledger.ts'
@@ -29,7 +31,7 @@ interface Meanwhile {
 /** What a word on a pod that is gone comes to. */
 async function resolved({ stoppedMs, writable = 9, isLost = false, othersOwners }: Meanwhile) {
   const api = createFakeApi()
-  const trouble: string[] = []
+  const trouble: Reason[] = []
   const clock = createVirtualClock()
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w' }
   const entry = entryOf('web-0', { state: 'abandoned', owner })
@@ -66,13 +68,13 @@ async function resolved({ stoppedMs, writable = 9, isLost = false, othersOwners 
     },
   }
   const { signal } = new AbortController()
-  const onTrouble = ({ message }: Error): void => void trouble.push(message)
+  const onTrouble = (error: Error): void => void trouble.push(reasonOf(error))
   const ports = { client, clock, random: { next: () => 0.5 }, identity: 'ann', signal, onWaiting() {}, onTrouble }
   let end: unknown
   const request = { namespace: NAMESPACE, pod: 'web-0', traffic: 'in' as const, loadBalancers: [] }
   resolvePod(request, ports).then(
     () => (end = 'said'),
-    (error: Error) => (end = error.message),
+    (error: unknown) => (end = reasonOf(error)),
   )
   await clock.runUntil(() => end !== undefined)
   const { state } = JSON.parse(api.get(RUN).data[entry.uid])
@@ -85,17 +87,18 @@ async function resolved({ stoppedMs, writable = 9, isLost = false, othersOwners 
 
 test('a word is written over an edit of the record, and not over what a later owner has written', async () => {
   expect(await resolved({ stoppedMs: 0 })).toMatchObject({ end: 'said', state: 'closed' })
-  const end = 'the Lease could not be renewed, and has run out'
+  const end = { code: 'lease-ran-out' }
   expect(await resolved({ stoppedMs: 20_000 })).toMatchObject({ end, state: 'restore', told: [] })
 })
 
 test('the record of the run tells of it, for the report: who, and what was said', async () => {
   const { told, processes, trouble } = await resolved({})
-  const reason = 'a person has said that edge/web-0 is as it should be'
+  const reason = { code: 'said-of-entries', traffic: 'in', entries: [{ loadBalancer: 'edge', target: 'web-0' }] }
   expect(told).toMatchObject([{ epoch: 2, phases: [], outcome: 'resolved', reason }])
-  expect(processes).toMatchObject([{ by: 'ann', epoch: 2, resumed: true, outcome: 'resolved', reason: `web-0: ${reason}` }])
+  expect(processes).toMatchObject([{ by: 'ann', epoch: 2, resumed: true, outcome: 'resolved' }])
+  expect(processes?.[0]?.reason).toMatchObject({ code: 'pods', pods: [{ pod: 'web-0', reason }] })
   // The Lease cannot be given back here.
-  expect(trouble).toEqual(['no answer'])
+  expect(trouble).toMatchObject([{ said: 'no answer' }])
 })
 
 // Found by a breaker: it was the largest of all of them, and `sluice status` did not know whether a run had gone on since.
@@ -107,13 +110,17 @@ test('of a run of several workloads it is told of a pod with the epoch of its ow
 
 // Found by reading: it exited with 3, which says that nothing was touched.
 test('a word that may stand is not said to be refused', async () => {
-  const doubt = 'not all of it may be recorded; the same command once more makes sure of it'
-  expect((await resolved({ writable: 0, isLost: true })).end).toBe(`no answer: ${doubt}`)
-  expect((await resolved({ writable: 0 })).end).toBe('refused')
+  expect((await resolved({ writable: 0, isLost: true })).end).toMatchObject({
+    code: 'not-all-recorded',
+    because: { said: 'no answer' },
+  })
+  expect((await resolved({ writable: 0 })).end).toMatchObject({ said: 'refused' })
 })
 
 test('a word that no report can tell of counts all the same', async () => {
   const { end, state, told, trouble } = await resolved({ writable: 1 })
   expect([end, state, told]).toEqual(['said', 'closed', []])
-  expect(trouble).toContain('it is recorded, and no report of the run will tell of it: refused')
+  expect(trouble).toContainEqual(
+    expect.objectContaining({ code: 'report-not-told', because: expect.objectContaining({ said: 'refused' }) as unknown }),
+  )
 })

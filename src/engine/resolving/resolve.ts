@@ -1,3 +1,4 @@
+import type { Reason } from '../../reasons/reason.ts'
 import { journalOf } from '../../journal/journal.ts'
 import { closePatch, wordPatch } from '../../journal/patches.ts'
 import type { Word } from '../../journal/word.ts'
@@ -7,7 +8,7 @@ import type { Journal, PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
-import { messageOf, RunError } from '../errors.ts'
+import { reasonOf, RunError } from '../errors.ts'
 import { asItCounts } from '../ledgers/late-intents.ts'
 import { resumeLedger } from '../ledgers/ledger-store.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
@@ -44,9 +45,9 @@ export interface ResolvePorts {
   onTrouble(error: Error): void
 }
 
-/** What was recorded, a sentence for each record. */
+/** What was recorded, for each record. */
 export interface Resolution {
-  messages: string[]
+  done: Reason[]
 }
 
 /**
@@ -72,7 +73,7 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
     await tellRuns(decision.told, { by: ports.identity, epoch, epochOf, atMs: ports.clock.wallNow() }, assertHeld).catch(
       (error: unknown) =>
         // What was said counts all the same.
-        ports.onTrouble(new Error(`it is recorded, and no report of the run will tell of it: ${messageOf(error)}`)),
+        ports.onTrouble(new RunError('deadline', { code: 'report-not-told', because: reasonOf(error) })),
     )
     return resolution
   } finally {
@@ -146,10 +147,9 @@ async function record(
   } catch (error) {
     const mayStand = error instanceof KubeError && (isAnyWritten || error.kind === 'ambiguous')
     if (!mayStand) throw error
-    const message = `${messageOf(error)}: not all of it may be recorded; the same command once more makes sure of it`
-    throw new RunError('deadline', message, { cause: error })
+    throw new RunError('deadline', { code: 'not-all-recorded', because: reasonOf(error) }, { cause: error })
   }
-  return { messages: [...entries, ...(journal ? [journal] : [])].map(({ message }) => message) }
+  return { done: [...entries, ...(journal ? [journal] : [])].map(({ done }) => done) }
 }
 
 async function write(
@@ -163,8 +163,7 @@ async function write(
     await client.patch(podsPath(namespace, pod.name) + subresource, operations, { beforeAgain: assertHeld })
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 422) throw error
-    throw new RunError('conflict', `somebody has changed the record of pod/${pod.name} meanwhile: ${messageOf(error)}`, {
-      cause: error,
-    })
+    const reason = { code: 'record-changed-meanwhile', pod: pod.name, because: reasonOf(error) } as const
+    throw new RunError('conflict', reason, { cause: error })
   }
 }

@@ -9,7 +9,7 @@ import { besideNamed, besideSelected } from './beside.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
 
 const NONE: ReadJournal = { kind: 'none' }
-const UNREADABLE: ReadJournal = { kind: 'unreadable', reason: 'it is not JSON' }
+const UNREADABLE: ReadJournal = { kind: 'unreadable', problem: { code: 'record-not-json' } }
 
 const podOf = (owner: string, name: string): PodView =>
   testPod({ name, uid: name, owner: { kind: 'StatefulSet', name: owner, uid: owner } })

@@ -3,6 +3,10 @@ import { pause } from '../../kube/pause.ts'
 import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Advice } from '../../reasons/advice.ts'
+import type { Entry } from '../../reasons/fields.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { entriesBefore, resolve } from '../advice.ts'
 import type { PodResult, RunEventBody } from '../events.ts'
 import { candidatesIn } from './candidates.ts'
 import { ghost } from './ghosts.ts'
@@ -25,7 +29,7 @@ interface ComeBackOptions {
 }
 
 /** How the entries stand that were left out, by what has come: `served` where that is not hurt. */
-type Standing = { kind: 'served' } | { kind: 'out' | 'unknown'; message: string }
+type Standing = { kind: 'served' } | { kind: 'out' | 'unknown'; reason: Reason }
 
 /**
  * At the end of a run: of a pod in whose place nothing was to come, and whose entries were left out for that, another may have come
@@ -50,13 +54,13 @@ export async function withComeBack(pods: readonly PodResult[], options: ComeBack
 }
 
 /** And it is not known that it hurts another. */
-function isLeftOut({ leftOut, outcome }: PodResult): boolean {
-  return leftOut === true && outcome === 'settled'
+function isLeftOut({ traffic, outcome }: PodResult): boolean {
+  return traffic === 'leftOut' && outcome === 'settled'
 }
 
 function leftBefore({ uid, pod, targets }: LedgerEntry): PodResult {
-  const reason = `gone for good; ${namesOf(touched(targets))} stays out of rotation, as its record says`
-  return { uid, pod, outcome: 'settled', reason, out: false, leftOut: true, phases: {} }
+  const reason = { code: 'left-out', entries: entriesOf(touched(targets)), byRecord: true } as const
+  return { uid, pod, outcome: 'settled', reason, traffic: 'leftOut', record: 'closed', advice: [], phases: {} }
 }
 
 /** Undefined where there is nothing that is left out. */
@@ -80,24 +84,19 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
   return {
     ...result,
     outcome: 'needsOperator',
-    out: true,
-    reason: `${namesOf(drained)} was drained for it, and left out since nothing was to come in its place: ${standing.message}`,
-    instructions: [
-      `These entries are to be as they were before the drain, at the address of ${heir.name}, unless somebody else wants them out:`,
-      ...drained.map(({ loadBalancer, target, prior }) => `  ${loadBalancer}: ${target}, was ${JSON.stringify(prior)}`),
+    traffic: 'out',
+    reason: { code: 'left-out-and-replaced', entries: entriesOf(drained), because: standing.reason },
+    advice: [
+      { code: 'entries-of-replacement', replacement: heir.name, entries: entriesBefore(drained) },
       // Of a run that was over before the pod was seen nobody asks again.
-      ...(ledger.header.finishedAt === undefined ? resolveInstructions(result, namespace) : []),
-    ].join('\n'),
+      ...(ledger.header.finishedAt === undefined ? [resolveAdvice(result, namespace)] : []),
+    ],
   }
 }
 
-function resolveInstructions({ pod }: PodResult, namespace: string): string[] {
-  const command = `  sluice resolve pod/${pod} -n ${namespace} --gone --traffic`
-  return [
-    'Once each is as it should be, say so, and then run the same command again:',
-    `${command} in    # put back, or removed`,
-    `${command} out   # somebody wants it out, and no run is to put it back`,
-  ]
+function resolveAdvice({ pod: name }: PodResult, namespace: string): Advice {
+  const said = (['in', 'out'] as const).map((traffic) => resolve({ name, namespace }, { gone: true, traffic }))
+  return { code: 'say-how-entries-stand', commands: said }
 }
 
 /** A load balancer that is away for a moment says nothing; one that stays away leaves it in doubt, and doubt is told. */
@@ -115,11 +114,12 @@ interface Left {
 
 async function standingOf(heir: PodView, { gone, drained }: Left, { traffic }: Pick<World, 'traffic'>): Promise<Standing> {
   const found = await traffic.relocate(heir, drained)
-  const doubt = (why: string): Standing => ({
+  const replacement = heir.name
+  const doubt = (because: Reason): Standing => ({
     kind: 'unknown',
-    message: `${heir.name} has come all the same, and whether it is in rotation cannot be known: ${why}`,
+    reason: { code: 'replacement-in-doubt', replacement, because },
   })
-  if (found.kind === 'unknown') return doubt(found.message)
+  if (found.kind === 'unknown') return doubt(found.reason)
   const isThere = found.kind === 'same'
   const { state, removed, supposed, detail } = await traffic.inspect(
     isThere ? heir.uid : gone.uid,
@@ -132,9 +132,10 @@ async function standingOf(heir: PodView, { gone, drained }: Left, { traffic }: P
   if (removed || state === 'in') return { kind: 'served' }
   return {
     kind: 'out',
-    message: isThere
-      ? `${heir.name} has come there all the same, and is out of rotation`
-      : `${heir.name} has come all the same, and ${found.message}`,
+    reason:
+      found.kind === 'same'
+        ? { code: 'replacement-is-out', replacement }
+        : { code: 'replacement-elsewhere', replacement, because: found.reason },
   }
 }
 
@@ -142,6 +143,6 @@ function touched(targets: readonly JournalTarget[]): JournalTarget[] {
   return targets.filter(({ untouched }) => !untouched)
 }
 
-function namesOf(targets: readonly JournalTarget[]): string {
-  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
+function entriesOf(targets: readonly JournalTarget[]): Entry[] {
+  return targets.map(({ loadBalancer, target }) => ({ loadBalancer, target }))
 }

@@ -3,6 +3,7 @@ import { isVanished } from '../../../machines/pod-upgrade/facts.ts'
 import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
 import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import type { PodResult, PodState } from '../events.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
 import type { Exposed } from './reload-guard.ts'
@@ -42,12 +43,12 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
       // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
       const now = exposedRecord(member, store)
       if (now === undefined) return
-      const objection = (): string | undefined =>
-        exposedRecord(member, store) === undefined ? 'it is not to stay out any more' : undefined
+      const objection = (): Reason | undefined =>
+        exposedRecord(member, store) === undefined ? { code: 'no-longer-to-stay-out' } : undefined
       const { result } = member
       const isBusy = actor.getSnapshot().hasTag('busy')
       if (result === undefined) actor.send({ type: 'reloaded' })
-      if (isBusy || result?.out)
+      if (isBusy || result?.traffic === 'out')
         await traffic.effect({ uid, pod: name, effect: 'drain', record: { ...now, targets: [...targets] }, objection })
     }
     return [{ uid, record, reloaded }]

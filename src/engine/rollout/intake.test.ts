@@ -3,11 +3,13 @@ import { KINDS } from '../../workloads/kinds/index.ts'
 import { upgradeOrder } from '../../workloads/kinds/upgrade-order.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
+import { said } from '../testing/said.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
-import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
+import type { PodPorts, StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import { missingPorts } from '../../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import type { Journal, PodView } from '../../pods/glossary.ts'
+import type { Journal, PodView, TrafficReading } from '../../pods/glossary.ts'
 import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import { createRollout } from './rollout.ts'
@@ -15,6 +17,16 @@ import type { RunSettings } from '../settings.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
 /* Which pods of a run leave, and when: what others of them are doing decides. */
+
+const HELD = { code: 'held-after', pod: 'web-9', ending: 'failed' } as const
+/** A window of 1 that pods fill which are not ready. */
+const fullOf = (...pods: string[]) => ({
+  code: 'window-taken',
+  size: 1,
+  pods: pods.map((pod) => ({ pod, standing: 'not-ready', because: { code: 'pod-not-ready' } })),
+  lacking: [],
+  counts: [],
+})
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1', uid: 'rs-1', controller: true }
 
@@ -74,7 +86,7 @@ const UPGRADED: RawPodOptions['containers'] = [
 function forgetful(told: string[], state: () => 'in' | 'out' = () => 'in'): Partial<Traffic> {
   return {
     isVolatile: () => true,
-    inspect: async () => ({ state: state(), inFlight: 0, detail: state() }),
+    inspect: async () => ({ state: state(), inFlight: 0, detail: said(state()) }),
     async effect({ pod, effect }) {
       told.push(`${effect} ${pod}`)
       return { kind: 'applied' }
@@ -99,8 +111,8 @@ function createBed({
   const clock = createVirtualClock()
   const seen = new Map<string, Observation>()
   const states = new Map<string, string>()
-  const details = new Map<string, string>()
-  const stalled: string[] = []
+  const details = new Map<string, Reason | undefined>()
+  const stalled: Reason[] = []
   const inputFor = (pod: PodView): PodUpgradeInput => ({
     ...seen.get(pod.uid)!,
     pod,
@@ -180,8 +192,8 @@ function createBed({
     onStalled: (reason) => void stalled.push(reason),
     tell(event) {
       if (event.type === 'podState') states.set(event.pod, event.to)
-      if (event.type === 'podState') details.set(event.pod, event.reason)
-      if (event.type === 'podDetail') details.set(event.pod, event.detail)
+      if (event.type === 'podState') details.set(event.pod, event.waiting)
+      if (event.type === 'podDetail') details.set(event.pod, event.waiting)
     },
   })
   return {
@@ -239,7 +251,7 @@ test('a pod that has come to the address of one that is being settled waits, als
   const bed = createBed({
     window: 3,
     ports: {
-      inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }),
+      inspect: async () => ({ state: 'in', inFlight: 0, detail: said('in') }),
       settle: () => new Promise((resolve) => (settle = resolve as typeof settle)),
     },
   })
@@ -250,10 +262,7 @@ test('a pod that has come to the address of one that is being settled waits, als
   await bed.clock.advance(0)
   await bed.see(podAt('web-3', { ip: '10.0.0.2' }))
   expect(bed.states.get('web-2')).toBe('settling')
-  expect([bed.states.get('web-3'), bed.details.get('web-3')]).toEqual([
-    'queued',
-    'what was drained for web-2 at its address is not settled yet',
-  ])
+  expect([bed.states.get('web-3'), bed.details.get('web-3')]).toEqual(['queued', { code: 'awaits-settlement', pod: 'web-2' }])
   settle({ kind: 'stored' })
   await bed.clock.advance(0)
   expect([bed.states.get('web-2'), bed.states.get('web-3')]).toEqual(['done', 'checking'])
@@ -264,7 +273,7 @@ test('what was drained is put back for the pod in its place once that can be wat
   const intents: string[] = []
   const bed = createBed({
     ports: {
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
       settle({ settlement }) {
         intents.push(settlement)
         return never()
@@ -276,7 +285,7 @@ test('what was drained is put back for the pod in its place once that can be wat
   const gone = podAt('web-2', { ip: '10.0.0.2' })
   bed.rollout.start([{ ...bed.inputFor(podAt('web-3')), pod: gone, stored: journalOf('web-2'), address: '10.0.0.2', gone: true }])
   await bed.clock.advance(0)
-  expect([bed.details.get('web-2'), intents]).toEqual(['web-3 in its place is not known to be ready', []])
+  expect([bed.details.get('web-2'), intents]).toEqual([{ code: 'replacement-not-ready', replacement: 'web-3' }, []])
   await bed.look(true)
   expect(intents).toEqual(['restore'])
 })
@@ -288,7 +297,7 @@ test('and for one that was not asked for, once those beside can be watched; noth
   const bed = createBed({
     beside: [{ pod: heir, stored: { kind: 'none' } }],
     ports: {
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
       settle({ settlement }) {
         intents.push(settlement)
         return never()
@@ -299,7 +308,7 @@ test('and for one that was not asked for, once those beside can be watched; noth
   const gone = podAt('web-2', { ip: '10.0.0.2' })
   bed.rollout.start([{ ...bed.inputFor(heir), pod: gone, stored: journalOf('web-2'), address: '10.0.0.2', gone: true }])
   await bed.clock.advance(0)
-  expect([bed.details.get('web-2'), intents]).toEqual(['web-3 in its place is not known to be ready', []])
+  expect([bed.details.get('web-2'), intents]).toEqual([{ code: 'replacement-not-ready', replacement: 'web-3' }, []])
   await bed.lookBeside(true)
   expect([intents, [...bed.states.keys()]]).toEqual([['restore'], ['web-2']])
 })
@@ -313,18 +322,18 @@ test('a pod that is only being checked gives its place back when another goes do
   expect([...bed.states.values()]).toEqual(['checking', 'queued'])
   await bed.see(podAt('web-2', { ready: false }))
   expect([...bed.states.values()]).toEqual(['queued', 'checking'])
-  expect(bed.details.get('web-1')).toBe('the window of 1 is full: web-2 is not ready')
+  expect(bed.details.get('web-1')).toEqual(fullOf('web-2'))
 })
 
 // Found by trial: in a run that was held, the pod that would have been the next one waited for itself.
 test('where no pod is to start any more, none is said to wait for the window', async () => {
   const bed = createBed({
-    ports: { inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }), compare: async () => ({ kind: 'equal' }) },
+    ports: { inspect: async () => ({ state: 'in', inFlight: 0, detail: said('in') }), compare: async () => ({ kind: 'equal' }) },
   })
   await bed.see(podAt('web-3', { containers: UPGRADED }), journalOf('web-3', 'restore'))
   await bed.see(podAt('web-2'))
   await bed.see(podAt('web-1'))
-  await bed.see(podAt('web-0'), { kind: 'unreadable', reason: 'it is not JSON' })
+  await bed.see(podAt('web-0'), { kind: 'unreadable', problem: { code: 'record-not-json' } })
   bed.rollout.start([])
   await bed.clock.advance(0)
   expect(Object.fromEntries(bed.states)).toEqual({
@@ -333,7 +342,7 @@ test('where no pod is to start any more, none is said to wait for the window', a
     'web-1': 'queued',
     'web-0': 'needsOperator',
   })
-  const held = 'no further pod is started'
+  const held = { code: 'no-further-start' }
   expect([bed.details.get('web-2'), bed.details.get('web-1')]).toEqual([held, held])
 })
 
@@ -368,7 +377,7 @@ test('pods that cannot be watched for as long as a place is waited for end the r
   await bed.see(podAt('web-1'))
   bed.rollout.start([])
   await bed.clock.advance(70_000)
-  expect(bed.stalled).toEqual(['no pod may leave in time: the pods cannot be watched at this moment'])
+  expect(bed.stalled).toEqual([{ code: 'window-stalled', because: { code: 'cannot-watch' }, forMs: 60_000 }])
   const seeing = createBed()
   await seeing.look(false)
   await seeing.see(podAt('web-1'))
@@ -384,7 +393,7 @@ test('a pod that waits for a place with an earlier owner’s intent, and is look
   const bed = createBed({
     ports: {
       inspect: () =>
-        new Promise((resolve) => bed.clock.setTimeout(() => resolve({ state: 'in', inFlight: 0, detail: 'in' }), 100)),
+        new Promise((resolve) => bed.clock.setTimeout(() => resolve({ state: 'in', inFlight: 0, detail: said('in') }), 100)),
     },
   })
   const others = ['web-2', 'web-3'].map((name) => podAt(name, { ready: false }))
@@ -395,7 +404,7 @@ test('a pod that waits for a place with an earlier owner’s intent, and is look
     await bed.see(others[0]!)
     await bed.clock.advance(50)
   }
-  expect(bed.stalled).toEqual(['no pod may leave in time: the window of 1 is full: web-2 is not ready, web-3 is not ready'])
+  expect(bed.stalled).toEqual([{ code: 'window-stalled', because: fullOf('web-2', 'web-3'), forMs: 60_000 }])
   expect(bed.states.get('web-1')).toBe('draining')
 })
 
@@ -437,7 +446,7 @@ test('a pod of which it has come out in its turn that an operator has it out tak
       snapshot: async ({ uid, pod }) => (uid === 'web-1' ? { kind: 'taken', targets, address: pod.ip! } : never()),
       enroll: async () => ({ kind: 'stored' }),
       // It runs the images by the time that it is looked at.
-      store: async () => ({ kind: 'rejected', message: 'test failed' }),
+      store: async () => ({ kind: 'rejected', reason: said('test failed') }),
       read: async () => ({ kind: 'read', seen: { pod: podAt('web-1', { containers: UPGRADED }), stored: { kind: 'none' } } }),
     },
   })
@@ -447,7 +456,7 @@ test('a pod of which it has come out in its turn that an operator has it out tak
   expect(bed.states.get('web-1')).not.toBe('checking')
   expect([bed.states.get('web-2'), bed.details.get('web-2')]).toEqual([
     'queued',
-    'the window of 1 is full: web-1 is out by an operator',
+    { ...fullOf(), pods: [{ pod: 'web-1', standing: 'operator' }] },
   ])
 })
 
@@ -456,7 +465,7 @@ test('a pod waits for one whose restore is under way at its address as that one 
   const bed = createBed({
     window: 2,
     ports: {
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
       effect: () => new Promise((resolve) => (restored = resolve as typeof restored)),
     },
   })
@@ -475,7 +484,7 @@ test('a pod waits for one whose restore is under way at its address as that one 
 test('control: one at another address does not wait', async () => {
   const bed = createBed({
     window: 2,
-    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }), effect: never },
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }), effect: never },
   })
   await bed.see(podAt('web-1'), journalOf('web-1', 'restore'))
   bed.rollout.start([])
@@ -492,7 +501,7 @@ test('while the pods cannot be watched none starts, and one that is being checke
   await bed.clock.advance(0)
   expect(bed.states.get('web-1')).toBe('checking')
   await bed.look(false)
-  expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual(['queued', 'the pods cannot be watched at this moment'])
+  expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual(['queued', { code: 'cannot-watch' }])
   await bed.look(true)
   expect(bed.states.get('web-1')).toBe('checking')
 })
@@ -504,7 +513,7 @@ test('while they are looked at anew none starts either, and no word is lost on i
   bed.rollout.start([])
   await bed.clock.advance(0)
   const before = bed.details.get('web-1')
-  expect([bed.states.get('web-1'), before]).not.toContain('the pods cannot be watched at this moment')
+  expect([bed.states.get('web-1'), before]).not.toContain({ code: 'cannot-watch' })
   expect(bed.states.get('web-1')).toBe('queued')
   await bed.look(true)
   expect(bed.states.get('web-1')).toBe('checking')
@@ -520,7 +529,7 @@ test('nor while their workload cannot be: how many pods it lacks is not known', 
   await bed.lookAtWorkload(false)
   expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual([
     'queued',
-    'statefulset/web cannot be watched at this moment',
+    { code: 'cannot-watch', workload: 'statefulset/web' },
   ])
   await bed.lookAtWorkload(true)
   expect(bed.states.get('web-1')).toBe('checking')
@@ -536,7 +545,7 @@ test('a pod whose drain intent is not stored gives its place back when another g
       store: async () =>
         reaches
           ? { kind: 'stored', seen: { pod: podAt('web-1'), stored: journalOf('web-1', 'closed') } }
-          : { kind: 'unknown', message: 'connection reset' },
+          : { kind: 'unknown', reason: said('connection reset') },
       read: async () => ({ kind: 'read', seen: { pod: podAt('web-1'), stored: { kind: 'none' } } }),
     },
   })
@@ -555,7 +564,7 @@ const failingBed = async () => {
   const drained: string[] = []
   let state: 'out' | 'in' = 'out'
   const bed = createBed({
-    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }) },
     traffic: forgetful(drained, () => state),
   })
   await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: BAD_IMAGE }), journalOf('web-1', 'patched'))
@@ -590,7 +599,7 @@ test('what stays out is looked after until the run has told all that it has to t
 test('a pod that failed is guarded against a reload of its load balancer for as long as the run goes on', async () => {
   const drained: string[] = []
   const bed = createBed({
-    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }) },
     traffic: forgetful(drained),
   })
   // Another one goes on for as long as the test does.
@@ -612,7 +621,7 @@ test('a pod whose images patch is under way is guarded against a reload too', as
       store: async ({ record }) =>
         record.step === 'drain' ? { kind: 'stored', seen: { pod: podAt('web-1'), stored: journalOf('web-1') } } : never(),
       effect: async () => ({ kind: 'applied' }),
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
     },
     traffic: forgetful(drained),
   })
@@ -628,8 +637,8 @@ test('a pod whose container has ended as it was about to be put back is guarded 
   const pod = podAt('web-1', { generation: 2, observedGeneration: 2, containers: UPGRADED })
   const { see, rollout, states, clock } = createBed({
     ports: {
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
-      store: async () => ({ kind: 'rejected', message: 'test failed' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
+      store: async () => ({ kind: 'rejected', reason: said('test failed') }),
       read: async () => ({ kind: 'read', seen: { pod: { ...pod, ready: false }, stored: journalOf('web-1', 'patched') } }),
       effect: never,
     },
@@ -649,10 +658,10 @@ test('a pod that an earlier run has patched to other images is guarded before al
   const { see, rollout, states, clock } = createBed({
     ports: {
       // One of them does not answer.
-      inspect: async () => ({ state: 'unknown', inFlight: null, detail: 'no answer' }),
+      inspect: async () => ({ state: 'unknown', inFlight: null, detail: said('no answer') }),
       async effect({ uid, effect }) {
         drained.push(`${effect} ${uid}`)
-        return { kind: 'unknown', message: 'no answer' }
+        return { kind: 'unknown', reason: said('no answer') }
       },
     },
     traffic: forgetful([]),
@@ -670,7 +679,7 @@ test('a pod that goes back to its former images is guarded against a reload too'
   const drained: string[] = []
   const bed = createBed({
     onFailure: 'rollback',
-    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }) },
     traffic: forgetful(drained),
   })
   await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: BAD_IMAGE }), journalOf('web-1', 'patched'))
@@ -685,7 +694,7 @@ test.each([true, false])('a drain that was made besides, and may still arrive (%
   const stored: string[] = []
   const bed = createBed({
     ports: {
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
       store({ record }) {
         stored.push(record.step)
         return never()
@@ -701,11 +710,11 @@ test.each([true, false])('a drain that was made besides, and may still arrive (%
 
 test('a pod that is put back while a look for a reload is under way is not drained again', async () => {
   const drained: string[] = []
-  let looked: (reading: { state: 'in'; inFlight: number; detail: string }) => void = () => {}
-  let answered: (answer: { kind: 'rejected'; message: string }) => void = () => {}
+  let looked: (reading: TrafficReading) => void = () => {}
+  let answered: (answer: StoreAnswer) => void = () => {}
   const bed = createBed({
     ports: {
-      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }),
       store: ({ record }) => (record.step === 'patched' ? new Promise((resolve) => (answered = resolve)) : never()),
       read: async () => ({ kind: 'read', seen: { pod: podAt('web-1'), stored: journalOf('web-1') } }),
     },
@@ -716,12 +725,12 @@ test('a pod that is put back while a look for a reload is under way is not drain
   await bed.clock.advance(0)
   expect(bed.states.get('web-1')).toBe('patching')
   await bed.clock.advance(500)
-  bed.rollout.hold('interrupted')
-  answered({ kind: 'rejected', message: 'not now' })
+  bed.rollout.hold({ code: 'interrupted' })
+  answered({ kind: 'rejected', reason: said('not now') })
   await bed.clock.advance(0)
   expect(bed.states.get('web-1')).toBe('readmitting')
   bed.rollout.checkpoint()
-  looked({ state: 'in', inFlight: 0, detail: 'in' })
+  looked({ state: 'in', inFlight: 0, detail: said('in') })
   await bed.clock.advance(2_000)
   expect(drained).toEqual([])
 })
@@ -732,7 +741,7 @@ test.each([
 ])('a run that ends looks once more at what is out: $name', async ({ goes, expected }) => {
   const drained: string[] = []
   const bed = createBed({
-    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }) },
     traffic: forgetful(drained),
   })
   await bed.see(podAt('web-1', { generation: 2, observedGeneration: 1 }), journalOf('web-1', 'patched'))
@@ -759,7 +768,7 @@ describe('an earlier owner meant to drain a pod, and has not', () => {
     const calls: string[] = []
     const bed = createBed({
       ports: {
-        inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }),
+        inspect: async () => ({ state: 'in', inFlight: 0, detail: said('in') }),
         effect({ effect, uid }) {
           calls.push(`${effect} ${uid}`)
           return never()
@@ -786,14 +795,14 @@ describe('an earlier owner meant to drain a pod, and has not', () => {
     const { calls, clock, details, see, states } = await adopted({ ready: false })
     await clock.advance(60_000)
     expect(calls).toEqual([])
-    expect([states.get('web-1'), details.get('web-1')]).toEqual(['draining', 'the window of 1 is full: web-2 is not ready'])
+    expect([states.get('web-1'), details.get('web-1')]).toEqual(['draining', fullOf('web-2')])
     await see(podAt('web-2'))
     expect(calls).toEqual(['drain web-1'])
   })
 
   test('where nothing more is started, it is put back', async () => {
     const { calls, clock, rollout } = await adopted({ ready: false })
-    rollout.hold('a pod failed')
+    rollout.hold(HELD)
     await clock.advance(0)
     expect(calls).toEqual(['store restore web-1'])
   })
@@ -804,14 +813,14 @@ test('held, a run takes in no new pod, and what an earlier owner has left open a
   await bed.see(podAt('web-3'), journalOf('web-3'))
   bed.rollout.start([])
   await bed.clock.advance(0)
-  bed.rollout.hold('a pod failed')
+  bed.rollout.hold(HELD)
   await bed.see(podAt('web-1'))
   await bed.see(podAt('web-2'), journalOf('web-2'))
   expect([...bed.states.keys()]).toEqual(['web-3', 'web-2'])
 })
 
 test('a pod that has failed before holds the run as soon as it is taken in, and the others are named all the same', async () => {
-  const bed = createBed({ ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) } })
+  const bed = createBed({ ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }) } })
   const rollback = { ...journalOf('web-1', 'patched') }
   const journal = { ...(rollback as { journal: Journal }).journal, rollback: [{ container: 'app', image: 'app:v1' }] }
   await bed.see(podAt('web-1', { generation: 2, observedGeneration: 1, containers: BAD_IMAGE }), { kind: 'read', journal })
@@ -874,7 +883,7 @@ test.each([{ deleting: true }, { finished: true }])(
   'one that goes (%j), and whose record cannot be read, needs a person',
   async (how) => {
     const bed = createBed()
-    await bed.see({ ...podAt('web-1'), ...how }, { kind: 'unreadable', reason: 'it is not JSON' })
+    await bed.see({ ...podAt('web-1'), ...how }, { kind: 'unreadable', problem: { code: 'record-not-json' } })
     await bed.see({ ...podAt('web-2'), ...how })
     bed.rollout.start([])
     await bed.clock.advance(0)

@@ -8,8 +8,9 @@ import type { PodView } from '../../pods/glossary.ts'
 import { isOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EndpointStore } from '../../observation/endpoint-store.ts'
-import type { PodResult, PodState, RunEventBody } from '../events.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
+import type { BadEnding, PodResult, PodState, RunEventBody } from '../events.ts'
 import type { Asking } from './asking.ts'
 import type { Beside } from './beside.ts'
 import { candidatesIn } from './candidates.ts'
@@ -18,8 +19,8 @@ import type { Deadlines } from './patient-clock.ts'
 import type { PodMachineOptions } from './pod-machine.ts'
 import { podMachine } from './pod-machine.ts'
 import { podResult } from './pod-result.ts'
-import type { BadEnd, Snapshot } from './snapshots.ts'
-import { BAD_ENDS, badEnd, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
+import type { Snapshot } from './snapshots.ts'
+import { badEnding, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
 import type { WindowMember } from './window-pods.ts'
 
 /** A deadline asks for its pod, and waits so long for an answer. */
@@ -36,10 +37,10 @@ export interface Member {
   since: number
   /** Until when it has to be ready. */
   readyBy: number | undefined
-  detail: string
+  waiting: Reason | undefined
   phases: Partial<Record<PodState, number>>
   /** The first bad end that it was on its way to: it may go before it is there. */
-  badEnd: BadEnd | undefined
+  badEnd: BadEnding | undefined
   result: PodResult | undefined
 }
 
@@ -57,7 +58,7 @@ export interface MembersOptions extends Omit<PodMachineOptions, 'waitedMs' | 're
   /** Has it come in the place of one that is gone? */
   isHeir(gone: PodView, candidate: PodView): boolean
   /** Known before the pod has come to its end; said again each time that it is found so. */
-  onBadEnd(pod: string, how: string): void
+  onBadEnd(pod: string, ending: ReasonOf<'held-after'>['ending']): void
   /** Who may start, and who waits for what, may be another now. */
   onChange(): void
   tell(event: RunEventBody): void
@@ -71,7 +72,7 @@ export interface Members {
   has(uid: string): boolean
   add(input: PodUpgradeInput): void
   /** Says what the pod waits for, where that is another than before. */
-  detail(member: Member, text: string): void
+  tellWaiting(member: Member, reason: Reason | undefined): void
   tellEndpoints(uid: string): void
   /** Tells those that are being settled what has come in their place. */
   tellHeirs(): void
@@ -115,7 +116,7 @@ export function createMembers(options: MembersOptions): Members {
       state: null,
       since: clock.now(),
       readyBy: undefined,
-      detail: '',
+      waiting: undefined,
       phases: {},
       badEnd: undefined,
       result: undefined,
@@ -146,10 +147,10 @@ export function createMembers(options: MembersOptions): Members {
     if (endpoints !== contextOf(member).endpoints) member.actor.send({ type: 'endpoints', endpoints })
   }
 
-  /** What says for how long a ready pod has to stay so. */
-  function readyForOf({ context }: Snapshot): string {
-    const leastMs = options.minReadyMs(context.pod)
-    return leastMs > settings.readyForMs ? `minReadySeconds (${leastMs / 1000} s)` : 'readyFor'
+  /** For so long a ready pod has to stay so by its workload, where that is longer than `readyFor`. */
+  function floorOf({ context }: Snapshot): { minReadyMs?: number } {
+    const minReadyMs = options.minReadyMs(context.pod)
+    return minReadyMs > settings.readyForMs ? { minReadyMs } : {}
   }
 
   function onTransition(member: Member, snapshot: Snapshot): void {
@@ -161,59 +162,66 @@ export function createMembers(options: MembersOptions): Members {
       if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
       member.since = now
       if (!isProving(state)) member.readyBy = undefined
-      const reason = waitingFor(state, snapshot.context, readyForOf(snapshot))
-      tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
+      const waiting = waitingFor(state, snapshot.context, floorOf(snapshot))
+      const { uid, name: pod, state: from } = member
+      tell({ type: 'podState', uid, pod, from, to: state, ...(waiting ? { waiting } : {}) })
       if (state === 'restarting') warnOfRequests(member, snapshot)
       member.state = state
       if (state === 'settling') settling.add(member)
       else settling.delete(member)
-      member.detail = reason
-      const bad = badEnd(snapshot)
+      member.waiting = waiting
+      const bad = badEnding(snapshot)
       // How it is to end may be open again.
       if (snapshot.context.outcome === undefined) member.badEnd = undefined
       member.badEnd ??= bad
       // Before the pod has come to its end: one that is put back after a refusal frees its place before that.
-      if (bad !== undefined) onBadEnd(member.name, BAD_ENDS[bad.outcome])
+      if (bad !== undefined) onBadEnd(member.name, bad.outcome)
       // Found by reading: its place was free with that, the next pod was taken out and overtaken too, and so were all of them until
       // the next renewal.
-      if (isOvertaken(snapshot)) onBadEnd(member.name, 'was taken over by another owner')
+      if (isOvertaken(snapshot)) onBadEnd(member.name, 'overtaken')
       if (state === 'settling') tellHeir(member)
       if (snapshot.status === 'done') end(member, snapshot)
       onChange()
       return
     }
-    detail(member, waitingFor(state, snapshot.context, readyForOf(snapshot)))
+    tellWaiting(member, waitingFor(state, snapshot.context, floorOf(snapshot)))
     // Its intent is not stored, and it will be tried again: by then the window may have no place for it. Or it asks for one.
     if (snapshot.matches({ draining: 'pausing' }) || isAdmitting(snapshot)) onChange()
   }
 
   /** Found by a fresh user: requests were cut, as he had allowed, and nothing said so. */
   function warnOfRequests({ name }: Member, { context: { passedOver, traffic } }: Snapshot): void {
-    const inFlight = traffic?.inFlight ?? 0
-    if (!passedOver || inFlight === 0) return
-    const requests = `${inFlight} ${inFlight === 1 ? 'request' : 'requests'}`
-    const message = `${name} was patched with ${requests} under way: deadlines.drain was over, and onDrainDeadline is proceed`
-    tell({ type: 'warning', message })
+    const requests = traffic?.inFlight ?? 0
+    if (!passedOver || requests === 0) return
+    tell({ type: 'warning', reason: { code: 'patched-with-requests', pod: name, requests } })
   }
 
   /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */
   function breakOff(member: Member, error: unknown): void {
     if (member.result !== undefined) return
     const { uid, name, phases } = member
-    const reason = `a bug in sluice: ${String(error)}`
     member.state = 'needsOperator'
     settling.delete(member)
     leaving.delete(member)
-    member.result = { uid, pod: name, outcome: 'needsOperator', reason, out: isOpen(store.get(uid)?.stored), phases }
+    member.result = {
+      uid,
+      pod: name,
+      outcome: 'needsOperator',
+      reason: { code: 'bug', error: String(error) },
+      traffic: isOpen(store.get(uid)?.stored) ? 'out' : 'asBefore',
+      record: 'open',
+      advice: [],
+      phases,
+    }
     tell({ type: 'podFinished', result: member.result })
-    onBadEnd(name, 'needs a person')
+    onBadEnd(name, 'needsOperator')
     onChange()
   }
 
-  function detail(member: Member, text: string): void {
-    if (text === '' || text === member.detail || member.state === null) return
-    member.detail = text
-    tell({ type: 'podDetail', uid: member.uid, pod: member.name, state: member.state, detail: text })
+  function tellWaiting(member: Member, waiting: Reason | undefined): void {
+    if (waiting === undefined || member.state === null || isSameReason(waiting, member.waiting)) return
+    member.waiting = waiting
+    tell({ type: 'podDetail', uid: member.uid, pod: member.name, state: member.state, waiting })
   }
 
   function end(member: Member, { context, value }: Snapshot): void {
@@ -269,13 +277,18 @@ export function createMembers(options: MembersOptions): Members {
     get: (uid) => members.get(uid),
     has: (uid) => members.has(uid),
     add,
-    detail,
+    tellWaiting,
     tellEndpoints,
     tellHeirs,
     settlingFor,
     beforeIt,
     standingOf,
   }
+}
+
+/** Reasons are made in one order of their fields. */
+function isSameReason(one: Reason, other: Reason | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** A clock is told no names of timers. XState has put the one that it makes on record by then, last of all. */

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PodView } from '../../pods/glossary.ts'
 import type { PodOwner } from './missing-pods.ts'
-import { isThere, missingPods, shortageWarnings } from './missing-pods.ts'
+import { isThere, missingPods, shortageReasons } from './missing-pods.ts'
 
 const pod = (uid: string, change: object = {}): PodView =>
   ({ uid, name: uid, deleting: false, finished: false, owner: { uid: 'web' }, ...change }) as PodView
@@ -37,9 +37,9 @@ test('one that is to be scaled away stands for none of those that are kept', () 
   expect(missingPods([workload(3)], pods)).toEqual([])
 })
 
-test('a plan says it', () => {
-  expect(shortageWarnings([workload(3), workload(1, 'db', ['web'])], [pod('web-0'), pod('web-1', { deleting: true })])).toEqual([
-    'statefulset/web has 1 of its 3 pods: those that are still to be made count as out of rotation',
+test('each workload that lacks pods is told, and no other', () => {
+  expect(shortageReasons([workload(3), workload(1, 'db', ['web'])], [pod('web-0'), pod('web-1', { deleting: true })])).toEqual([
+    { code: 'lacks-pods', workload: 'statefulset/web', present: 1, desired: 3, leaving: [] },
   ])
 })
 
@@ -81,7 +81,9 @@ test('those that are there and those that are missing are as many as there shoul
 test('a pod that hangs in Terminating is named, with what holds it', () => {
   const deletion = { dueAt: '2026-01-01T00:01:00Z', finalizers: ['example.org/backup'] }
   const pods = [pod('web-0'), pod('web-1', { deleting: true, deletion })]
-  const words = 'web-1 is Terminating, due to be gone at 2026-01-01T00:01:00Z, held by finalizers example.org/backup'
-  expect(missingPods([workload(2)], pods)).toMatchObject([{ name: 'statefulset/web', unreadyHow: words }])
-  expect(shortageWarnings([workload(2)], pods)).toEqual([expect.stringContaining(`has 1 of its 2 pods (${words})`)])
+  const leaving = { pod: 'web-1', because: { code: 'terminating', ...deletion } }
+  expect(missingPods([workload(2)], pods)).toMatchObject([{ name: 'statefulset/web', leaving }])
+  expect(shortageReasons([workload(2)], pods)).toEqual([
+    { code: 'lacks-pods', workload: 'statefulset/web', present: 1, desired: 2, leaving: [leaving] },
+  ])
 })

@@ -1,7 +1,7 @@
 import type { WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
-import { deletionWords } from '../../pods/readiness.ts'
 import { displayName } from '../../pods/workload-id.ts'
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { Workload } from '../../workloads/workload.ts'
 
 /** A workload, as far as it says how many pods there should be. */
@@ -23,38 +23,39 @@ export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodVi
   )
 }
 
-/** The same in words. */
-export function shortageWords(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
-  return shortages(workloads, pods).map(
-    ({ workload: { ref }, desired, present, leaving }) =>
-      `${displayName(ref)} has ${present} of its ${desired} pods${leaving.length === 0 ? '' : ` (${leaving.join(', ')})`}`,
-  )
-}
-
-/** For a plan. */
-export function shortageWarnings(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
-  return shortageWords(workloads, pods).map((words) => `${words}: those that are still to be made count as out of rotation`)
+/** The workloads that lack pods. */
+export function shortageReasons(workloads: readonly PodOwner[], pods: Iterable<PodView>): ReasonOf<'lacks-pods'>[] {
+  return shortages(workloads, pods).map(({ workload: { ref }, desired, present, leaving }) => ({
+    code: 'lacks-pods',
+    workload: displayName(ref),
+    present,
+    desired,
+    leaving,
+  }))
 }
 
 interface Shortage {
   workload: PodOwner
   desired: number
   present: number
-  /** In words, its pods that are Terminating: another comes in place of each only once it is gone. */
-  leaving: string[]
+  /** Its pods that are Terminating: another comes in place of each only once it is gone. */
+  leaving: { pod: string; because: Reason }[]
 }
 
 function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Shortage[] {
   // Whose an owner's pods are is asked once, and not for every pod.
   const keepers = new Map<string, PodOwner[]>()
   const present = new Map<PodOwner, number>()
-  const leaving = new Map<PodOwner, string[]>()
+  const leaving = new Map<PodOwner, Shortage['leaving']>()
   for (const pod of pods) {
     if (pod.owner === undefined || (!isThere(pod) && !pod.deletion)) continue
     const keeping = keepers.get(pod.owner.uid) ?? workloads.filter((one) => one.owns(pod))
     keepers.set(pod.owner.uid, keeping)
     for (const workload of keeping) {
-      if (pod.deletion) leaving.set(workload, [...(leaving.get(workload) ?? []), `${pod.name} ${deletionWords(pod.deletion)}`])
+      if (pod.deletion) {
+        const because = { code: 'terminating', ...pod.deletion } as const
+        leaving.set(workload, [...(leaving.get(workload) ?? []), { pod: pod.name, because }])
+      }
       if (!isThere(pod)) continue
       // Found by simulation (seed 44705176): one that was scaled away, and not deleted yet, stood for another that was.
       if (workload.replaces(pod)) present.set(workload, (present.get(workload) ?? 0) + 1)
@@ -70,7 +71,7 @@ function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Sho
     .filter((one) => one.present < one.desired)
 }
 
-function missingOf({ ref, uid }: PodOwner, index: number, leaving: string | undefined): WindowPod {
+function missingOf({ ref, uid }: PodOwner, index: number, leaving: Shortage['leaving'][number] | undefined): WindowPod {
   const name = displayName(ref)
   const pod = {
     uid: `${uid} lacks ${index}`,
@@ -80,5 +81,5 @@ function missingOf({ ref, uid }: PodOwner, index: number, leaving: string | unde
     operatorOut: 'none',
     unserved: false,
   } as const
-  return leaving === undefined ? pod : { ...pod, unreadyHow: leaving }
+  return leaving === undefined ? pod : { ...pod, leaving }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Reason } from '../../reasons/reason.ts'
 import type { StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -220,12 +221,14 @@ describe('an entry that says that nothing is drained for a pod', () => {
 
 const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
 const READY = { name: 'web-0', uid: 'uid-0', ready: true, resourceVersion: '100' }
-const OTHERS = 'web-0 has other containers by now, or is about to get others'
+const OTHERS = { code: 'has-other-containers', pod: 'web-0' }
+const GONE = { code: 'pod-gone' }
+const NOT_READY = { code: 'pod-not-ready-any-more', pod: 'web-0' }
 
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.
 test.each([
   { toServe: 'it is ready', change: {}, objection: undefined },
-  { toServe: 'not any more', change: { ready: false }, objection: 'web-0 is not ready any more' },
+  { toServe: 'not any more', change: { ready: false }, objection: NOT_READY },
   // Found by simulation: somebody had patched it meanwhile.
   { toServe: 'other images are asked for', change: { containers: [{ ...APP, image: 'app:v9' }] }, objection: OTHERS },
   { toServe: 'another container runs', change: { containers: [{ ...APP, containerId: 'c2' }] }, objection: OTHERS },
@@ -235,7 +238,7 @@ test.each([
 })
 
 test('while the pods cannot be watched, a restore leaves for a pod itself, and not for another in its place', async () => {
-  const unknown = 'nobody knows whether web-0 is ready: the pods cannot be watched'
+  const unknown = { code: 'readiness-unknown', pod: 'web-0' }
   expect(await objections({}, { isCurrent: false })).toEqual([undefined, undefined])
   expect(await objections({}, { isCurrent: false, uid: 'gone' })).toEqual([unknown, undefined])
   expect(await objections({}, { uid: 'gone' })).toEqual([undefined, undefined])
@@ -319,20 +322,17 @@ test.each(['write', 'read'])('what it was answered in a %s need not be asked for
 
 // Found by a breaker: of a run by label it was taken for gone, and no restore ever left.
 test('one in the place of another may be none that was asked for; of a pod itself those that were asked for tell', async () => {
-  expect(await objections({}, { isAskedFor: false, uid: 'gone' })).toEqual([undefined, 'the pod is gone'])
-  expect(await objections({ ready: false }, { isAskedFor: false, uid: 'gone' })).toMatchObject([
-    'web-0 is not ready any more',
-    {},
-  ])
-  expect(await objections({}, { isAskedFor: false })).toEqual(['the pod is gone', 'the pod is gone'])
+  expect(await objections({}, { isAskedFor: false, uid: 'gone' })).toEqual([undefined, GONE])
+  expect(await objections({ ready: false }, { isAskedFor: false, uid: 'gone' })).toMatchObject([NOT_READY, {}])
+  expect(await objections({}, { isAskedFor: false })).toEqual([GONE, GONE])
 })
 
 // Found by reading: what the call named was another pod's by then.
 test.each([
-  { is: 'being deleted', change: { deleting: true }, objection: 'web-0 is going' },
-  { is: 'evicted', change: { finished: true }, objection: 'web-0 is going' },
-  { is: 'gone', change: undefined, objection: 'the pod is gone' },
-  { is: 'elsewhere', change: { ip: '10.0.0.9' }, objection: 'web-0 is at another address' },
+  { is: 'being deleted', change: { deleting: true }, objection: { code: 'pod-going', pod: 'web-0' } },
+  { is: 'evicted', change: { finished: true }, objection: { code: 'pod-going', pod: 'web-0' } },
+  { is: 'gone', change: undefined, objection: GONE },
+  { is: 'elsewhere', change: { ip: '10.0.0.9' }, objection: { code: 'pod-moved', pod: 'web-0' } },
 ])('no call leaves for the place of a pod that is $is', async ({ change, objection }) => {
   expect(await objections(change)).toEqual([objection, objection])
 })
@@ -341,7 +341,7 @@ test.each([
 async function objections(
   change: Partial<PodView> | undefined,
   { isCurrent = true, isAskedFor = true, uid = 'uid-0' } = {},
-): Promise<(string | undefined)[]> {
+): Promise<(Reason | undefined)[]> {
   const pod = { ...testPod({ ip: '10.0.0.1' }), containers: [APP], name: 'web-0', ready: true }
   const target = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
   const record = { ...journal, targets: [target] }
@@ -389,7 +389,10 @@ test.each([
 
 test('control: a policy refuses them, with the same status', async () => {
   const denied = await rehearsed(422, 'Invalid: ValidatingAdmissionPolicy "images" denied request: not from our registry')
-  expect(denied).toMatchObject({ kind: 'refused', message: expect.stringContaining('not from our registry') })
+  expect(denied).toMatchObject({
+    kind: 'refused',
+    reason: { code: 'api-error', said: expect.stringContaining('not from our registry') as string },
+  })
 })
 
 test('control: a webhook refuses them, with the status of a right that is missing', async () => {

@@ -2,9 +2,11 @@ import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/fact
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type {
   EffectInput,
+  LedgerAnswer,
   PodPorts,
   PullsAnswer,
   ReadAnswer,
+  RehearsalAnswer,
   StoreAnswer,
   StoreInput,
 } from '../../../machines/pod-upgrade/ports.ts'
@@ -19,7 +21,7 @@ import {
 import { formerPod } from '../../journal/former-pod.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
-import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
+import { isFailedPatchTest, isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import { asksFor } from '../../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
@@ -29,7 +31,8 @@ import { hasOtherContainers } from '../../pods/other-containers.ts'
 import { podView } from '../../pods/view.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { revisionLabelPatch } from '../../workloads/revision-label.ts'
-import { messageOf } from '../errors.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { reasonOf, RunError } from '../errors.ts'
 import type { LedgerStore } from '../ledgers/ledger-store.ts'
 import { inTheMiddle, isHadSince } from '../ledgers/open-entries.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
@@ -53,7 +56,7 @@ const THROTTLED_MS = 1_000
 
 /** Nothing waits for it that time would not prove. */
 const EVENTS_WITHIN_MS = 2_000
-const NO_EVENTS = { kind: 'unknown', message: 'this run may not list Events' } as const
+const NO_EVENTS = { kind: 'unknown', reason: { code: 'events-forbidden' } } as const
 
 /** Those that say of which image a container is started, and of this pod alone. */
 function eventsPath(namespace: string, uid: string): string {
@@ -61,7 +64,7 @@ function eventsPath(namespace: string, uid: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/events?fieldSelector=${selector}`
 }
 
-const NOT_HELD = { kind: 'unknown', message: 'the Lease is not held at this moment' } as const
+const NOT_HELD = { kind: 'unknown', reason: { code: 'lease-not-held' } } as const
 
 export interface PodPortOptions {
   client: KubeClient
@@ -105,7 +108,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (entered?.kind === 'unknown') return entered
     if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
-    if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
+    if (isUsurped({ stored, ...record })) return { kind: 'rejected', reason: { code: 'later-owner-wrote' } }
     if (!restates) ownIntents.add(intentOf(uid, record.step))
     const askedAt = clock.now()
     try {
@@ -118,7 +121,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       // way on it. So its machine looks again before it is sent once more.
       if (error instanceof KubeError && error.kind === 'throttled')
         await pause(clock, Math.min(error.retryAfterMs ?? THROTTLED_MS, API_DEADLINE_MS))
-      return isRejection(error) ? { kind: 'rejected', message: messageOf(error) } : { kind: 'unknown', message: messageOf(error) }
+      return { kind: isRejection(error) ? 'rejected' : 'unknown', reason: reasonOf(error) }
     }
   }
 
@@ -138,8 +141,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       return { kind: 'read', seen: takeIn(uid, askedAt, raw) }
     } catch (error) {
       if (isNotFound(error)) return { kind: 'gone' }
-      if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
-      return { kind: 'unknown', message: messageOf(error) }
+      if (error instanceof KubeError && error.status === 403) return { kind: 'refused', reason: reasonOf(error) }
+      return { kind: 'unknown', reason: reasonOf(error) }
     }
   }
 
@@ -152,7 +155,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       return { kind: 'read', pulls: imagePulls(await client.get(path, { deadlineMs: EVENTS_WITHIN_MS, once: true }), uid) }
     } catch (error) {
       if (error instanceof KubeError && error.status === 403) mayListEvents = false
-      return { kind: 'unknown', message: messageOf(error) }
+      return { kind: 'unknown', reason: reasonOf(error) }
     }
   }
 
@@ -177,7 +180,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     uid: string,
     targets: JournalTarget[],
     known: Pick<LedgerEntry, 'state' | 'epoch' | 'voidBelow' | 'leftOut' | 'address' | 'before' | 'order'>,
-  ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
+  ): Promise<LedgerAnswer> {
     // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
     if (!options.isOwned(uid)) return NOT_HELD
     try {
@@ -186,11 +189,11 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       const order = recorded?.order === undefined ? {} : { order: recorded.order }
       const entry = { ...ledgerEntry(options.podOf(uid), targets), ...order, ...known, ...(before && { before }) }
       await ledger.put(entry, () => {
-        if (!options.isOwned(uid)) throw new Error(NOT_HELD.message)
+        if (!options.isOwned(uid)) throw new RunError('conflict', NOT_HELD.reason)
       })
       return { kind: 'stored' }
     } catch (error) {
-      return { kind: 'unknown', message: messageOf(error) }
+      return { kind: 'unknown', reason: reasonOf(error) }
     }
   }
 
@@ -220,18 +223,18 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
    * reading: or what the call named was another pod's by then. By what is observed now, and not by what its machine has heard:
    * one that waits for the answer may not have heard of it.
    */
-  function unfit({ uid, toServe, ...place }: EffectInput): string | undefined {
+  function unfit({ uid, toServe, ...place }: EffectInput): Reason | undefined {
     const heir = toServe?.uid === uid ? undefined : toServe
     const pod = heir ? candidates.all().find((one) => one.pod.uid === heir.uid)?.pod : store.get(uid)?.pod
-    if (pod === undefined) return 'the pod is gone'
-    if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
-    if (isEnding({ gone: false, pod })) return `${pod.name} is going`
+    if (pod === undefined) return { code: 'pod-gone' }
+    if (isMoved({ ...place, gone: false, pod })) return { code: 'pod-moved', pod: pod.name }
+    if (isEnding({ gone: false, pod })) return { code: 'pod-going', pod: pod.name }
     if (toServe === undefined) return undefined
     // Of itself the answer to its own intent has told, or it was asked for.
-    if (heir && !candidates.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
-    if (!pod.ready) return `${pod.name} is not ready any more`
+    if (heir && !candidates.isCurrent()) return { code: 'readiness-unknown', pod: pod.name }
+    if (!pod.ready) return { code: 'pod-not-ready-any-more', pod: pod.name }
     const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
-    return isStaying ? undefined : `${pod.name} has other containers by now, or is about to get others`
+    return isStaying ? undefined : { code: 'has-other-containers', pod: pod.name }
   }
 
   return {
@@ -253,9 +256,9 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     pulls: ({ uid }) => pulls(uid),
     async effect(input) {
       const { uid, effect, record, toServe } = input
-      if (toServe && !(await isThere(toServe))) return { kind: 'retryable', message: 'the pod is gone' }
+      if (toServe && !(await isThere(toServe))) return { kind: 'retryable', reason: { code: 'pod-gone' } }
       const entered = effect === 'drain' ? await enterDrained(uid, record) : undefined
-      if (entered?.kind === 'unknown') return { kind: 'retryable', message: entered.message }
+      if (entered?.kind === 'unknown') return { kind: 'retryable', reason: entered.reason }
       const isInherited = !ownIntents.has(intentOf(uid, effect))
       return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, isInherited, objection: () => unfit(input) })
     },
@@ -311,13 +314,12 @@ function patchFor(
 }
 
 /**
- * It never arrived, or nobody knew whose it is. Or the pod is gone, or another has its name (a `test` fails, measured: with
- * these words, and not a policy's), or it was written at the same moment: the watch will say.
+ * The request never arrived, or the API server did not know its user. Or the pod is gone, another pod has its name, or the pod was
+ * written at the same moment: the watch tells.
  */
 function saysNothingOfImages(error: KubeError): boolean {
-  const { status, message } = error
-  const isTestFailed = status === 422 && message.includes('the server rejected our request due to an error in our request')
-  return status === undefined || isUnauthorized(error) || [404, 409].includes(status) || isTestFailed
+  const { status } = error
+  return status === undefined || isUnauthorized(error) || [404, 409].includes(status) || isFailedPatchTest(error)
 }
 
 /**
@@ -329,7 +331,7 @@ export async function rehearse(
   pod: PodView,
   wanted: readonly ContainerImage[],
   extra: readonly PatchOperation[],
-): Promise<{ kind: 'accepted' } | { kind: 'refused'; message: string } | { kind: 'unknown'; message: string }> {
+): Promise<RehearsalAnswer> {
   const images = pod.containers.flatMap(({ name, image }, index): PatchOperation[] => {
     const want = wanted.find(({ container }) => container === name)
     if (!want || want.image === image) return []
@@ -344,12 +346,12 @@ export async function rehearse(
       await client.patch(podsPath(namespace, pod.name), operations, { dryRun: true, deadlineMs: API_DEADLINE_MS }),
     )
     if (asksFor(answer, wanted)) return { kind: 'accepted' }
-    const got = answer.containers.map(({ name, image }) => `${name}=${image}`).join(', ')
-    return { kind: 'refused', message: `the dry run came back with other images (${got}): an admission webhook rewrites them` }
+    const made = answer.containers.map(({ name, image }) => ({ container: name, image }))
+    return { kind: 'refused', reason: { code: 'dry-run-differs', images: made } }
   } catch (error) {
     if (error instanceof KubeError && (error.kind === 'ambiguous' || error.kind === 'throttled' || saysNothingOfImages(error))) {
-      return { kind: 'unknown', message: error.message }
+      return { kind: 'unknown', reason: reasonOf(error) }
     }
-    return { kind: 'refused', message: messageOf(error) }
+    return { kind: 'refused', reason: reasonOf(error) }
   }
 }

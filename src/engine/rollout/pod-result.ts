@@ -5,9 +5,9 @@ import type { PodView } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
-import type { PodResult } from '../events.ts'
-import { failedInstructions, needsOperatorInstructions, rolledBackInstructions } from '../instructions.ts'
-import type { BadEnd } from './snapshots.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import type { PodEnding, PodResult } from '../events.ts'
+import { failedAdvice, needsOperatorAdvice, rolledBackAdvice } from '../advice.ts'
 
 export interface Ended {
   /** It has nothing open any more. */
@@ -16,12 +16,14 @@ export interface Ended {
   now: Observation
   phases: PodResult['phases']
   /** What it was on its way to at first, where that was a bad one. */
-  badEnd?: BadEnd | undefined
+  badEnd?: PodEnding['before'] | undefined
 }
 
 /** What came of a pod whose machine has come to its end. */
 export function podResult(context: PodContext, { isDone, now, phases, badEnd }: Ended): PodResult {
-  const { pod, gone, outcome, reason, restart, record, leftOut } = context
+  const { pod, gone, outcome, restart, record } = context
+  // A pod that ends without an outcome is a bug, and is left to a person.
+  const reason: Reason = context.reason ?? { code: 'ended-without-outcome' }
   const proof = restart && restartProof(restart)
   // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
   const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
@@ -30,22 +32,20 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
   const out = !isDone && (gone || (open !== undefined && !isOthers))
   const isUnclosed = isDone && open !== undefined && !isOthers && !isEnding({ gone, pod: now.pod })
   // Found by reading: a pod failed and went, its entry with it. It was settled, and nobody was told that the run had failed.
-  const hadFailed = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
+  const before = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
   // What it had failed by counts on. Found by reading: a late drain that was undone was no deadline where its pod went meanwhile.
-  const deadline = context.deadline ?? (outcome === 'settled' ? hadFailed?.deadline : undefined)
-  const whereNow = isDone && !isUnclosed && wasPutBack(context, now, phases) ? '; back in rotation on its old images' : ''
+  const deadline = context.deadline ?? (outcome === 'settled' ? before?.deadline : undefined)
+  const isPutBack = isDone && !isUnclosed && wasPutBack(context, now, phases)
   return {
     uid: pod.uid,
     pod: pod.name,
     outcome: outcome ?? 'needsOperator',
-    reason: hadFailed && outcome === 'settled' ? `${hadFailed.reason}; ${reason}` : `${reason}${whereNow}`,
+    reason: isPutBack ? { code: 'failed-and-put-back', failure: reason } : reason,
     ...(deadline ? { deadline } : {}),
-    out,
-    ...(outcome === 'upgraded' && isOperatorsOut(record) ? { outBefore: true } : {}),
-    ...(leftOut ? { leftOut } : {}),
-    ...(isUnclosed ? { unclosed: isUnclosed } : {}),
-    ...(hadFailed ? { hadFailed: hadFailed.outcome } : {}),
-    ...instructionsOf(context, out, now.pod),
+    traffic: out ? 'out' : trafficOf(context),
+    record: isUnclosed ? 'unclosed' : isDone ? 'closed' : 'open',
+    ...(before ? { before } : {}),
+    advice: adviceOf(context, out, now.pod),
     phases,
     ...(proof && outcome === 'upgraded' ? { proof } : {}),
     ...(proof && record ? { restarts: restartsOf(record.baseline, now.pod) } : {}),
@@ -71,14 +71,18 @@ function isOperatorsOut(record: PodContext['record']): boolean {
   return record !== undefined && record.targets.length > 0 && record.targets.every(({ untouched }) => untouched)
 }
 
-function instructionsOf(context: PodContext, out: boolean, { finished }: PodView): Pick<PodResult, 'instructions'> {
+function trafficOf({ outcome, record, reason }: PodContext): PodEnding['traffic'] {
+  if (reason?.code === 'left-out') return 'leftOut'
+  return outcome === 'upgraded' && isOperatorsOut(record) ? 'operatorOut' : 'asBefore'
+}
+
+function adviceOf(context: PodContext, out: boolean, { finished }: PodView): PodResult['advice'] {
   const { outcome, pod, gone, record, recorded = [] } = context
   const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
   const stranded = { pod, gone, finished, ...moved, targets: record?.targets ?? recorded, former: formerOf(record) }
-  if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
-  // Found by a fresh user: where it failed and stayed out the command was there.
-  if (outcome === 'rolledBack' && !gone) return { instructions: rolledBackInstructions(pod) }
-  return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
+  if (outcome === 'needsOperator') return needsOperatorAdvice(stranded)
+  if (outcome === 'rolledBack' && !gone) return rolledBackAdvice(pod)
+  return outcome === 'failed' && out ? failedAdvice(stranded) : []
 }
 
 /** A pod that failed on its way back has the images in its baseline that it failed on before. */

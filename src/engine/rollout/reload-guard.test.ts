@@ -26,7 +26,7 @@ function guarded(loadBalancers: string[], readings: (loadBalancer: string) => Pr
         const names = targets.map(({ loadBalancer, scope }) => (scope === 'web' ? loadBalancer : `${loadBalancer}/${scope}`))
         asked.push(...names)
         const [state] = await Promise.all(names.map(readings))
-        return { state: state!, inFlight: 0, detail: '' }
+        return { state: state!, inFlight: 0, detail: { code: 'entries-read', entries: [] } }
       },
     },
     exposed: () => [

@@ -2,6 +2,7 @@ import { isHeirIn } from '../../workloads/kinds/heirs.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
 import { upgradeOrder } from '../../workloads/kinds/upgrade-order.ts'
 import { expect, test } from 'vitest'
+import type { Reason } from '../../reasons/reason.ts'
 import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
 import { missingPorts } from '../../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
@@ -13,7 +14,7 @@ import type { Traffic } from '../traffic/traffic.ts'
 
 /* A pod is restarted and called ready: how long it is looked at before it is put back, and before it counts as restarted. */
 
-const OUT = { state: 'out', inFlight: 0, detail: 'out' } as const
+const OUT = { state: 'out', inFlight: 0, detail: { code: 'error', said: 'out' } } as const
 const READY_FOR_MS = 2_000
 const READY_DEADLINE_MS = 60_000
 const STARTED = '2026-01-01T00:10:00Z'
@@ -50,7 +51,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
   }
   const seen: Observation = { pod, stored }
   const states: PodState[] = []
-  const details: string[] = []
+  const details: (Reason | undefined)[] = []
   let drainedAt = clock.now()
   const input = (): PodUpgradeInput => ({
     ...seen,
@@ -129,7 +130,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     tell(event: RunEventBody) {
       if (event.type !== 'podState') return
       states.push(event.to)
-      details.push(event.reason)
+      details.push(event.waiting)
     },
   })
   rollout.start([])
@@ -148,7 +149,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
 
 test('probed since it was started: for readyFor', async () => {
   const { clock, states, details } = await createBed(podAt(STARTED))
-  expect([states.at(-1), details.at(-1)]).toEqual(['warming', 'ready, for readyFor'])
+  expect([states.at(-1), details.at(-1)]).toEqual(['warming', { code: 'ready-for' }])
   await clock.advance(READY_FOR_MS - 10)
   expect(states.at(-1)).toBe('warming')
   await clock.advance(20)
@@ -157,10 +158,7 @@ test('probed since it was started: for readyFor', async () => {
 
 test('Ready since before it was started, so that nothing has probed it: until its probe would have failed', async () => {
   const { clock, states, details } = await createBed()
-  expect([states.at(-1), details.at(-1)]).toEqual([
-    'warming',
-    'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail',
-  ])
+  expect([states.at(-1), details.at(-1)]).toEqual(['warming', { code: 'unprobed' }])
   await clock.advance(15_990)
   expect(states.at(-1)).toBe('warming')
   await clock.advance(20)

@@ -5,6 +5,7 @@ import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import { admit, howMuchOut, windowSize } from '../../plan/window.ts'
 import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { PodResult, PodState, RunEventBody } from '../events.ts'
 import type { EndpointStore } from '../../observation/endpoint-store.ts'
 import type { Availability } from './availability.ts'
@@ -41,18 +42,18 @@ export interface Rollout {
   /** Starts with the pods that are there, and with what earlier runs left to settle. */
   start(ghosts: readonly PodUpgradeInput[]): void
   /** Starts no new pod, and puts back what is drained and not patched; what is patched comes home. */
-  hold(reason: string): void
+  hold(reason: Reason): void
   /** Starts no new pod until `resume`; what is under way goes on to its end. */
-  pause(reason: string): void
+  pause(reason: Reason): void
   resume(): void
   /** As `hold`, for all that is open, taken in or not. */
-  abort(reason: string): void
+  abort(reason: Reason): void
   /** The same, and after `graceMs` leaves what is not home. */
   interrupt(graceMs: number): void
   /** Leaves everything as it is. */
   checkpoint(): void
   /** Another owner has the workload. */
-  lose(reason: string): void
+  lose(reason: Reason): void
   /** Looks, when it is finished, whether a load balancer has forgotten what stays out, and drains it again. */
   secure(): Promise<void>
   /** Until then it looks for that from time to time. */
@@ -98,7 +99,7 @@ export interface RolloutOptions {
   /** It is paused, and nothing is under way. Called whenever it is found so. */
   onRest(): void
   /** For the ready deadline no pod could start, since others that are none of the run's own doing are unavailable. */
-  onStalled(reason: string): void
+  onStalled(reason: ReasonOf<'window-stalled'>): void
   tell(event: RunEventBody): void
 }
 
@@ -134,7 +135,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** What is drained and not patched is put back. */
   let undoes = false
   /** Why no pod is started for now. */
-  let paused: string | undefined
+  let paused: Reason | undefined
   /** What an operator had out of a pod when its turn came last. */
   const lastFound = new Map<string, OperatorOut>()
   let started = false
@@ -160,8 +161,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   /** No other pod is started after one that went wrong. */
-  function holdAfter(pod: string, how: string): void {
-    if (intake === 'all') hold(`${pod} ${how}: no further pod is started`, { undo: false })
+  function holdAfter(pod: string, ending: ReasonOf<'held-after'>['ending']): void {
+    if (intake === 'all') hold({ code: 'held-after', pod, ending }, { undo: false })
   }
 
   /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
@@ -195,7 +196,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
     // reading: who could not watch them waited without end.
     const full = intake === 'all' ? crowded : undefined
-    const held = intake === 'all' ? blind?.reason : undefined
+    const unsure = intake === 'all' ? blind?.reason : undefined
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)
@@ -207,10 +208,11 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (isBeforeDrain(member.actor.getSnapshot())) member.actor.send({ type: 'wait' })
       if (!isWaiting(member)) continue
       const before = members.beforeIt(member)
-      const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
+      const reason = before ? ({ code: 'awaits-settlement', pod: before.name } as const) : full
       // A look takes a moment, of which nobody has to hear.
       const unseen = blind?.isBroken === true ? blind.reason : undefined
-      members.detail(member, paused ?? unseen ?? reason ?? (intake === 'all' ? '' : 'no further pod is started'))
+      const held = intake === 'all' ? undefined : ({ code: 'no-further-start' } as const)
+      members.tellWaiting(member, paused ?? unseen ?? reason ?? held)
     }
     reloadGuard.watch()
     const all = [...members.all()]
@@ -221,7 +223,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     else if (resting && paused !== undefined) options.onRest()
     // For one that is looked at while it waits the time goes on.
     if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
-      stall.wait(resting && paused === undefined && starting.size === 0 ? (full ?? held) : undefined)
+      stall.wait(resting && paused === undefined && starting.size === 0 ? (full ?? unsure) : undefined)
     if (rest.length === 0) {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'
@@ -269,7 +271,7 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   function isReleasedAtEnd({ uid, result }: Member): boolean {
     const now = store.get(uid)
-    return result !== undefined && !result.out && now !== undefined && isReleased(now)
+    return result !== undefined && result.traffic !== 'out' && now !== undefined && isReleased(now)
   }
 
   function includedPods(): Observation[] {
@@ -307,14 +309,14 @@ export function createRollout(options: RolloutOptions): Rollout {
     plan()
   }
 
-  function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {
+  function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: Reason }): void {
     for (const { actor, result } of members.all()) if (result === undefined) actor.send(event)
     plan()
   }
 
-  function hold(reason: string, { undo } = { undo: true }): void {
+  function hold(reason: Reason, { undo } = { undo: true }): void {
     if (intake === 'all') {
-      tell({ type: 'warning', message: reason })
+      tell({ type: 'warning', reason })
       intake = 'open'
     }
     undoes ||= undo
@@ -369,7 +371,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       hold(reason)
     },
     interrupt(graceMs) {
-      hold('interrupted: no further pod is started')
+      hold({ code: 'interrupted' })
       graceTimer = clock.setTimeout(checkpoint, graceMs)
     },
     checkpoint,

@@ -1,5 +1,5 @@
 import type { PodSnapshot as Snapshot } from '../../../machines/pod-upgrade/index.ts'
-import type { PodState } from '../events.ts'
+import type { BadEnding, PodState } from '../events.ts'
 
 export type { Snapshot }
 
@@ -9,24 +9,11 @@ export function stateOf({ value }: Snapshot): PodState {
   return name === 'stopped' ? 'failed' : (name as PodState)
 }
 
-/** What is said of a pod after which no other is to start. */
-export const BAD_ENDS = {
-  failed: 'failed',
-  rolledBack: 'failed and goes back to its former images',
-  needsOperator: 'needs a person',
-}
-
-export interface BadEnd {
-  outcome: keyof typeof BAD_ENDS
-  reason: string
-  /** Of which it was too late. */
-  deadline: Snapshot['context']['deadline']
-}
-
-/** One of those; the pod may still be on its way to that end. */
-export function badEnd({ context: { outcome, reason, deadline } }: Snapshot): BadEnd | undefined {
+/** An end after which no other pod is to start; the pod may still be on its way to it. */
+export function badEnding({ context: { outcome, reason, deadline } }: Snapshot): BadEnding | undefined {
   if (outcome !== 'failed' && outcome !== 'rolledBack' && outcome !== 'needsOperator') return undefined
-  return { outcome, reason, deadline }
+  if (reason === undefined) return undefined
+  return { outcome, reason, ...(deadline === undefined ? {} : { deadline }) }
 }
 
 /** Another owner has written its journal, or has the Lease. */

@@ -1,20 +1,21 @@
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** Where nothing of a run holds the window, nothing of it can free a place: that is not waited for without end. */
 export interface Stall {
   /** Whether it waits, and what fills the window now: what it gives up for is what fills it then. */
-  wait(full: string | undefined): void
+  wait(full: Reason | undefined): void
 }
 
 export interface StallOptions {
   clock: Clock
   forMs: number
-  onStalled(reason: string): void
+  onStalled(reason: ReasonOf<'window-stalled'>): void
 }
 
 export function createStall({ clock, forMs, onStalled }: StallOptions): Stall {
   let timer: unknown
-  let stalledBy = ''
+  let because: Reason | undefined
   return {
     wait(full) {
       if (full === undefined) {
@@ -22,8 +23,8 @@ export function createStall({ clock, forMs, onStalled }: StallOptions): Stall {
         timer = undefined
         return
       }
-      stalledBy = full
-      timer ??= clock.setTimeout(() => onStalled(`no pod may leave in time: ${stalledBy}`), forMs)
+      because = full
+      timer ??= clock.setTimeout(() => onStalled({ code: 'window-stalled', because: because ?? full, forMs }), forMs)
     },
   }
 }

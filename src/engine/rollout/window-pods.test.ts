@@ -1,5 +1,7 @@
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
+import { said } from '../testing/said.ts'
+import type { PodResult } from '../events.ts'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../../plan/window.ts'
 import { admit } from '../../plan/window.ts'
@@ -188,7 +190,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
       { pod: ready!, stored: none },
       { pod: left!, stored: open },
       { pod: broken!, stored: none },
-      { pod: unread!, stored: { kind: 'unreadable', reason: '' } },
+      { pod: unread!, stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
     ],
     members: [memberOf({ pod: meant!, state: 'queued' })],
     workloads: [],
@@ -199,8 +201,18 @@ test('a pod beside the request takes a place where it is not ready, or another r
     isUnserved: ({ uid }) => uid !== meant!.uid,
     availability: { pendingOf: () => new Map() },
   })
-  const shown = 'web-2 is left half done by another run, web-3 is not ready, web-4 is left half done by another run'
-  expect(admit(found, 3)).toEqual({ start: [], waitingFor: `the window of 3 is full: ${shown}` })
+  expect(admit(found, 3)).toMatchObject({
+    start: [],
+    waitingFor: {
+      code: 'window-taken',
+      size: 3,
+      pods: [
+        { pod: 'web-2', standing: 'left' },
+        { pod: 'web-3', standing: 'not-ready' },
+        { pod: 'web-4', standing: 'left' },
+      ],
+    },
+  })
   expect(admit(found, 4).start).toEqual(['web-0'])
 })
 
@@ -215,7 +227,7 @@ test.each([
   const found = windowPods({
     store: { get: () => ({ pod: meant }) } as unknown as PodStore,
     included: [{ pod: meant, stored: { kind: 'none' } }],
-    beside: [{ pod: left, stored: { kind: 'unreadable', reason: '' } }],
+    beside: [{ pod: left, stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } }],
     members: [memberOf({ pod: meant, state: 'queued' })],
     workloads: [],
     expectsHeir: () => expectsHeir,
@@ -233,7 +245,16 @@ test.each([
   { state: 'done', out: false },
 ] as const)('one whose entry is that of a pod at $state, drained: it is out, $out', ({ state, out: isOut }) => {
   const [moved, entered] = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.5')]
-  const result = { uid: moved.uid, pod: 'web-0', outcome: 'needsOperator', reason: '', out: isOut, phases: {} } as const
+  const result: PodResult = {
+    uid: moved.uid,
+    pod: 'web-0',
+    outcome: 'needsOperator',
+    reason: said('no answer'),
+    traffic: isOut ? 'out' : 'asBefore',
+    record: 'open',
+    advice: [],
+    phases: {},
+  }
   const drainedFor = (uid: string): string | undefined => (uid === entered.uid ? moved.uid : undefined)
   const found = windowOf({ pods: [moved, entered], member: { pod: moved, state, result }, drainedFor })
   expect(found.map(({ name, operatorOut }) => [name, operatorOut])).toContainEqual(['web-1', isOut ? 'some' : 'none'])

@@ -3,7 +3,7 @@ import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { keysOf } from '../../pods/host-addresses.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
-import { standingWords } from '../../pods/readiness.ts'
+import { standing as standingOfPod } from '../../pods/readiness.ts'
 import type { PodResult, PodState } from '../events.ts'
 import type { Availability } from './availability.ts'
 import type { PodOwner } from './missing-pods.ts'
@@ -63,7 +63,7 @@ export function windowPods({
   const pending = availability.pendingOf([...included, ...beside].map(({ pod }) => pod))
   const readiness = (pod: PodView): Readiness => readinessOf(pod, pending.get(pod.uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
-    state !== null && !IDLE.has(state) && (result === undefined || result.out)
+    state !== null && !IDLE.has(state) && (result === undefined || result.traffic === 'out')
   // Found by simulation: a pod moved, and another has come to the address that is still drained for it. For one that is only
   // being checked nothing is drained: else its place would be lost as soon as it has it, and found again as soon as it is lost.
   const drained = new Map(
@@ -132,12 +132,12 @@ export function windowPods({
   return pods
 }
 
-type Readiness = Pick<WindowPod, 'ready' | 'availableInMs' | 'nodeIsSilent' | 'unreadyHow'>
+type Readiness = Pick<WindowPod, 'ready' | 'availableInMs' | 'nodeIsSilent' | 'because'>
 
 function readinessOf(pod: PodView, availableInMs: number | undefined): Readiness {
   if (pod.ready && !pod.deleting) {
     if (availableInMs === undefined) return { ready: true }
-    return { ready: false, availableInMs, unreadyHow: 'has been Ready for less than minReadySeconds' }
+    return { ready: false, availableInMs, because: { code: 'ready-for-too-short' } }
   }
-  return { ready: false, unreadyHow: standingWords(pod), ...(pod.nodeIsSilent ? { nodeIsSilent: true } : {}) }
+  return { ready: false, because: standingOfPod(pod), ...(pod.nodeIsSilent ? { nodeIsSilent: true } : {}) }
 }

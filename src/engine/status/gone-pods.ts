@@ -9,7 +9,8 @@ import { leftOutEntries } from '../ledgers/left-out-entries.ts'
 import { openEntries } from '../ledgers/open-entries.ts'
 import { isOfAnother } from './of-another.ts'
 import type { PodStatus } from './status.ts'
-import { goneWords, names } from './status-words.ts'
+import { entriesOf, goneAdvice } from './pod-advice.ts'
+import { needsOperator } from './needs-operator.ts'
 
 /** Pods that are gone while a ledger still has something open for them. */
 export function gonePods(
@@ -36,9 +37,9 @@ export function gonePods(
           // it was to be gone on with, which ended in the same way.
           const person =
             state === 'abandoned'
-              ? goneWords(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace)
+              ? { advice: [goneAdvice(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace)] }
               : last?.outcome === 'needsOperator' && !isOutdated(entry, last)
-                ? (last.instructions ?? last.reason)
+                ? needsOperator(last)
                 : undefined
           return {
             uid,
@@ -47,7 +48,7 @@ export function gonePods(
             run: ledger.header.run,
             attempt: null,
             out: state === 'abandoned' || (person !== undefined && last?.out) ? true : null,
-            detail: `the pod is gone; ${names(targets)} may be drained for it`,
+            reasons: [{ code: 'gone-and-drained', entries: entriesOf(targets) }],
             ...(person === undefined ? {} : { needsOperator: person }),
           }
         }),

@@ -3,7 +3,6 @@ import { journalOf } from '../../journal/journal.ts'
 import type { Ledger } from '../../journal/ledger.ts'
 import { accountsOf } from '../../journal/ledger-accounts.ts'
 import type { Journal, JournalStep, PodView, ReadJournal } from '../../pods/glossary.ts'
-import { imageWords } from '../../pods/image-words.ts'
 import { isOwnedBy, isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
 import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { podId } from '../../workloads/kinds/pod.ts'
@@ -14,7 +13,8 @@ import { openEntries, sinceDrain } from '../ledgers/open-entries.ts'
 import { recordedTargets } from '../ledgers/recorded-targets.ts'
 import { isOfAnother } from './of-another.ts'
 import type { PodStatus } from './status.ts'
-import { DETAIL, movedWords, unreadableWords } from './status-words.ts'
+import { needsOperator } from './needs-operator.ts'
+import { entriesOf, movedAdvice, STANDING, unreadableAdvice } from './pod-advice.ts'
 
 /** Pods that have a journal. `above`: what stands above those of which no ledger tells. */
 export function livePods(
@@ -37,18 +37,31 @@ export function livePods(
       const read = asItCounts(uid, journalOf(pod), ledgers)
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
-        const { reason } = read
+        const { problem } = read
         const targets = recordedTargets(uid, ledgers)
-        const needsOperator = unreadableWords(pod, { reason, targets, isOnRecord: isOpenFor(uid, ledgers) })
-        return [{ uid, name: podName, state: 'drain', run: '', attempt: null, out: null, detail: reason, needsOperator }]
+        const advice = unreadableAdvice(pod, { problem, targets, isOnRecord: isOpenFor(uid, ledgers) })
+        return [
+          {
+            uid,
+            name: podName,
+            state: 'drain',
+            run: '',
+            attempt: null,
+            out: null,
+            reasons: [problem],
+            needsOperator: { advice: [advice] },
+          },
+        ]
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal
-      const back = rollback && `; it failed, and is on its way back to ${imageWords(rollback)}`
       const last = step === 'closed' ? undefined : lastAccount(uid, { run, epoch }, ledgers)
-      const failed = last?.outcome === 'failed' ? `; ${last.reason}` : ''
-      const detail = DETAIL[step](targets, pod) + (back ?? '') + failed
-      const moved = step !== 'closed' && isAbandoned(uid, read, ledgers) ? movedWords(pod, targets) : undefined
-      const person = moved ?? (last?.outcome === 'needsOperator' ? (last.instructions ?? last.reason) : undefined)
+      const reasons = [
+        STANDING[step](entriesOf(targets), pod),
+        ...(rollback ? [{ code: 'on-way-back', images: rollback } as const] : []),
+        ...(last?.outcome === 'failed' && last.reason ? [last.reason] : []),
+      ]
+      const moved = step !== 'closed' && isAbandoned(uid, read, ledgers) ? { advice: [movedAdvice(pod, targets)] } : undefined
+      const person = moved ?? (last?.outcome === 'needsOperator' ? needsOperator(last) : undefined)
       return [
         {
           uid,
@@ -57,7 +70,7 @@ export function livePods(
           run,
           attempt,
           out: OUT[step],
-          detail,
+          reasons,
           ...(person === undefined ? {} : { needsOperator: person }),
         },
       ]

@@ -3,6 +3,10 @@ import { REPLICA_SET } from '../../workloads/kinds/deployment.ts'
 import { DEPLOYMENT } from '../../workloads/kinds/deployment.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
+import { createWriting } from '../../report/words/words.ts'
+import { said } from '../testing/said.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import type { NeedsOperator } from './status.ts'
 import { writeJournal } from '../../journal/journal.ts'
 import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import { withAccounts } from '../../journal/ledger-accounts.ts'
@@ -21,6 +25,10 @@ import { findUnrecorded } from '../unrecorded.ts'
 
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' } as const
 const TARGET = { loadBalancer: 'edge', target: 'web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
+const ENTRY = { loadBalancer: 'edge', target: TARGET.target }
+const HALF_DONE = { code: 'half-done-without-record', pod: 'web-0' }
+const person = { reason: said('look at it'), advice: [] }
+const resolve = (flags: object) => ({ command: 'resolve', pod: 'web-0', namespace: NAMESPACE, ...flags })
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 
 function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}, entries: LedgerEntry[] = []): void {
@@ -56,7 +64,17 @@ describe('a pod that has another address than its entries, which a run has left 
     addPod(api, '10.0.0.9')
     const { pods } = await read(api)
     expect(pods.map(({ needsOperator }) => needsOperator)).toEqual([
-      expect.stringMatching(/edge: web-0@10\.0\.0\.1 .*10\.0\.0\.9.*say so:\n  sluice resolve pod\/web-0 -n \S+ --traffic in$/),
+      {
+        advice: [
+          {
+            code: 'entries-mean-another-address',
+            pod: 'web-0',
+            entries: [ENTRY],
+            address: '10.0.0.9',
+            commands: [resolve({ traffic: 'in' })],
+          },
+        ],
+      },
     ])
   })
 
@@ -79,44 +97,46 @@ test('a pod whose journal cannot be read needs a person, who is told of its entr
   api.edit(`${CORE}/pods/web-0`, (raw) => {
     ;(raw as { status: { conditions: { message: string }[] } }).status.conditions[0]!.message = '{'
   })
-  expect((await read(api)).pods[0]!.needsOperator).toBe(
-    [
-      'The journal of pod/web-0 (sluice.dev/journal) cannot be read: in the condition, it is not JSON. ' +
-        'Look at these entries; before the drain they were as given:',
-      '  edge: web-0@10.0.0.1, was "weight 7"',
-      'Then say what you have seen, in or out:',
-      `  sluice resolve pod/web-0 -n ${NAMESPACE} --traffic in`,
-      `  sluice resolve pod/web-0 -n ${NAMESPACE} --traffic out`,
-    ].join('\n'),
-  )
+  expect((await read(api)).pods[0]!.needsOperator).toEqual({
+    advice: [
+      {
+        code: 'say-for-unreadable-journal',
+        pod: 'web-0',
+        problem: { code: 'record-in', place: 'condition', problem: { code: 'record-not-json' } },
+        entries: [{ ...ENTRY, prior: 'weight 7' }],
+        isOnRecord: true,
+        commands: [resolve({ traffic: 'in' }), resolve({ traffic: 'out' })],
+      },
+    ],
+  })
 })
 
 test('a pod that is gone, whose entries a run has left to a person: they are to be pointed at the one in its place', async () => {
   const api = createFakeApi()
   addRun(api, 'r1', {}, [{ uid: 'uid-old', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'abandoned' }])
-  const before = (await read(api)).pods[0]!.needsOperator
-  expect(before).toContain('point the entry at the pod in its place and leave it drained')
-  expect(before).not.toContain('put it back')
-  expect(before).toMatch(/say so:\n {2}sluice resolve pod\/web-0 -n \S+ --gone --traffic in$/)
+  const gone = { code: 'settle-for-gone-pod', pod: 'web-0', entries: [ENTRY], commands: [resolve({ gone: true, traffic: 'in' })] }
+  expect((await read(api)).pods[0]!.needsOperator).toEqual({ advice: [gone] })
   addPod(api, '10.0.0.9')
-  expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toContain('the pod in its place (10.0.0.9)')
+  expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toEqual({
+    advice: [{ ...gone, replacementAt: '10.0.0.9' }],
+  })
 })
 
 test('of a pod that a process has ended with it says why, and whether it is left to a person, until another has written its record', async () => {
   const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
-  const left = async (epoch: number, outcome: string): Promise<string | undefined> => {
+  const left = async (epoch: number, outcome: string): Promise<NeedsOperator | Reason | undefined> => {
     const header: LedgerHeader = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
-    const account = { epoch, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, reason: 'look at it' }
+    const account = { epoch, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, reason: said('look at it') }
     const [told] = withAccounts({ header, entries: new Map([[entry.uid, entry]]) }, new Map([[entry.uid, account]]))
     const api = createFakeApi()
     addRun(api, 'r1', {}, [told!])
     // By the owner of epoch 1.
     addPod(api, '10.0.0.1')
-    const { needsOperator, detail } = (await read(api)).pods[0]!
-    return needsOperator ?? /; (look at it)$/.exec(detail)?.[0]
+    const { needsOperator, reasons } = (await read(api)).pods[0]!
+    return needsOperator ?? reasons.find(({ code }) => code === 'error')
   }
-  expect(await left(1, 'needsOperator')).toBe('look at it')
-  expect(await left(1, 'failed')).toBe('; look at it')
+  expect(await left(1, 'needsOperator')).toEqual(person)
+  expect(await left(1, 'failed')).toEqual(said('look at it'))
   expect(await left(1, 'interrupted')).toBeUndefined()
   expect(await left(0, 'needsOperator')).toBeUndefined()
   expect(await left(0, 'failed')).toBeUndefined()
@@ -124,12 +144,12 @@ test('of a pod that a process has ended with it says why, and whether it is left
 
 test('a pod that is gone is left to a person where the process that had it last has said so', async () => {
   const entry: LedgerEntry = { uid: 'uid-old', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
-  const left = async (...outcomes: string[]): Promise<string | undefined> => leftOf(entry, ...outcomes)
-  const leftOf = async (first: LedgerEntry, ...outcomes: string[]): Promise<string | undefined> => {
+  const left = async (...outcomes: string[]): Promise<NeedsOperator | undefined> => leftOf(entry, ...outcomes)
+  const leftOf = async (first: LedgerEntry, ...outcomes: string[]): Promise<NeedsOperator | undefined> => {
     const header: LedgerHeader = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
     let told = first
     for (const [index, outcome] of outcomes.entries()) {
-      const account = { epoch: index, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, reason: 'look at it' }
+      const account = { epoch: index, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, reason: said('look at it') }
       told = withAccounts({ header, entries: new Map([[told.uid, told]]) }, new Map([[told.uid, account]]))[0]!
     }
     const api = createFakeApi()
@@ -137,11 +157,11 @@ test('a pod that is gone is left to a person where the process that had it last 
     return (await read(api)).pods[0]?.needsOperator
   }
   const leftOut: LedgerEntry = { ...entry, state: 'closed', leftOut: true }
-  expect(await leftOf(leftOut, 'needsOperator')).toBe('look at it')
+  expect(await leftOf(leftOut, 'needsOperator')).toEqual(person)
   expect(await leftOf(leftOut, 'settled'), 'nothing has come in its place').toBeUndefined()
   expect(await leftOf({ ...entry, state: 'closed' }, 'needsOperator'), 'somebody has said how it stands').toBeUndefined()
-  expect(await left('needsOperator')).toBe('look at it')
-  expect(await left('interrupted', 'needsOperator')).toBe('look at it')
+  expect(await left('needsOperator')).toEqual(person)
+  expect(await left('interrupted', 'needsOperator')).toEqual(person)
   expect(await left('needsOperator', 'interrupted')).toBeUndefined()
   expect(await left()).toBeUndefined()
 })
@@ -155,12 +175,12 @@ test('a pod that is half done where no ledger tells of it, and a ledger that can
   addPod(api, '10.0.0.1', 'closed')
   expect(await unrecorded(api)).toEqual([])
   addPod(api, '10.0.0.1')
-  expect(await unrecorded(api)).toEqual(['pod/web-0 is half done'])
+  expect(await unrecorded(api)).toEqual([HALF_DONE])
   api.put(`${CORE}/configmaps/sluice-run-r1`, {
     metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } },
     data: { header: '{' },
   })
-  expect(await unrecorded(api)).toEqual(['pod/web-0 is half done', 'the record of run r1 cannot be read'])
+  expect(await unrecorded(api)).toEqual([HALF_DONE, { code: 'record-of-run-unreadable', run: 'r1' }])
 })
 
 test('a pod of a Deployment that is half done where no ledger tells of it is the Deployment’s, and not its ReplicaSet’s', async () => {
@@ -187,7 +207,9 @@ test('an order is shown of the runs that it means, and of no other', async () =>
   const metadata = { name: 'sluice-statefulset-web', namespace: NAMESPACE, annotations: { 'sluice.dev/order': order } }
   api.put(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${metadata.name}`, { metadata, spec: {} })
   const report = await read(api)
-  const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false)).map((line) => line.trim())
+  const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false), createWriting()).map(
+    (line) => line.trim(),
+  )
   expect(lines.filter((line) => /^r\d/.test(line)).map((line) => line.split(/\s+/).at(-1))).toEqual([
     'aborting',
     'open',
@@ -244,11 +266,16 @@ test('a run whose ledger is there in part is not kept quiet about: what it has l
   expect(status.unreadable).toEqual([
     {
       run: 'r2',
-      reason: expect.stringContaining('sluice-run-r2-1 is missing'),
+      problem: { code: 'record-part-missing', part: 'sluice-run-r2-1' },
       // Found by trial: no message named a way out, and every status was exit 8 for ever.
-      needsOperator: expect.stringMatching(
-        /look in the load balancers .*\n {2}kubectl -n \S+ delete configmap -l sluice\.dev\/ledger=r2$/,
-      ),
+      needsOperator: {
+        advice: [
+          {
+            code: 'remove-unreadable-record',
+            commands: [{ command: 'kubectl', namespace: NAMESPACE, args: ['delete', 'configmap', '-l', 'sluice.dev/ledger=r2'] }],
+          },
+        ],
+      },
     },
   ])
 })
@@ -259,6 +286,6 @@ test('of a closed record nobody says that its pod is in rotation: an operator ma
   addPod(api, '10.0.0.1', 'closed')
   const report = await read(api)
   expect(report.pods).toMatchObject([{ state: 'closed', out: null }])
-  const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false))
+  const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false), createWriting())
   expect(lines.find((line) => /^ +web-0/.test(line))).toMatch(/ closed +r1 +1 +- *$/)
 })

@@ -1,6 +1,7 @@
+import type { Advice } from '../../reasons/advice.ts'
+import type { RecordProblem } from '../../reasons/record-reasons.ts'
 import { journalOf } from '../../journal/journal.ts'
 import { LEDGER_LABEL, type Ledger, type LedgerHeader } from '../../journal/ledger.ts'
-import { requestWords } from '../../journal/request-words.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import type { PodView } from '../../pods/glossary.ts'
@@ -58,7 +59,8 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client, k
       ...(lease ? { lease: leaseStatus(lease, own) } : {}),
       runs: own.map(({ header }) => ({
         id: header.run,
-        request: requestWords(header),
+        images: header.images,
+        ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
         startedAt: header.startedAt,
         finished: header.finishedAt !== undefined,
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
@@ -76,11 +78,10 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client, k
 }
 
 /** No run mends it, and no cleanup removes it: a newer sluice may have written it, and nobody else knows what it has left open. */
-function unreadableRun({ run, reason }: Pick<UnreadableRun, 'run' | 'reason'>, namespace: string): UnreadableRun {
-  const needsOperator =
-    'Where a newer sluice has written it, use that one. Else, with no run at work, look in the load balancers for what it may have left out ' +
-    `of rotation, put that right, and remove the record:\n  kubectl -n ${namespace} delete configmap -l ${LEDGER_LABEL}=${run}`
-  return { run, reason, needsOperator }
+function unreadableRun({ run, problem }: { run: string; problem: RecordProblem }, namespace: string): UnreadableRun {
+  const args = ['delete', 'configmap', '-l', `${LEDGER_LABEL}=${run}`]
+  const advice: Advice = { code: 'remove-unreadable-record', commands: [{ command: 'kubectl', namespace, args }] }
+  return { run, problem, needsOperator: { advice: [advice] } }
 }
 
 function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: readonly Ledger[]): LeaseStatus {

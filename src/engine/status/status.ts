@@ -1,3 +1,6 @@
+import type { ContainerImage } from '../../pods/glossary.ts'
+import type { Advice } from '../../reasons/advice.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import type { JournalStep } from '../../pods/glossary.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 
@@ -17,8 +20,10 @@ export interface LeaseStatus {
 /** One run, from its ledger. */
 export interface RunStatus {
   id: string
-  /** The request in words, such as `app=registry/app:v2`, or `template`. */
-  request: string
+  /** What was asked for; empty where the pods were brought to the template of their workload. */
+  images: ContainerImage[]
+  /** The run that it takes back. */
+  undoes?: string
   /** ISO 8601. */
   startedAt: string
   /** All its pods are closed. */
@@ -40,10 +45,15 @@ export interface PodStatus {
   attempt: number | null
   /** Out of rotation by the journal; null where that cannot be told without asking the load balancer: also of a closed one, which others may have out. */
   out: boolean | null
-  /** For a person. */
-  detail: string
-  /** Present where no run can go on by itself: what to look at. */
-  needsOperator?: string
+  reasons: Reason[]
+  /** Present where no run can go on by itself. */
+  needsOperator?: NeedsOperator
+}
+
+/** What a person has to know and to do: the reason, or advice where there is some. */
+export interface NeedsOperator {
+  reason?: Reason
+  advice: Advice[]
 }
 
 /** What sluice has left in the cluster for one workload. */
@@ -58,9 +68,8 @@ export interface StatusReport {
 
 export interface UnreadableRun {
   run: string
-  reason: string
-  /** The way out, for a person. */
-  needsOperator: string
+  problem: Reason
+  needsOperator: NeedsOperator
 }
 
 export interface Status {

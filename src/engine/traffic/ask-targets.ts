@@ -1,10 +1,11 @@
-import type { TargetObservation } from '../../../adapters/contract.ts'
 import { pause } from '../../kube/pause.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { messageOf } from '../errors.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { reasonOf } from '../errors.ts'
 import type { Balancers } from './balancers.ts'
 import type { Knowledge } from './knowledge.ts'
+import type { Observed } from './reading.ts'
 import { isGone, isOut } from './reading.ts'
 import { keyOf, plain } from './target-key.ts'
 
@@ -18,25 +19,25 @@ export const GONE_FOR_MS = 2_000
  * What each target is at this moment, in their order. `wasOut`: one that cannot be read, and of which nothing is known, is
  * taken to be out.
  */
-export type AskTargets = (targets: readonly JournalTarget[], wasOut: boolean) => Promise<TargetObservation[]>
+export type AskTargets = (targets: readonly JournalTarget[], wasOut: boolean) => Promise<Observed[]>
 
 export function createAskTargets(clock: Clock, { queueOf, isReadable }: Balancers, { answers }: Knowledge): AskTargets {
   /** Targets that were not there when they were asked for last. */
   const gone = new Set<string>()
 
-  function observe(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
+  function observe(target: JournalTarget, wasOut: boolean): Promise<Observed> {
     if (isReadable(target)) return queueOf(target).inspect(plain(target))
     if (wasOut && answers.stateOf(target) === undefined) answers.note(target, 'out')
     return Promise.resolve(answers.observe(target))
   }
 
   /** What a person says counts where the load balancer does not: never against what it says itself. */
-  async function observeOrBelieve(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
+  async function observeOrBelieve(target: JournalTarget, wasOut: boolean): Promise<Observed> {
     if (target.said === undefined) return observe(target, wasOut)
-    const observation = await observe(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
+    const observation = await observe(target, wasOut).catch((error: unknown) => unreadable(reasonOf(error)))
     if (observation.admin !== 'unknown') return observation
     const routable = target.said === 'in'
-    return { admin: target.said, routable, inFlight: null, detail: 'as a person says; it cannot be read' }
+    return { admin: target.said, routable, inFlight: null, by: { code: 'said-by-person' } }
   }
 
   /**
@@ -47,12 +48,12 @@ export function createAskTargets(clock: Clock, { queueOf, isReadable }: Balancer
    * was called settled, and its entry was out for good.
    */
   return async (targets, wasOut) => {
-    const read = async (target: JournalTarget): Promise<{ observation: TargetObservation; askedAt: number }> => {
+    const read = async (target: JournalTarget): Promise<{ observation: Observed; askedAt: number }> => {
       const askedAt = clock.now()
       // Found by simulation: that one could not be asked at this moment hid that another can never be.
       const observation = target.untouched
         ? await queueOf(target).inspect(plain(target))
-        : await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
+        : await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(reasonOf(error)))
       return { observation, askedAt }
     }
     const readings = await Promise.all(targets.map(read))
@@ -71,6 +72,6 @@ export function createAskTargets(clock: Clock, { queueOf, isReadable }: Balancer
   }
 }
 
-function unreadable(detail: string): TargetObservation {
-  return { admin: 'unknown', routable: true, inFlight: null, detail }
+function unreadable(by: Reason): Observed {
+  return { admin: 'unknown', routable: true, inFlight: null, by }
 }

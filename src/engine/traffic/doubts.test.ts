@@ -13,6 +13,7 @@ const EVENT = {
   operation: 'op-1',
   outcome: 'ambiguous',
   batch: 1,
+  durationMs: 5,
 } as const
 
 function bed() {

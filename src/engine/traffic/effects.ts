@@ -1,8 +1,9 @@
 import type { Json } from '../../../adapters/contract.ts'
-import { AdapterError } from '../../../adapters/contract.ts'
 import type { EffectAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { Journal, JournalTarget } from '../../pods/glossary.ts'
-import { messageOf } from '../errors.ts'
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
+import { reasonOf, Withheld } from '../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { RunEventBody } from '../events.ts'
 import type { Balancers } from './balancers.ts'
 import { CALL_LIFE_MS } from './scope-queues.ts'
@@ -21,7 +22,7 @@ export interface EffectRequest {
   /** An earlier process has recorded the intent, and may have sent it. */
   isInherited?: boolean
   /** Asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
-  objection?: () => string | undefined
+  objection?: () => Reason | undefined
 }
 
 /** Drains and restores: what changes a load balancer. */
@@ -35,6 +36,7 @@ export interface Effects {
 }
 
 export interface EffectsOptions {
+  clock: Clock
   balancers: Balancers
   knowledge: Knowledge
   /** Throws where this process may not act on the pod's behalf now. */
@@ -42,7 +44,7 @@ export interface EffectsOptions {
   tell(event: RunEventBody): void
 }
 
-export function createEffects({ balancers, knowledge, assertOwned, tell }: EffectsOptions): Effects {
+export function createEffects({ clock, balancers, knowledge, assertOwned, tell }: EffectsOptions): Effects {
   const { isReadable, queueOf } = balancers
   const { answers, doubts, operations, stateOf } = knowledge
   /** By target, the effect that is under way there, and all that wait for their turn behind it. */
@@ -69,21 +71,21 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
     const isFirst = !begun.has(intentOf(kind, target))
     begun.add(intentOf(kind, target))
     if (isInherited && asyncJob && isFirst) {
-      doubts.raise(uid, target, { ...eventOf(target, request), outcome: 'pending', batch: 0 }, longestJobMs)
+      doubts.raise(uid, target, { ...eventOf(target, request), outcome: 'pending', batch: 0, durationMs: 0 }, longestJobMs)
     }
     const job = doubts.jobOf(uid, target)
     if (job && !job.isOver) {
-      const message = `${target.loadBalancer}: the ${job.event.effect} was accepted, and is not done yet`
+      const reason = { code: 'job-accepted', loadBalancer: target.loadBalancer, effect: job.event.effect } as const
       // It would take out what was put back meanwhile.
-      return job.event.effect === kind ? { kind: 'unknown', message } : { kind: 'retryable', message, lateCall: true }
+      return job.event.effect === kind ? { kind: 'unknown', reason } : { kind: 'retryable', reason, lateCall: true }
     }
     if (job) {
-      const detail = `it was accepted, and not done within ${longestJobMs} ms`
-      const told = { ...job.event, outcome: 'ambiguous', detail } as const
+      const reason = { code: 'job-overdue', longestMs: longestJobMs } as const
+      const told = { ...job.event, outcome: 'ambiguous', reason } as const
       tell(told)
       doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
     }
-    return doubts.hasOtherJob(target) ? { kind: 'retryable', message: otherJob(target) } : undefined
+    return doubts.hasOtherJob(target) ? { kind: 'retryable', reason: otherJob(target) } : undefined
   }
 
   async function effectOn(target: JournalTarget, request: EffectRequest): Promise<EffectAnswer> {
@@ -94,7 +96,7 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
     if (isDone && balancers.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
     // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
     if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
-      return { kind: 'unknown', message: `${target.loadBalancer}: the ${kind} before has no answer, and cannot be read back` }
+      return { kind: 'unknown', reason: { code: 'effect-unanswered', loadBalancer: target.loadBalancer, effect: kind } }
     const held = holdBack(target, request)
     if (held) return held
     // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
@@ -103,6 +105,8 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
     const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
     const event = eventOf(target, request)
     const { operation } = event
+    const askedAt = clock.now()
+    const tookMs = (): number => Math.round(clock.now() - askedAt)
     try {
       const { result, batch } = await queueOf(target).effect({
         kind,
@@ -111,17 +115,17 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
         operation,
         fence: record.epoch,
         assertLive() {
-          if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
+          if (ended) throw new Withheld({ code: 'run-ended' })
           const objection = request.objection?.()
-          if (objection !== undefined) throw new AdapterError('engine', 'retryable', objection)
+          if (objection !== undefined) throw new Withheld(objection)
           // One that waited in the same queue may have become a job since this one was asked for.
-          if (doubts.hasOtherJob(target)) throw new AdapterError('engine', 'retryable', otherJob(target))
+          if (doubts.hasOtherJob(target)) throw new Withheld(otherJob(target))
           assertOwned(uid)
         },
       })
       if (result.outcome === 'failed') throw result.error
-      const detail = result.outcome === 'applied' ? result.detail : undefined
-      tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
+      const said = result.outcome === 'applied' ? result.detail : undefined
+      tell({ ...event, outcome: result.outcome, batch, durationMs: tookMs(), ...(said === undefined ? {} : { said }) })
       doubts.settle(uid, target)
       if (result.outcome === 'applied') {
         answers.answer(target, kind === 'drain' ? 'out' : 'in')
@@ -130,16 +134,16 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
       }
       answers.forget(target)
       const { longestJobMs } = balancers.adapterOf(target.loadBalancer).capabilities
-      doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, longestJobMs)
+      doubts.raise(uid, target, { ...event, outcome: 'pending', batch, durationMs: tookMs() }, longestJobMs)
       return {
         kind: 'unknown',
-        message: `${target.loadBalancer}: the ${kind} was accepted (${result.job}), and is not done yet`,
+        reason: { code: 'job-accepted', loadBalancer: target.loadBalancer, effect: kind, job: result.job },
         ...late,
       }
     } catch (error) {
       const answer = answerOf(error, kind)
       const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
-      const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
+      const told = { ...event, outcome, batch: 1, durationMs: tookMs(), reason: reasonOf(error) } as const
       tell(told)
       if (answer.kind === 'unknown') {
         doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
@@ -184,6 +188,6 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
   }
 }
 
-function otherJob({ loadBalancer, scope }: JournalTarget): string {
-  return `${loadBalancer}: a change of ${scope} was accepted, and is not done yet`
+function otherJob({ loadBalancer, scope }: JournalTarget): ReasonOf<'other-job'> {
+  return { code: 'other-job', loadBalancer, scope }
 }

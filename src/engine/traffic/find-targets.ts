@@ -2,6 +2,7 @@ import type { Address, Call, Endpoint, Target } from '../../../adapters/contract
 import { AdapterError, addressesOf } from '../../../adapters/contract.ts'
 import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import { hostAddresses, portsOf } from '../../pods/host-addresses.ts'
+import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { LoadBalancer } from '../request.ts'
 import { CALL_LIFE_MS } from './scope-queues.ts'
 
@@ -16,12 +17,14 @@ export interface Place {
   target: Target
 }
 
-/** `lookedFor`: where it is in no load balancer, and let through: what was looked for, in words. */
-export type Found = { found: true; targets: Place[]; lookedFor?: string } | NotFound
+/** `lookedFor`: where the pod is missing in load balancers, and let through: what was looked for in each. */
+export type Found = { found: true; targets: Place[]; lookedFor?: LookedFor[] } | NotFound
+
+export type LookedFor = ReasonOf<'no-entry-at' | 'pod-without-address' | 'no-port'>
 
 export interface NotFound {
   found: false
-  reason: string
+  reason: Reason
   /** It has entries there all the same, and is not let through. */
   isThere?: true
 }
@@ -53,20 +56,19 @@ export async function findTargets({ loadBalancers, allowUnbalanced }: Where, pod
       }
       // Let through without this load balancer; what the others have of it is drained all the same.
       if (allowUnbalanced && !resolution?.isThere) {
-        if (before.found) found[index] = { ...before, lookedFor: wordsOf(before.lookedFor, name, one) }
+        if (before.found) found[index] = { ...before, lookedFor: [...(before.lookedFor ?? []), lookedForIn(name, one)] }
         return
       }
-      const reason = one.ok ? `${name}: ${resolution!.reason}` : one.reason
+      const reason: Reason = one.ok ? { code: 'not-found', loadBalancer: name, said: resolution!.reason } : one.reason
       found[index] = { found: false, reason, ...(resolution?.isThere && { isThere: true }) }
     })
   }
   return found
 }
 
-/** What was looked for in one load balancer more. */
-function wordsOf(before: string | undefined, name: string, located: ReturnType<typeof endpointOf>): string {
-  const what = located.ok ? `${name} has no entry at ${addressesOf(located.endpoint).map(keyOf).join(' or ')}` : located.reason
-  return before === undefined ? what : `${before}; ${what}`
+function lookedForIn(loadBalancer: string, located: ReturnType<typeof endpointOf>): LookedFor {
+  if (!located.ok) return located.reason
+  return { code: 'no-entry-at', loadBalancer, addresses: addressesOf(located.endpoint).map(keyOf) }
 }
 
 /** To be asked for as it is, with no record of what it was. */
@@ -74,13 +76,16 @@ export function unrecorded({ loadBalancer, target: { id, scope } }: Place): Jour
   return { loadBalancer, target: id, scope, prior: null, untouched: false }
 }
 
-function endpointOf(pod: Listener, port: number | string): { ok: true; endpoint: Endpoint } | { ok: false; reason: string } {
+function endpointOf(
+  pod: Listener,
+  port: number | string,
+): { ok: true; endpoint: Endpoint } | { ok: false; reason: ReasonOf<'pod-without-address' | 'no-port'> } {
   const { uid, name, ip, otherIps = [], hostIps = [], hostNetwork } = pod
-  if (ip === undefined) return { ok: false, reason: `${name} has no address yet` }
+  if (ip === undefined) return { ok: false, reason: { code: 'pod-without-address', pod: name } }
   const ports = portsOf(pod)
   const named = ports.filter((one) => (typeof port === 'number' ? one.port === port : one.name === port))
   const number = typeof port === 'number' ? port : named[0]?.port
-  if (number === undefined) return { ok: false, reason: `no container of ${name} has a port named "${port}"` }
+  if (number === undefined) return { ok: false, reason: { code: 'no-port', pod: name, port: String(port) } }
   // A config may name the port at which the load balancer reaches the node.
   const meant = named.length > 0 ? named : ports.filter(({ host }) => host?.port === number)
   const others: Address[] = [

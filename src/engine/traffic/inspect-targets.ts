@@ -1,11 +1,11 @@
 import type { TargetObservation } from '../../../adapters/contract.ts'
 import type { JournalTarget, TrafficReading } from '../../pods/glossary.ts'
-import { messageOf } from '../errors.ts'
+import { reasonOf } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
 import type { AskTargets } from './ask-targets.ts'
 import type { Balancers } from './balancers.ts'
 import type { Knowledge } from './knowledge.ts'
-import { describeTarget, inFlightOf, isOut, together } from './reading.ts'
+import { entryReading, inFlightOf, isOut, together } from './reading.ts'
 
 export interface InspectOptions {
   balancers: Balancers
@@ -48,7 +48,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       if (doubt.effect === 'drain' && reading.admin === 'out') return void doubts.overtake(uid, target)
       doubts.settle(uid, target)
       operations.noteDone(target, doubt.operation, doubt.effect)
-      tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
+      tell({ ...doubt, outcome: 'confirmed', reason: { code: 'entries-read', entries: [entryReading(target, reading)] } })
     })
   }
 
@@ -58,7 +58,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
    */
   return async (uid, recorded, { wasOut, all } = { wasOut: false }) => {
     const targets = recorded.filter(({ untouched }) => !untouched)
-    if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
+    if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: { code: 'in-no-load-balancer' } }
     const before = knowledge.effects()
     try {
       // Found by reading: the answer took its time, and it was asked for too soon.
@@ -69,7 +69,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       const leftAlone = asked.slice(targets.length)
       const reclaimed = reclaimedOf(operators, leftAlone)
       if (targets.length === 0)
-        return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
+        return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: { code: 'out-by-operator' } }
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       const isSupposed = targets.some((target) => !isReadable(target) && knowledge.answers.isSupposed(target))
       const isOfNow = (target: JournalTarget): boolean =>
@@ -93,19 +93,19 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
         ...reclaimed,
         ...(doubts.isPending(uid) ? { pending: true } : {}),
         ...(targets.every(isOfNow) ? {} : { old: true }),
-        detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
+        detail: { code: 'entries-read', entries: readings.map((reading, index) => entryReading(targets[index]!, reading)) },
       }
     } catch (error) {
-      return { state: 'unknown', inFlight: null, detail: messageOf(error) }
+      return { state: 'unknown', inFlight: null, detail: reasonOf(error) }
     }
   }
 }
 
-/** What an operator had out and has put back, in words. */
+/** What an operator had out and has put back. */
 function reclaimedOf(
   targets: readonly JournalTarget[],
   readings: readonly TargetObservation[],
 ): Pick<TrafficReading, 'reclaimed'> {
   const index = readings.findIndex(({ routable }) => routable)
-  return index === -1 ? {} : { reclaimed: describeTarget(targets[index]!, readings[index]!) }
+  return index === -1 ? {} : { reclaimed: entryReading(targets[index]!, readings[index]!) }
 }

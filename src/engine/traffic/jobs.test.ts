@@ -54,12 +54,14 @@ function bed({ asyncJob = true } = {}) {
   return { traffic, clock, sent, told, ask, inspect, done }
 }
 
+const ACCEPTED = { code: 'job-accepted', loadBalancer: 'edge', effect: 'drain' }
+
 test('what was accepted is not sent again before it is seen to be done', async () => {
   const { clock, sent, told, ask, inspect, done } = bed()
-  expect(await ask('drain')).toEqual({ kind: 'unknown', message: 'edge: the drain was accepted (job-1), and is not done yet' })
+  expect(await ask('drain')).toEqual({ kind: 'unknown', reason: { ...ACCEPTED, job: 'job-1' } })
   await clock.advance(LONGEST_JOB_MS - 1)
   expect(await inspect()).toMatchObject({ state: 'in', pending: true })
-  expect(await ask('drain')).toEqual({ kind: 'unknown', message: 'edge: the drain was accepted, and is not done yet' })
+  expect(await ask('drain')).toEqual({ kind: 'unknown', reason: ACCEPTED })
   done('drain')
   expect(await inspect()).toMatchObject({ state: 'out' })
   expect([sent, told]).toEqual([['drain pool/web-0'], ['drain pending', 'drain confirmed']])
@@ -84,7 +86,7 @@ test('a restore waits for a drain that is under way: that would take out what wa
   await ask('drain')
   expect(await ask('restore')).toEqual({
     kind: 'retryable',
-    message: 'edge: the drain was accepted, and is not done yet',
+    reason: ACCEPTED,
     lateCall: true,
   })
   done('drain')
@@ -97,7 +99,7 @@ test('another change of the same scope waits for its turn', async () => {
   const { sent, ask, inspect, done } = bed()
   await ask('drain')
   const held = await ask('drain', { name: 'web-1' })
-  expect(held).toEqual({ kind: 'retryable', message: 'edge: a change of pool was accepted, and is not done yet' })
+  expect(held).toEqual({ kind: 'retryable', reason: { code: 'other-job', loadBalancer: 'edge', scope: 'pool' } })
   done('drain')
   await inspect()
   await ask('drain', { name: 'web-1' })

@@ -1,4 +1,4 @@
-import type { TargetObservation } from '../../../adapters/contract.ts'
+import type { Observed } from './reading.ts'
 import type { TargetKey } from './target-key.ts'
 import { keyOf } from './target-key.ts'
 
@@ -15,7 +15,7 @@ export interface LastAnswers {
   stateOf(target: TargetKey): 'in' | 'out' | undefined
   /** What it is known as is no answer. */
   isSupposed(target: TargetKey): boolean
-  observe(target: TargetKey): TargetObservation
+  observe(target: TargetKey): Observed
 }
 
 export function createLastAnswers(): LastAnswers {
@@ -32,10 +32,10 @@ export function createLastAnswers(): LastAnswers {
     isSupposed: (target) => known.get(keyOf(target))?.isAnswer === false,
     observe(target) {
       const state = known.get(keyOf(target))?.state
-      const detail = 'it cannot be read back'
-      if (state === 'in') return { admin: 'in', routable: true, inFlight: null, detail }
-      if (state === 'out') return { admin: 'draining', routable: false, inFlight: null, detail }
-      return { admin: 'unknown', routable: false, inFlight: null, detail }
+      const by = { code: 'cannot-read-back' } as const
+      if (state === 'in') return { admin: 'in', routable: true, inFlight: null, by }
+      if (state === 'out') return { admin: 'draining', routable: false, inFlight: null, by }
+      return { admin: 'unknown', routable: false, inFlight: null, by }
     },
   }
 }

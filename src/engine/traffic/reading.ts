@@ -1,5 +1,7 @@
 import type { Json, TargetObservation } from '../../../adapters/contract.ts'
 import type { JournalTarget, TrafficReading } from '../../pods/glossary.ts'
+import type { EntryReading } from '../../reasons/fields.ts'
+import type { Reason } from '../../reasons/reason.ts'
 
 /* What the load balancers say of a pod's targets, as one thing. */
 
@@ -37,9 +39,12 @@ export function together(all: readonly Known[]): Pick<TrafficReading, 'state' | 
   return { state: all.every(({ reading }) => reading.admin === 'in') ? 'in' : 'mixed', ...removed }
 }
 
-export function describeTarget({ loadBalancer, target }: JournalTarget, { admin, inFlight, detail }: TargetObservation): string {
-  const flight = inFlight === null ? 'in flight unknown' : `${inFlight} in flight`
-  return `${loadBalancer}/${target} ${admin}, ${flight}${detail ? ` (${detail})` : ''}`
+/** What the engine itself adds to an observation that is not the load balancer's own. */
+export type Observed = TargetObservation & { by?: Reason }
+
+export function entryReading({ loadBalancer, target }: JournalTarget, observed: Observed): EntryReading {
+  const { admin, inFlight, detail, by } = observed
+  return { loadBalancer, target, admin, inFlight, ...(detail ? { said: detail } : {}), ...(by ? { by } : {}) }
 }
 
 /** Equal states give equal text, whatever the order of their keys. */

@@ -81,12 +81,16 @@ test('the same entry has followed it: known by its present id, with the prior st
 test('another entry has that address', async () => {
   expect(await relocate(['web/web-7@10.0.0.9'])).toEqual({
     kind: 'elsewhere',
-    message: 'at its new address 10.0.0.9 it is edge/web/web-7@10.0.0.9',
+    reason: {
+      code: 'at-new-address',
+      address: '10.0.0.9',
+      entries: [{ loadBalancer: 'edge', target: 'web/web-7@10.0.0.9' }],
+    },
   })
 })
 
 test('none has', async () => {
-  expect(await relocate([])).toMatchObject({ kind: 'elsewhere', message: expect.stringContaining('in no load balancer') })
+  expect(await relocate([])).toMatchObject({ kind: 'elsewhere', reason: { code: 'at-new-address', entries: [] } })
 })
 
 const OTHER = 'web/web-1x@10.0.0.9'
@@ -178,7 +182,10 @@ test('a load balancer that does not answer says nothing', async () => {
     assertOwned: () => {},
     tell: () => {},
   })
-  expect(await traffic.relocate(pod, BEFORE)).toEqual({ kind: 'unknown', message: 'edge: no answer' })
+  expect(await traffic.relocate(pod, BEFORE)).toEqual({
+    kind: 'unknown',
+    reason: { code: 'load-balancer-error', adapter: 'edge', kind: 'ambiguous', said: 'edge: no answer' },
+  })
 })
 
 test('a load balancer that has it no more does not hide where the others have it', async () => {

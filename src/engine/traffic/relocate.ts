@@ -2,13 +2,14 @@ import type { RelocateAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import { pause } from '../../kube/pause.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { messageOf } from '../errors.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { reasonOf } from '../errors.ts'
 import type { AskTargets } from './ask-targets.ts'
 import { GONE_FOR_MS } from './ask-targets.ts'
 import type { Balancers } from './balancers.ts'
 import type { Listener, Place, Where } from './find-targets.ts'
 import { findTargets, unrecorded } from './find-targets.ts'
-import { describeTarget, isGone } from './reading.ts'
+import { entryReading, isGone } from './reading.ts'
 import { isSameEntry } from './same-entry.ts'
 
 export interface RelocateOptions extends Where {
@@ -39,29 +40,39 @@ export async function relocate(
     const same = { kind: 'same', address: pod.ip ?? '', targets: kept } as const
     if (lost.length === 0 && others.length === 0 && reason === undefined) return same
 
-    const names = now.map(({ loadBalancer, target }) => `${loadBalancer}/${target.id}`)
-    const seen = names.length === 0 ? `in no load balancer${reason === undefined ? '' : `: ${reason}`}` : names.join(', ')
-    const elsewhere = { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is ${seen}` } as const
+    const elsewhere = {
+      kind: 'elsewhere',
+      reason: {
+        code: 'at-new-address',
+        ...(pod.ip === undefined ? {} : { address: pod.ip }),
+        entries: now.map(({ loadBalancer, target }) => ({ loadBalancer, target: target.id })),
+        ...(reason && now.length === 0 ? { because: reason } : {}),
+      },
+    } as const
     if (kept.length === 0 || (isItself && others.length > 0)) return elsewhere
 
     const asked = [...lost, ...others]
     const readings = await ask(asked, false)
     const unread = asked.findIndex((target, index) => readings[index]!.admin === 'unknown' && balancers.isReadable(target))
-    if (unread !== -1) return { kind: 'unknown', message: describeTarget(asked[unread]!, readings[unread]!) }
+    if (unread !== -1)
+      return {
+        kind: 'unknown',
+        reason: { code: 'entries-read', entries: [entryReading(asked[unread]!, readings[unread]!)] },
+      }
     const isSettled = readings.every((reading, index) => isGone(reading) || (index >= lost.length && reading.admin === 'in'))
     if (!isSettled) return elsewhere
     if (!isItself) return same
     // One list may have been short.
     await pause(clock, GONE_FOR_MS)
     const again = await placesOf(where, pod)
-    return again.now.length === kept.length ? same : { kind: 'unknown', message: `the entries of ${pod.name} are changing` }
+    return again.now.length === kept.length ? same : { kind: 'unknown', reason: { code: 'entries-changing', pod: pod.name } }
   } catch (error) {
-    return { kind: 'unknown', message: messageOf(error) }
+    return { kind: 'unknown', reason: reasonOf(error) }
   }
 }
 
 /** Also of a pod that not every load balancer has, with the reason. */
-async function placesOf(where: Where, pod: Listener): Promise<{ now: readonly Place[]; reason?: string }> {
+async function placesOf(where: Where, pod: Listener): Promise<{ now: readonly Place[]; reason?: Reason }> {
   const [found] = await findTargets(where, [pod])
   if (found!.found) return { now: found!.targets }
   const [some] = await findTargets({ ...where, allowUnbalanced: true }, [pod])

@@ -1,7 +1,7 @@
 import { AdapterError } from '../../../adapters/contract.ts'
 import type { SnapshotAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
-import { messageOf } from '../errors.ts'
+import { reasonOf } from '../errors.ts'
 import type { Balancers } from './balancers.ts'
 import type { FindAll } from './find-all.ts'
 import { findAll } from './find-all.ts'
@@ -15,11 +15,11 @@ export async function takeSnapshot(
 ): Promise<SnapshotAnswer> {
   const before = knowledge.effects()
   // Its container may be about to come up for the first time.
-  if (pod.ip === undefined) return { kind: 'unknown', message: `${pod.name} has no address yet` }
+  if (pod.ip === undefined) return { kind: 'unknown', reason: { code: 'pod-without-address', pod: pod.name } }
   try {
     const found = await findAll(where, pod)
-    if (!found) return { kind: 'unknown', message: `the entries of ${pod.name} are changing` }
-    if (!found.found) return { kind: 'absent', message: found.reason }
+    if (!found) return { kind: 'unknown', reason: { code: 'entries-changing', pod: pod.name } }
+    if (!found.found) return { kind: 'absent', reason: found.reason }
     const targets = await Promise.all(
       found.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
         const { prior, inRotation } = await balancers.queueOf({ loadBalancer, scope: target.scope }).snapshot(target)
@@ -31,7 +31,7 @@ export async function takeSnapshot(
     return { kind: 'taken', targets, address: pod.ip ?? '' }
   } catch (error) {
     if (error instanceof AdapterError && (error.kind === 'fatal' || error.kind === 'not-found'))
-      return { kind: 'absent', message: error.message }
-    return { kind: 'unknown', message: messageOf(error) }
+      return { kind: 'absent', reason: reasonOf(error) }
+    return { kind: 'unknown', reason: reasonOf(error) }
   }
 }

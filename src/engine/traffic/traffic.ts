@@ -54,7 +54,7 @@ export function createTraffic({ clock, loadBalancers, queues, allowUnbalanced, a
   const { hasOvertaken, lateMs } = knowledge.doubts
 
   return {
-    ...createEffects({ balancers, knowledge, assertOwned, tell }),
+    ...createEffects({ clock, balancers, knowledge, assertOwned, tell }),
     async find(pods) {
       const found = await findTargets(where, pods)
       pods.forEach((pod, index) => entries.note(pod, found[index]!))

@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto'
 import { formatElapsed } from '../elapsed.ts'
 import type { Report } from '../report.ts'
 import { isWord } from '../run-ending.ts'
-import { podOutcome, runOutcome, toneOf } from '../words.ts'
+import { podOutcome, runOutcome, toneOf, warningLines } from '../report-words.ts'
+import { worded } from '../words/document.ts'
+import type { Writing } from '../words/writing.ts'
 import type { Markup } from './markup.ts'
 import { embeddedJson, html, verbatim } from './markup.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 import { swimlane } from './swimlane.ts'
-import { imageWords } from '../../pods/image-words.ts'
+import { imageWords } from '../words/images.ts'
 import { failuresTable, loadBalancersTable, podDetails, podsTable } from './tables.ts'
 
 /**
@@ -25,9 +27,9 @@ const POLICY = [
 ].join('; ')
 
 /** One HTML file with everything in it, its JSON too. */
-export function reportPage(report: Report): string {
+export function reportPage(report: Report, write: Writing): string {
   const title = report.workloads.length === 0 ? `run ${report.run}` : report.workloads.join(', ')
-  const lanes = swimlane(report)
+  const lanes = swimlane(report, write)
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -45,13 +47,13 @@ export function reportPage(report: Report): string {
           <h1>${title}</h1>
           <div class="lead">
             <span class="badge ${toneOf(report.outcome)}">${runOutcome(report)}</span>
-            <p>${report.reason}</p>
+            <p>${write.reason(report.reason)}</p>
           </div>
-          ${facts(report)}${contents(report, lanes !== undefined)}${notes('What is missing here', report.missing)}${notes('Warnings', report.warnings)}
+          ${facts(report)}${contents(report, lanes !== undefined)}${notes('What is missing here', report.missing.map(write.reason))}${notes('Warnings', warningLines(report, write))}
         </header>
         <main>
           <h2 id="pods">Pods</h2>
-          ${controls(report)}${podsTable(report.pods)}
+          ${controls(report)}${podsTable(report.pods, write)}
           ${
             lanes === undefined
               ? undefined
@@ -67,12 +69,12 @@ export function reportPage(report: Report): string {
                   ${failuresTable(report)}`
           }
           <h2 id="evidence">Pod by pod</h2>
-          ${report.pods.map(podDetails)}
+          ${report.pods.map((pod) => podDetails(pod, write))}
           ${
             report.processes.length < 2
               ? undefined
               : html`<h2 id="processes">Processes</h2>
-                  ${processes(report)}`
+                  ${processes(report, write)}`
           }
         </main>
         <footer>
@@ -81,7 +83,7 @@ export function reportPage(report: Report): string {
           element <code>report</code>.
         </footer>
         <script type="application/json" id="report">
-          ${embeddedJson(report)}
+          ${embeddedJson(worded(report, write))}
         </script>
         ${verbatim(`<script>${SCRIPT}</script>`)}
       </body>
@@ -154,7 +156,7 @@ function controls({ pods }: Report): Markup {
   </div>`
 }
 
-function processes({ processes: all }: Report): Markup {
+function processes({ processes: all }: Report, write: Writing): Markup {
   return html`<div class="card">
     <table>
       <thead>
@@ -176,7 +178,7 @@ function processes({ processes: all }: Report): Markup {
               <td class="id w">${instant(startedAt)}</td>
               <td class="id w">${instant(endedAt)}</td>
               <td><span class="badge ${toneOf(outcome)}">${runOutcome({ outcome })}</span></td>
-              <td>${reason}</td>
+              <td>${write.reason(reason)}</td>
             </tr>`,
         )}
       </tbody>

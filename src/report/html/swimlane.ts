@@ -1,7 +1,8 @@
 import { WAITING } from '../build-report.ts'
 import { formatElapsed } from '../elapsed.ts'
 import type { Report, ReportEffect, ReportFailure, ReportPhase, ReportPod } from '../report.ts'
-import { busyMs, isUnusual, podOutcome, toneOf } from '../words.ts'
+import { evidenceWords, busyMs, isUnusual, podOutcome, toneOf } from '../report-words.ts'
+import type { Writing } from '../words/writing.ts'
 import type { Markup } from './markup.ts'
 import { html, titled } from './markup.ts'
 import { createScale, type Scale } from './scale.ts'
@@ -28,7 +29,7 @@ const LEGEND = [
 export const MANY = 25
 
 /** A row a pod, a bar a phase, what failed as ticks. Undefined where nothing has a time. */
-export function swimlane({ pods, failures, startedAt }: Report): Markup | undefined {
+export function swimlane({ pods, failures, startedAt }: Report, write: Writing): Markup | undefined {
   const timed = pods.filter(({ phases }) => phases.some(isWork))
   const spans = timed.flatMap(({ phases }) => phases.filter(isWork).map(spanOf))
   for (const { at } of failures) spans.push({ fromMs: Date.parse(at), toMs: Date.parse(at) })
@@ -59,12 +60,12 @@ export function swimlane({ pods, failures, startedAt }: Report): Markup | undefi
                 <span>failures</span
                 ><svg role="img" aria-label="${elsewhere.length} failures of no known pod">${failureTicks(elsewhere, scale)}</svg>
               </li>`
-        }${timed.map((pod) => lane(pod, byPod.get(pod.pod) ?? [], scale))}
+        }${timed.map((pod) => lane(pod, byPod.get(pod.pod) ?? [], scale, write))}
       </ul>
     </div>`
 }
 
-function lane(pod: ReportPod, failures: readonly ReportFailure[], scale: Scale): Markup {
+function lane(pod: ReportPod, failures: readonly ReportFailure[], scale: Scale, write: Writing): Markup {
   const words = `${pod.pod}: ${podOutcome(pod)} in ${formatElapsed(busyMs(pod))}${failures.length === 0 ? '' : `, ${failures.length} failures`}`
   const end = pod.phases.at(-1)
   return html`<li class="lane" ${findable(pod)}>
@@ -72,27 +73,38 @@ function lane(pod: ReportPod, failures: readonly ReportFailure[], scale: Scale):
     ><svg role="img" aria-label="${words}">
       ${pod.phases
         .filter(isWork)
-        .map((phase) => bar(phase, scale))}${pod.effects.filter(isUnusual).map((effect) => effectTick(effect, scale))}${
+        .map((phase) =>
+          bar(phase, scale, write),
+        )}${pod.effects.filter(isUnusual).map((effect) => effectTick(effect, scale, write))}${
         toneOf(pod.outcome) === 'bad' && end
-          ? tick({ at: end.toAt, title: `${podOutcome(pod)}: ${pod.reason}`, odd: false }, scale)
+          ? tick(
+              {
+                at: end.toAt,
+                title: `${podOutcome(pod)}${pod.reason === undefined ? '' : `: ${write.reason(pod.reason)}`}`,
+                odd: false,
+              },
+              scale,
+            )
           : undefined
       }${failureTicks(failures, scale)}
     </svg>
   </li> `
 }
 
-function bar(phase: ReportPhase, scale: Scale): Markup {
-  const { state, fromAt, detail } = phase
+function bar(phase: ReportPhase, scale: Scale, write: Writing): Markup {
+  const { state, fromAt, waiting } = phase
   const { fromMs, toMs } = spanOf(phase)
   const x = scale.x(fromMs)
-  const title = `${state} ${formatElapsed(toMs - fromMs)}, from ${clockTime(fromAt)}${detail === undefined ? '' : `: ${detail}`}`
+  const title = `${state} ${formatElapsed(toMs - fromMs)}, from ${clockTime(fromAt)}${waiting === undefined ? '' : `: ${write.reason(waiting)}`}`
   return html`<rect class="bar p-${state}" x="${x}%" y="6" width="${rounded(scale.x(toMs) - x)}%" height="12"
     >${titled(title)}</rect
   >`
 }
 
-function effectTick({ at, effect, outcome, repeated, loadBalancer, target, evidence }: ReportEffect, scale: Scale): Markup {
-  const title = `${effect} of ${target} in ${loadBalancer} ${repeated ? 'repeated, ' : ''}${outcome}${evidence === undefined ? '' : `: ${evidence}`}`
+function effectTick(told: ReportEffect, scale: Scale, write: Writing): Markup {
+  const { at, effect, outcome, repeated, loadBalancer, target } = told
+  const evidence = evidenceWords(told, write)
+  const title = `${effect} of ${target} in ${loadBalancer} ${repeated ? 'repeated, ' : ''}${outcome}${evidence === '' ? '' : `: ${evidence}`}`
   return tick({ at, title, odd: outcome !== 'failed' }, scale)
 }
 

@@ -1,7 +1,10 @@
+import { guaranteeWords } from '../words/guarantees.ts'
 import { WAITING } from '../build-report.ts'
 import { formatElapsed } from '../elapsed.ts'
 import type { EffectCounts, Report, ReportEffect, ReportPod } from '../report.ts'
-import { busyMs, callWords, isUnusual, outWords, podOutcome, PROOFS, toneOf } from '../words.ts'
+import { busyMs, callWords, isUnusual, outWords, podOutcome, PROOFS, evidenceWords, toneOf } from '../report-words.ts'
+import { adviceLines } from '../words/advice.ts'
+import type { Writing } from '../words/writing.ts'
 import type { Markup } from './markup.ts'
 import { html, lines } from './markup.ts'
 import { anchorOf, findable } from './pod-anchor.ts'
@@ -10,7 +13,7 @@ import { clockTime, MANY } from './swimlane.ts'
 /** Of a million failed requests the first ones tell enough; the JSON has all. */
 const MOST_FAILURES = 200
 
-export function podsTable(pods: readonly ReportPod[]): Markup {
+export function podsTable(pods: readonly ReportPod[], write: Writing): Markup {
   return html`<div class="card${pods.length > MANY ? ' tall' : ''}" role="region" aria-labelledby="pods" tabindex="0">
     <table>
       <thead>
@@ -26,18 +29,18 @@ export function podsTable(pods: readonly ReportPod[]): Markup {
         </tr>
       </thead>
       <tbody>
-        ${pods.map(podRow)}
+        ${pods.map((pod) => podRow(pod, write))}
       </tbody>
     </table>
   </div>`
 }
 
-function podRow(pod: ReportPod): Markup {
+function podRow(pod: ReportPod, write: Writing): Markup {
   const busy = busyMs(pod)
   const note = [
-    ...(pod.outcome === 'upgraded' ? [] : [pod.reason]),
+    ...(pod.outcome === 'upgraded' || pod.reason === undefined ? [] : [write.reason(pod.reason)]),
     ...(pod.deadline === undefined ? [] : [`${pod.deadline} deadline`]),
-    ...(pod.missing === undefined ? [] : [pod.missing]),
+    ...(pod.missing === undefined ? [] : [write.reason(pod.missing)]),
   ].filter((part) => part !== '')
   return html`<tr ${findable(pod)}>
     <td class="name"><a href="#${anchorOf(pod)}">${pod.pod}</a></td>
@@ -80,12 +83,10 @@ export function loadBalancersTable({ loadBalancers }: Report): Markup {
       </thead>
       <tbody>
         ${loadBalancers.map(
-          ({ name, adapter, guarantee, meaning, drains, restores }) =>
+          ({ name, adapter, guarantee, drains, restores }) =>
             html`<tr>
               <td>${name}${adapter === undefined ? undefined : html` <span class="soft">(${adapter})</span>`}</td>
-              <td>
-                ${guarantee ?? 'not known'}${meaning === undefined ? undefined : html` <span class="soft">${meaning}</span>`}
-              </td>
+              <td>${guarantee === undefined ? 'not known' : guaranteeWords(guarantee)}</td>
               <td class="w">${countWords(drains)}</td>
               <td class="w">${countWords(restores)}</td>
             </tr>`,
@@ -130,21 +131,21 @@ export function failuresTable({ failures }: Report): Markup {
 }
 
 /** All that is known of one pod; closed, so that the page can be read. */
-export function podDetails(pod: ReportPod): Markup {
+export function podDetails(pod: ReportPod, write: Writing): Markup {
   return html`<details class="pod" ${findable(pod)}>
     <summary>${pod.pod} ${outcomeBadge(pod)}</summary>
     <div id="${anchorOf(pod)}">
-      ${pod.reason === '' ? undefined : html`<p>${pod.reason}</p>`}${
-        pod.instructions === undefined
+      ${pod.reason === undefined ? undefined : html`<p>${write.reason(pod.reason)}</p>`}${
+        pod.advice === undefined
           ? undefined
           : html`<h3>What to look at</h3>
-              <pre>${lines(pod.instructions)}</pre>`
-      }${pod.restarts.length === 0 ? undefined : restarts(pod)}${pod.effects.length === 0 ? undefined : effects(pod.effects)}${
-        pod.phases.length === 0 ? undefined : phases(pod)
+              <pre>${lines(pod.advice.flatMap((one) => adviceLines(one, write)).join('\n'))}</pre>`
+      }${pod.restarts.length === 0 ? undefined : restarts(pod)}${pod.effects.length === 0 ? undefined : effects(pod.effects, write)}${
+        pod.phases.length === 0 ? undefined : phases(pod, write)
       }
       <p class="soft">
         <span class="id">${pod.uid}</span>${pod.node === undefined ? undefined : html` on ${pod.node}`}${
-          pod.missing === undefined ? undefined : html`; ${pod.missing}`
+          pod.missing === undefined ? undefined : html`; ${write.reason(pod.missing)}`
         }
       </p>
     </div>
@@ -182,7 +183,7 @@ function fromTo({ from = '–', to = '–' }: { from?: string; to?: string }): s
   return `${from} → ${to}`
 }
 
-function effects(all: readonly ReportEffect[]): Markup {
+function effects(all: readonly ReportEffect[], write: Writing): Markup {
   return html`<h3>Calls to load balancers</h3>
     <table>
       <thead>
@@ -206,7 +207,7 @@ function effects(all: readonly ReportEffect[]): Markup {
                 ${isUnusual(effect) ? html`<span class="badge warn">${effectOutcome(effect)}</span>` : effectOutcome(effect)}
               </td>
               <td>
-                ${effect.evidence}${effect.batch > 1 ? html` <span class="soft">(${effect.batch} targets in one call)</span>` : undefined}
+                ${evidenceWords(effect, write)}${effect.batch > 1 ? html` <span class="soft">(${effect.batch} targets in one call)</span>` : undefined}
               </td>
               <td class="id">${effect.operation}</td>
             </tr>`,
@@ -219,7 +220,7 @@ function effectOutcome({ outcome, repeated }: ReportEffect): string {
   return repeated ? `repeated, ${outcome}` : outcome
 }
 
-function phases({ phases: all }: ReportPod): Markup {
+function phases({ phases: all }: ReportPod, write: Writing): Markup {
   const shown = all.filter(({ state, fromAt, toAt }) => !WAITING.has(state) || fromAt !== toAt)
   return html`<h3>Phases</h3>
     <table>
@@ -233,12 +234,12 @@ function phases({ phases: all }: ReportPod): Markup {
       </thead>
       <tbody>
         ${shown.map(
-          ({ state, fromAt, toAt, detail }) =>
+          ({ state, fromAt, toAt, waiting }) =>
             html`<tr>
               <td>${state}</td>
               <td class="id w">${clockTime(fromAt)}</td>
               <td class="n">${formatElapsed(Date.parse(toAt) - Date.parse(fromAt))}</td>
-              <td>${detail}</td>
+              <td>${waiting === undefined ? undefined : write.reason(waiting)}</td>
             </tr>`,
         )}
       </tbody>

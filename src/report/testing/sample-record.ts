@@ -1,3 +1,5 @@
+import type { Advice } from '../../reasons/advice.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import type { AccountPhase, PodAccount } from '../../journal/account.ts'
 import type { PodRecord, RunRecord } from '../run-record.ts'
 
@@ -24,7 +26,8 @@ export function sampleRecord({ pods: count, window, broken, lost }: SampleOption
     const index = count - 1 - place
     const lane = lanes.indexOf(Math.min(...lanes))
     const startMs = lanes[lane]!
-    if (stopped) return podRecord(index, { ...accountOf(index, startMs, 'waiting'), outcome: 'unchanged', reason: 'not started' })
+    if (stopped)
+      return podRecord(index, { ...accountOf(index, startMs, 'waiting'), outcome: 'unchanged', reason: { code: 'not-started' } })
     const account = accountOf(index, startMs, index === broken ? 'broken' : index === lost ? 'lost' : 'plain')
     stopped = index === broken
     // The time in the queue is among its phases.
@@ -47,18 +50,18 @@ export function sampleRecord({ pods: count, window, broken, lost }: SampleOption
         startedAt: at(0),
         endedAt,
         outcome: failed ? 'failed' : 'done',
-        reason: failed ? `${failed.pod}: ${failed.accounts[0]!.reason}` : `${count} upgraded, 0 at the wanted images already`,
+        reason: failed
+          ? { code: 'pods', pods: [{ uid: failed.uid, pod: failed.pod, reason: failed.accounts[0]!.reason! }] }
+          : { code: 'counts', upgraded: count, already: 0, left: 0 },
         window,
         guarantees: [
           {
             loadBalancer: 'edge',
             adapter: 'haproxy',
             level: 'G1',
-            meaning:
-              'one drain and one restore per pod, in order, given that a call lives a bounded time; anything else is detected and repaired',
           },
         ],
-        warnings: failed ? [`${failed.pod} failed: no further pod is started`] : [],
+        warnings: failed ? [{ reason: { code: 'held-after', pod: failed.pod, ending: 'failed' } }] : [],
       },
     ],
     pods,
@@ -72,26 +75,37 @@ function accountOf(index: number, startMs: number, way: 'plain' | 'lost' | 'brok
   const base = { epoch: 1, startedAtMs: BEGAN_AT_MS, phases, effects: [], restarts: [] }
   if (way === 'waiting') return base
   let atMs = startMs
-  const phase = (state: string, ms: number, detail?: string): number => {
-    phases.push({ state, ms, ...(detail === undefined ? {} : { detail }) })
+  const phase = (state: string, ms: number, waiting?: Reason): number => {
+    phases.push({ state, ms, ...(waiting === undefined ? {} : { waiting }) })
     atMs += ms
     return atMs
   }
-  const call = { loadBalancer: 'edge', target, batch: 1, operation: `${index}`.padStart(4, '0').repeat(8) }
+  const call = { loadBalancer: 'edge', target, batch: 1, durationMs: vary(40), operation: `${index}`.padStart(4, '0').repeat(8) }
   phase('checking', vary(30))
   const drainedMs = phase('draining', vary(90))
-  phase('emptying', vary(1400), '0 in flight')
+  phase('emptying', vary(1400), { code: 'in-flight', requests: 0 })
   phase('patching', vary(40))
   const drain = { ...call, afterMs: drainedMs, effect: 'drain', outcome: 'applied' } as const
   const image = { from: 'registry.example/shop/app:v1', to: 'registry.example/shop/app:v2' }
   if (way === 'broken') {
-    const reason = 'no proof of the restart in time: container app ImagePullBackOff: Back-off pulling image'
-    phase('restarting', 14_000, 'container app ImagePullBackOff: Back-off pulling image')
-    const instructions = `kubectl describe pod web-${index} -n shop\nThese entries are drained; before that they were as given:\n  edge: ${target}, was {"state":"ready"}`
-    return { ...base, effects: [drain], outcome: 'failed', reason, deadline: 'restart', out: true, instructions }
+    const because = {
+      code: 'container-waiting',
+      container: 'app',
+      waiting: 'ImagePullBackOff',
+      message: 'Back-off pulling image',
+    } as const
+    const reason = { code: 'restart-not-proven', because } as const
+    phase('restarting', 14_000, because)
+    const entries = [{ loadBalancer: 'edge', target, prior: { state: 'ready' } }]
+    const describe = { command: 'kubectl', namespace: 'shop', args: ['describe', 'pod', `web-${index}`] } as const
+    const advice: Advice[] = [
+      { code: 'stays-out', entries },
+      { code: 'see-why', commands: [{ ...describe, args: [...describe.args] }] },
+    ]
+    return { ...base, effects: [drain], outcome: 'failed', reason, deadline: 'restart', out: true, advice }
   }
-  phase('restarting', vary(1250), 'seen by the kubelet; the new container is not up yet')
-  phase('warming', vary(2300), 'its Service endpoint is not back yet')
+  phase('restarting', vary(1250), { code: 'container-not-up' })
+  phase('warming', vary(2300), { code: 'endpoints-not-back', slices: ['web-x7k2p'] })
   const restoredMs = phase('restoring', way === 'lost' ? 1900 : vary(80))
   phase('verifying', vary(30))
   phase('closing', vary(25))
@@ -108,9 +122,14 @@ function accountOf(index: number, startMs: number, way: 'plain' | 'lost' | 'brok
             ...restore,
             afterMs: restoredMs - 1500,
             outcome: 'ambiguous' as const,
-            detail: 'edge: no answer in 10s; bytes had left',
+            reason: {
+              code: 'load-balancer-error',
+              adapter: 'edge',
+              kind: 'ambiguous',
+              said: 'edge: no answer in 10s; bytes had left',
+            } as const,
           },
-          { ...restore, outcome: 'confirmed' as const, detail: `${target}: ready` },
+          { ...restore, outcome: 'confirmed' as const, said: `${target}: ready` },
         ]
       : [{ ...restore, outcome: 'applied' as const }]
   return {
@@ -125,7 +144,7 @@ function accountOf(index: number, startMs: number, way: 'plain' | 'lost' | 'brok
       },
     ],
     outcome: 'upgraded',
-    reason: 'runs the wanted images, and is back in rotation',
+    reason: { code: 'upgraded', rotation: 'in' },
     proof: 'witness',
     out: false,
   }

@@ -78,7 +78,7 @@ export async function runInterruption(bed: UpgradeBed, interruption: Interruptio
 function judgeOutcomes({ result, stderr }: SluiceExit, outcome: Home['outcome']): string[] {
   const outcomes = Object.fromEntries((result?.pods ?? []).map((pod) => [pod.pod, pod.outcome]))
   const wanted = { 'web-2': 'upgraded', 'web-1': outcome, 'web-0': 'unchanged' }
-  const isOut = result?.pods.some(({ out }) => out) ?? false
+  const isOut = result?.pods.some(({ traffic }) => traffic === 'out') ?? false
   return [
     ...(['web-0', 'web-1', 'web-2'] as const)
       .filter((pod) => outcomes[pod] !== wanted[pod])

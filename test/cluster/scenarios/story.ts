@@ -1,3 +1,4 @@
+import { reasonWords } from '../../../src/report/words/words.ts'
 import type { RunEvent } from '../../../src/engine/events.ts'
 
 const MOST_LINES = 40
@@ -14,13 +15,13 @@ export function storyOf(events: readonly RunEvent[]): string {
 function wordsOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'podState':
-      return `${event.pod} ${event.from ?? ''} -> ${event.to}: ${event.reason}`
+      return `${event.pod} ${event.from ?? ''} -> ${event.to}: ${event.waiting ? reasonWords(event.waiting) : ''}`
     case 'podFinished':
-      return `${event.result.pod} ended ${event.result.outcome}: ${event.result.reason}`
+      return `${event.result.pod} ended ${event.result.outcome}: ${reasonWords(event.result.reason)}`
     case 'effect':
-      return `${event.pod} ${event.effect} ${event.outcome} ${event.detail ?? ''}`
+      return `${event.pod} ${event.effect} ${event.outcome} ${event.said ?? (event.reason ? reasonWords(event.reason) : '')}`
     case 'warning':
-      return `warning ${event.pod ?? ''}: ${event.message}`
+      return `warning ${event.pod ?? ''}: ${reasonWords(event.reason)}`
     case 'leaseWaiting':
       return `waits for ${event.holder}`
     case 'started':
@@ -28,7 +29,7 @@ function wordsOf(event: RunEvent): string | undefined {
     case 'interrupting':
       return 'interrupted'
     case 'finished':
-      return `finished ${event.result.outcome}: ${event.result.reason}`
+      return `finished ${event.result.outcome}: ${reasonWords(event.result.reason)}`
     default:
       return undefined
   }

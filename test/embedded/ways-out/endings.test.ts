@@ -1,5 +1,5 @@
 import { describe, expect, test, type TestContext } from 'vitest'
-import type { NextKind } from '../../../src/cli/output/summary.ts'
+import type { NextPurpose } from '../../../src/cli/printed-commands/next-command.ts'
 import { kubectlIsHere } from '../kubectl.ts'
 import { type Bed, CONTAINER, type Ended, openBed, podTemplate, statefulSet } from './bed.ts'
 
@@ -8,7 +8,7 @@ import { type Bed, CONTAINER, type Ended, openBed, podTemplate, statefulSet } fr
 interface Ending {
   name: string
   /** Of what the last lines offer, in their order. */
-  kinds: (NextKind | 'perform' | 'untouched' | 'resolve' | 'describe')[]
+  kinds: (NextPurpose | 'perform' | 'untouched' | 'resolve' | 'describe')[]
   /** What is printed. */
   end(bed: Bed): Promise<Ended>
   /** Between what is printed and what is pasted. */
@@ -19,12 +19,12 @@ const V2 = ['sts/web', 'app=app:v2']
 
 /** Above the command. */
 const HEADINGS: Record<Ending['kinds'][number], RegExp> = {
-  mixed: /^statefulset\/web: \d of \d pods run other images than the template/,
+  backToTemplate: /^statefulset\/web: \d of \d pods run other images than the template/,
   undo: /^To take it back:$/,
-  template: /^The run is over\. Where the pods are to follow the template as it is now/,
+  followTemplate: /^The run is over\. Where the pods are to follow the template as it is now/,
   end: /^The run stays open\. To end it:$/,
-  lift: /^To lift the pause:$/,
-  resume: /^To (go on|try the same again)/,
+  liftPause: /^To lift the pause:$/,
+  goOn: /^To (go on|try the same again)/,
   perform: /^To do this:$/,
   untouched: /^SIGINT: nothing was touched\. To go on from here:$/,
   resolve: /^ *Where no run can know it: look yourself/,
@@ -78,24 +78,24 @@ const ENDINGS: Ending[] = [
   },
   {
     name: 'an interrupt with a pod out of rotation',
-    kinds: ['undo', 'resume'],
+    kinds: ['undo', 'goOn'],
     end: (bed) => interrupted(bed, 'sts/web', 'app=app:slow'),
   },
   {
     name: 'a pod that fails',
-    kinds: ['describe', 'undo', 'resume'],
+    kinds: ['describe', 'undo', 'goOn'],
     end: (bed) => bed.sluice('upgrade', 'sts/web', 'app=app:slow', '--ready-deadline', '3s', '--ready-for', '1s'),
   },
   {
     name: 'a pod that is rolled back',
-    kinds: ['describe', 'end', 'resume'],
+    kinds: ['describe', 'end', 'goOn'],
     end: (bed) =>
       bed.sluice('upgrade', 'sts/web', 'app=app:slow', '--ready-deadline', '3s', '--ready-for', '1s', '--on-failure', 'rollback'),
   },
-  { name: 'a pause', kinds: ['lift', 'resume'], end: paused },
+  { name: 'a pause', kinds: ['liftPause', 'goOn'], end: paused },
   {
     name: 'an abort that leaves pods on two images',
-    kinds: ['mixed'],
+    kinds: ['backToTemplate'],
     end: async (bed) => {
       await paused(bed)
       return bed.sluice('abort', 'sts/web')
@@ -103,7 +103,7 @@ const ENDINGS: Ending[] = [
   },
   {
     name: 'an abort that finds another template',
-    kinds: ['template'],
+    kinds: ['followTemplate'],
     end: async (bed) => {
       await paused(bed)
       bed.cluster.apply(statefulSet({ replicas: 2, template: podTemplate([{ ...CONTAINER, image: 'app:v3' }]) }))
@@ -113,7 +113,7 @@ const ENDINGS: Ending[] = [
   },
   {
     name: 'a load balancer that is away when a pod is put back',
-    kinds: ['describe', 'resolve', 'resume'],
+    kinds: ['describe', 'resolve', 'goOn'],
     end: needsOperator,
     meanwhile: async (bed) => {
       await bed.balance()
@@ -182,7 +182,7 @@ describe.concurrent('what is printed last is accepted', () => {
 
 test('each kind of command that follows a run has an ending', () => {
   const kinds = new Set(ENDINGS.flatMap((one) => one.kinds))
-  expect(Object.keys(HEADINGS).filter((kind) => !kinds.has(kind as NextKind))).toEqual([])
+  expect(Object.keys(HEADINGS).filter((kind) => !kinds.has(kind as NextPurpose))).toEqual([])
 })
 
 async function openWeb({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Bed> {

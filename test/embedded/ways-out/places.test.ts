@@ -3,7 +3,7 @@ import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/* Where the source words a command that is to be typed: each place has its test, or says why it has none. */
+/* Where the source makes or words a command that is to be typed: each place has its test, or says why it has none. */
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -14,26 +14,30 @@ const PLACES: Record<string, string> = {
   'src/cli/printed-commands/undo-command.ts': 'endings: undo',
   'src/engine/half-done-targets.ts':
     'endings: a load balancer that the config does not have any more; that of a pod that is gone has none',
-  'src/engine/instructions.ts': 'endings: resolve, describe; of pods that are gone or have moved: none',
+  'src/engine/advice.ts': 'endings: resolve, describe; of pods that are gone or have moved: none',
   'src/engine/leases/ownership.ts': 'none: a Lease whose count is at its end',
   'src/engine/ledgers/left-of-gone.ts': 'refusals: left-open',
   'src/engine/resolving/resolution.ts': 'none: what is left after a word about a part',
   'src/engine/rollout/come-back.ts': 'none: a pod that comes in the place of one that nothing was to come for',
   'src/engine/status/read-status.ts': 'none: a ledger that cannot be read',
-  'src/engine/status/status-words.ts': 'endings: status; of pods that are gone or have moved: none',
-  'src/engine/undoing.ts': 'complete-commands.test.ts alone: they stand in warnings',
+  'src/engine/status/pod-advice.ts': 'endings: status; of pods that are gone or have moved: none',
+  'src/engine/undoing.ts': 'none: they stand in warnings',
   'src/plan/build-plan.ts': 'refusals: unreadable-journal',
   'src/workloads/assess-pods-alone.ts': 'refusals: workload-paused, rollout-in-progress',
+  'src/report/words/shell.ts': 'the shell form of all that are data: those of the engine, the plan and workloads',
   'src/workloads/update-strategy.ts': 'refusals: update-strategy',
 }
 
-const COMMAND = /resolveCommand\(|shellQuote\(\[|sluice (?:resolve|undo|upgrade|abort) (?:pod\/)?\$\{|kubectl (?:-n|patch) /
+const AS_DATA = /command: '(?:resolve|upgrade|undo|kubectl)'|import \{[^}]*\bresolve\b[^}]*\} from '[./]*\/advice\.ts'/
+const AS_WORDS = /shellQuote\(\[|sluice (?:resolve|undo|upgrade|abort) (?:pod\/)?\$\{|kubectl (?:-n|patch) /
 
 test('each place that words a command is known', async () => {
   const found: string[] = []
   for await (const file of glob('{src,adapters}/**/*.ts', { cwd: ROOT })) {
-    const isMeant = !/\.test\.ts$|\/testing\//.test(file) && !file.endsWith('complete-commands.ts')
-    if (isMeant && COMMAND.test(readFileSync(join(ROOT, file), 'utf8'))) found.push(file)
+    // What a command is, and no place that makes one.
+    const isMeant = !/\.test\.ts$|\/testing\//.test(file) && !file.startsWith('src/reasons/')
+    const source = readFileSync(join(ROOT, file), 'utf8')
+    if (isMeant && (AS_DATA.test(source) || AS_WORDS.test(source))) found.push(file)
   }
   expect(found.toSorted()).toEqual(Object.keys(PLACES).toSorted())
 })

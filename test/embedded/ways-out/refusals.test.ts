@@ -1,5 +1,5 @@
 import { describe, expect, test, type TestContext } from 'vitest'
-import type { RefusalCode } from '../../../src/plan/plan.ts'
+import type { RefusalCode } from '../../../src/reasons/refusals.ts'
 import { kubectlIsHere } from '../kubectl.ts'
 import { type Bed, openBed, statefulSet } from './bed.ts'
 import { CODES, REFUSALS, type RefusalRow, type Way } from './refusals.ts'

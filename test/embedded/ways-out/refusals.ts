@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../sim/api-server/server.ts'
-import type { RefusalCode } from '../../../src/plan/plan.ts'
+import type { RefusalCode } from '../../../src/reasons/refusals.ts'
 import { barePod, type Bed, CONTAINER, deployment, podTemplate, statefulSet } from './bed.ts'
 
 /**

@@ -60,7 +60,7 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/traffic/effect-answer.ts',
-        find: "if (error.kind === 'ambiguous') return { kind: 'unknown', message }",
+        find: "if (error.kind === 'ambiguous') return { kind: 'unknown', reason }",
         replace: "if (error.kind === 'ambiguous') return { kind: 'applied' }",
       },
     ],
@@ -71,9 +71,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: ASK_TARGETS,
-        find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))',
+        find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(reasonOf(error)))',
         replace:
-          "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(messageOf(error)), admin: 'in', routable: true }))",
+          "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(reasonOf(error)), admin: 'in', routable: true }))",
       },
     ],
   },
@@ -83,9 +83,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: ASK_TARGETS,
-        find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))',
+        find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(reasonOf(error)))',
         replace:
-          "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(messageOf(error)), admin: 'out', routable: false }))",
+          "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(reasonOf(error)), admin: 'out', routable: false }))",
       },
     ],
   },
@@ -149,8 +149,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: FACTS,
-        find: "if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'",
-        replace: "if (restart === undefined) return 'the restart is not proven'",
+        find: "if (restart === undefined || restartProof(restart) === undefined) return { code: 'restart-unproven' }",
+        replace: "if (restart === undefined) return { code: 'restart-unproven' }",
       },
     ],
   },
@@ -261,8 +261,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: 'src/engine/traffic/effect-answer.ts',
-        find: "if (error.kind === 'ambiguous') return { kind: 'unknown', message }",
-        replace: "if (error.kind === 'ambiguous') return { kind: 'retryable', message }",
+        find: "if (error.kind === 'ambiguous') return { kind: 'unknown', reason }",
+        replace: "if (error.kind === 'ambiguous') return { kind: 'retryable', reason }",
       },
     ],
   },
@@ -444,10 +444,14 @@ export const MUTATIONS: Mutation[] = [
     name: 'order-not-obeyed',
     breaks: 'an order to pause or to abort is read, and further pods are started all the same',
     changes: [
-      { file: 'src/engine/orders/obedience.ts', find: 'rollout.pause(`paused by ${now.by}`)', replace: 'rollout.resume()' },
       {
         file: 'src/engine/orders/obedience.ts',
-        find: 'else rollout.abort(`aborted by ${now.by}: no further pod is started`)',
+        find: "rollout.pause({ code: 'run-paused', by: now.by })",
+        replace: 'rollout.resume()',
+      },
+      {
+        file: 'src/engine/orders/obedience.ts',
+        find: "else rollout.abort({ code: 'abort-ordered', by: now.by })",
         replace: 'else void rollout.abort',
       },
     ],

@@ -1,0 +1,67 @@
+// Writes docs/reasons.md: every reason, piece of advice and command, by area, as src/reasons declares them.
+//   node scripts/write-reasons-page.ts
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const SOURCES = join(root, 'src/reasons')
+export const REASONS_PAGE = join(root, 'docs/reasons.md')
+
+const AREAS: [title: string, file: string][] = [
+  ['Ends of pods', 'pod-endings'],
+  ['What a pod waits for', 'pod-waits'],
+  ['How a pod stands', 'pod-facts'],
+  ['Load balancers and their entries', 'traffic-reasons'],
+  ['The window', 'window-reasons'],
+  ['Runs', 'run-reasons'],
+  ['Plans', 'plan-reasons'],
+  ['Refusals', 'refusals'],
+  ['Templates', 'template-reasons'],
+  ['Records', 'record-reasons'],
+  ['Pause, resume and abort', 'order-reasons'],
+  ['Resolve', 'resolve-reasons'],
+  ['Undo', 'undo-reasons'],
+  ['Cleanup', 'cleanup-reasons'],
+  ['What a report cannot know', 'missing-reasons'],
+  ['Words of others', 'error-reasons'],
+  ['Advice', 'advice'],
+  ['Commands', 'command'],
+  ['Fields that several have', 'fields'],
+]
+/** These declare no codes. */
+const OTHERS = ['reason', 'several']
+
+const HEAD = `# Reasons
+
+Why something is as it is stands in events, reports, plans and records as data: a \`code\`, and the fields that go with it. In JSON each
+reason has a \`message\` besides, and each command a \`shell\` form: both are English for people, and may change at any time. Programs
+read the code and the fields. Codes are added, and so are fields; read a code that you do not know as "something else".
+
+\`NAME: { … }\` is a reason with the code NAME and these fields; a \`Reason\` among them is one of all those below. With \`NoFields\` the
+code says everything. How the documents look that have them: [json.md](json.md).
+
+The declarations are those of the source, copied by \`node scripts/write-reasons-page.ts\`.
+`
+
+/** The page as it is to be. */
+export function currentReasonsPage(): string {
+  const files = readdirSync(SOURCES).map((file) => file.replace(/\.ts$/, ''))
+  const known = [...OTHERS, ...AREAS.map(([, file]) => file)]
+  if (files.toSorted().join() !== known.toSorted().join())
+    throw new Error(`scripts/write-reasons-page.ts knows ${known.join(', ')}; in src/reasons are ${files.join(', ')}`)
+  const sections = AREAS.map(([title, file]) => `## ${title}\n\n\`\`\`ts\n${declarations(file)}\n\`\`\`\n`)
+  return [HEAD, ...sections].join('\n')
+}
+
+/** All of a file but its imports. */
+function declarations(file: string): string {
+  return readFileSync(join(SOURCES, `${file}.ts`), 'utf8')
+    .replace(/^import .*\n/gm, '')
+    .replace(/^export /gm, '')
+    .trim()
+}
+
+if (process.argv[1] === join(import.meta.dirname, 'write-reasons-page.ts')) {
+  writeFileSync(REASONS_PAGE, currentReasonsPage())
+  console.log('docs/reasons.md is written')
+}

@@ -1,0 +1,14 @@
+import { shellQuote } from '../../report/words/shell-quote.ts'
+import type { Invocation } from '../invocation.ts'
+
+/** A command for a person, or for a program, to run. */
+export interface PrintedCommand {
+  /** The words of the command; the first one is the program. */
+  argv: string[]
+  /** The same for a shell. */
+  shell: string
+}
+
+export function printedCommand({ program }: Pick<Invocation, 'program'>, words: readonly string[]): PrintedCommand {
+  return { argv: [...program.split(' '), ...words], shell: `${program} ${shellQuote(words)}` }
+}

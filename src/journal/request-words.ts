@@ -1,9 +1,0 @@
-import { imageWords } from '../pods/image-words.ts'
-import type { LedgerHeader } from './ledger.ts'
-
-/** What a run was asked for, such as `app=registry/app:v2`. One without images brings pods to their workload's own template. */
-export function requestWords({ undoes, images }: Pick<LedgerHeader, 'undoes' | 'images'>): string {
-  const wanted = imageWords(images)
-  if (undoes === undefined) return wanted === '' ? 'template' : wanted
-  return `undo of ${undoes}${wanted === '' ? '' : `: ${wanted}`}`
-}

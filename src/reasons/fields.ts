@@ -1,0 +1,31 @@
+import type { Reason } from './reason.ts'
+
+/** Of a code that says it all. */
+export type NoFields = Record<never, never>
+
+/** What has led to it, where that is known. */
+export interface Because {
+  because?: Reason
+}
+
+/** One entry of a load balancer. */
+export interface Entry {
+  loadBalancer: string
+  target: string
+}
+
+export interface NamedImage {
+  container: string
+  image: string
+}
+
+/** One entry as its load balancer showed it. */
+export interface EntryReading extends Entry {
+  admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
+  /** Requests under way; null where that cannot be known. */
+  inFlight: number | null
+  /** In the words of the adapter. */
+  said?: string
+  /** Where sluice did not read it from the load balancer: what it goes by, or why it could not. */
+  by?: Reason
+}

@@ -1,0 +1,47 @@
+import type { CleanupReasons } from './cleanup-reasons.ts'
+import type { ErrorReasons } from './error-reasons.ts'
+import type { MissingReasons } from './missing-reasons.ts'
+import type { OrderReasons } from './order-reasons.ts'
+import type { PlanReasons } from './plan-reasons.ts'
+import type { PodEndings } from './pod-endings.ts'
+import type { PodFacts } from './pod-facts.ts'
+import type { PodWaits } from './pod-waits.ts'
+import type { RecordReasons } from './record-reasons.ts'
+import type { Refusals } from './refusals.ts'
+import type { ResolveReasons } from './resolve-reasons.ts'
+import type { RunReasons } from './run-reasons.ts'
+import type { TemplateReasons } from './template-reasons.ts'
+import type { TrafficReasons } from './traffic-reasons.ts'
+import type { UndoReasons } from './undo-reasons.ts'
+import type { WindowReasons } from './window-reasons.ts'
+
+/** The fields of each reason, by its code. */
+export interface ReasonFields
+  extends
+    PodEndings,
+    PodWaits,
+    PodFacts,
+    TrafficReasons,
+    WindowReasons,
+    RunReasons,
+    PlanReasons,
+    Refusals,
+    RecordReasons,
+    TemplateReasons,
+    ErrorReasons,
+    OrderReasons,
+    ResolveReasons,
+    UndoReasons,
+    CleanupReasons,
+    MissingReasons {}
+
+/** The codes are a closed set: docs/reasons.md has all of them. */
+export type ReasonCode = keyof ReasonFields
+
+/** A reason with the code, or one of the codes. */
+export type ReasonOf<Code extends ReasonCode> = { [C in Code]: { readonly code: C } & Readonly<ReasonFields[C]> }[Code]
+
+/**
+ * Why something is as it is: a code, and the facts that go with it. Nothing reads its English, which `src/report/words` makes.
+ */
+export type Reason = ReasonOf<ReasonCode>

@@ -1,0 +1,107 @@
+/** How a report is put into words, on a page and on a terminal. */
+import type { Writing } from './words/writing.ts'
+import type { Report, ReportEffect, ReportPod } from './report.ts'
+import { WAITING } from './build-report.ts'
+import { formatElapsed } from './elapsed.ts'
+import type { RaisedDeadline } from '../plan/plan.ts'
+import { coveredMs, isDone, outSpans } from './out-spans.ts'
+
+const NAMED_AT_MOST = 5
+
+const RUN_OUTCOMES: Record<string, string> = {
+  done: 'Done',
+  failed: 'Failed',
+  rolledBack: 'Rolled back',
+  deadline: 'A deadline passed',
+  refused: 'Refused, nothing was touched',
+  conflict: 'Conflict',
+  interrupted: 'Interrupted',
+  paused: 'Paused',
+  aborted: 'Aborted',
+  needsOperator: 'A person has to look',
+  resolved: 'A person has looked',
+  open: 'Open',
+  closed: 'Closed',
+}
+
+const POD_OUTCOMES: Record<string, string> = {
+  rolledBack: 'rolled back',
+  needsOperator: 'needs an operator',
+  unknown: 'not known',
+}
+
+export type Tone = 'good' | 'bad' | 'calm' | 'warn'
+
+export function runOutcome({ outcome }: Pick<Report, 'outcome'>): string {
+  return RUN_OUTCOMES[outcome] ?? outcome
+}
+
+export function podOutcome({ outcome }: Pick<ReportPod, 'outcome'>): string {
+  return POD_OUTCOMES[outcome] ?? outcome
+}
+
+export function toneOf(outcome: string): Tone {
+  if (['done', 'upgraded'].includes(outcome)) return 'good'
+  if (['failed', 'needsOperator', 'conflict'].includes(outcome)) return 'bad'
+  if (['rolledBack', 'deadline', 'interrupted', 'paused', 'open', 'unknown'].includes(outcome)) return 'warn'
+  return 'calm'
+}
+
+/** Milliseconds in which something was done with it, or it was out of rotation, as between two processes that had it. */
+export function busyMs(pod: ReportPod): number {
+  const phases = pod.phases.filter(({ state }) => !WAITING.has(state))
+  const busy = phases.map(({ fromAt, toAt }) => ({ fromMs: Date.parse(fromAt), toMs: Date.parse(toAt) }))
+  return coveredMs([...busy, ...outSpans(pod).spans])
+}
+
+/** How long it was out of rotation, in all. Empty where a drain or a restore was not seen. */
+export function outWords(pod: ReportPod): string {
+  if (pod.out) return 'still out'
+  const { spans, isWhole } = outSpans(pod)
+  return isWhole && spans.length > 0 ? formatElapsed(coveredMs(spans)) : ''
+}
+
+/** What a plan says of a deadline that is shorter than the proof which it waits for. */
+export function raisedDeadlineWords({ deadline, configuredMs, raisedMs, pods }: RaisedDeadline): string {
+  const named = pods.slice(0, NAMED_AT_MOST).join(', ')
+  const more = pods.length > NAMED_AT_MOST ? ` and ${pods.length - NAMED_AT_MOST} more` : ''
+  return (
+    `deadlines.${deadline} is ${configuredMs / 1000} s; where nothing but time proves a restart it is raised, to ${raisedMs / 1000} s after ` +
+    `the new container has started: ${pods.length === 1 ? 'the kubelet' : 'kubelets'} of ${named}${more} report${pods.length === 1 ? 's' : ''} no generation`
+  )
+}
+
+/** A call that did not go the straight way: these are marked. */
+export function isUnusual({ outcome, repeated }: ReportEffect): boolean {
+  return outcome !== 'done' || repeated
+}
+
+/** `1 drain, 1 restore`, and what was unusual. */
+export function callWords({ effects }: ReportPod): string {
+  if (effects.length === 0) return 'none'
+  const count = (kind: string): number => effects.filter((one) => one.effect === kind && isDone(one)).length
+  const plural = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`
+  const unusual = effects.filter(isUnusual).length
+  return [
+    plural(count('drain'), 'drain'),
+    plural(count('restore'), 'restore'),
+    ...(unusual === 0 ? [] : [`${unusual} unusual`]),
+  ].join(', ')
+}
+
+export const PROOFS: Record<string, string> = {
+  witness: 'the container of the first status that has seen the patch was replaced by a running one',
+  generation: 'the patch changed no spec, and what runs was proven to be of that spec before',
+  event: 'by an Event the kubelet has told that it took the wanted image for the container that runs',
+  image: 'the runtime names the wanted image, and its id is none of those before',
+  quiet: 'the container has not changed for its grace period and 5 s since the kubelet saw the patch',
+}
+
+/** What shows that a call did what it should, or what stood against it. */
+export function evidenceWords({ said, evidence }: ReportEffect, write: Writing): string {
+  return [...(said === undefined ? [] : [said]), ...evidence.map((one) => write.reason(one))].join('; ')
+}
+
+export function warningLines({ warnings }: Pick<Report, 'warnings'>, write: Writing): string[] {
+  return warnings.map(({ pod, reason }) => `${pod === undefined ? '' : `${pod}: `}${write.reason(reason)}`)
+}

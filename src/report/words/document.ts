@@ -1,0 +1,27 @@
+import type { Command } from '../../reasons/command.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { words } from './words.ts'
+import type { Writing } from './writing.ts'
+
+/**
+ * The same document for a reader who wants English too: each reason gets a `message`, and each command its `shell` form. Both are for
+ * people; programs read the code and the fields.
+ */
+export function worded(value: unknown, write: Writing): unknown {
+  if (Array.isArray(value)) return value.map((one) => worded(one, write))
+  if (typeof value !== 'object' || value === null) return value
+  const parts = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, worded(part, write)]))
+  if (isReason(value)) return { ...parts, message: write.reason(value) }
+  return isCommand(value) ? { ...parts, shell: write.command(value) } : parts
+}
+
+function isReason(value: object): value is Reason {
+  const code: unknown = 'code' in value ? value.code : undefined
+  return typeof code === 'string' && Object.hasOwn(words, code)
+}
+
+const COMMANDS: ReadonlySet<unknown> = new Set<Command['command']>(['resolve', 'upgrade', 'undo', 'kubectl'])
+
+function isCommand(value: object): value is Command {
+  return 'command' in value && COMMANDS.has(value.command) && 'namespace' in value
+}

@@ -1,0 +1,24 @@
+import { inert } from '../inert.ts'
+
+/**
+ * A command line that a shell reads back as exactly these words, and that has no effect on the terminal it is printed to. A POSIX
+ * shell does; for a word with control characters it takes one that knows $'…', as bash, zsh and ksh do.
+ */
+export function shellQuote(words: readonly string[]): string {
+  return words.map(quoted).join(' ')
+}
+
+function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  if (inert(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`
+  return `$'${[...word].map((character) => (inert(character) === character ? escaped(character) : octal(character))).join('')}'`
+}
+
+function escaped(character: string): string {
+  return character === "'" || character === '\\' ? `\\${character}` : character
+}
+
+/** Three digits a byte: of hexadecimal ones some shells take as many as follow. */
+function octal(character: string): string {
+  return Array.from(Buffer.from(character), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+}

@@ -1,0 +1,64 @@
+import type { Command } from '../../reasons/command.ts'
+import type { Reason, ReasonFields } from '../../reasons/reason.ts'
+import { cleanup } from './cleanup.ts'
+import { orAsItIs } from './as-it-is.ts'
+import { errors } from './errors.ts'
+import { missing } from './missing.ts'
+import { orders } from './orders.ts'
+import { plan } from './plan.ts'
+import { podEndings } from './pod-endings.ts'
+import { podFacts } from './pod-facts.ts'
+import { podWaits } from './pod-waits.ts'
+import { records } from './records.ts'
+import { refusals } from './refusals.ts'
+import { resolving } from './resolve.ts'
+import { run } from './run.ts'
+import { shellForm } from './shell.ts'
+import { template } from './template.ts'
+import { traffic } from './traffic.ts'
+import { undo } from './undo.ts'
+import { window } from './window.ts'
+import type { WordsOf, Writing } from './writing.ts'
+
+/** A sentence for each code. */
+export const words: WordsOf<ReasonFields> = {
+  ...podEndings,
+  ...podWaits,
+  ...podFacts,
+  ...traffic,
+  ...window,
+  ...run,
+  ...plan,
+  ...refusals,
+  ...template,
+  ...records,
+  ...orders,
+  ...resolving,
+  ...undo,
+  ...cleanup,
+  ...missing,
+  ...errors,
+}
+
+/**
+ * How reasons are written; `command` gives the shell form of a command, which may add the way to the cluster. A record may be of
+ * another version of sluice, or edited: what no words can be made of is shown as it is.
+ */
+export function createWriting(command: (command: Command) => string = shellForm): Writing {
+  const write: Writing = {
+    command: (one) => orAsItIs(one, () => command(one)),
+    reason(reason) {
+      const sentence = words[reason.code] as ((facts: Reason, write: Writing) => string) | undefined
+      const { code, ...facts } = reason
+      return orAsItIs(facts, () => sentence?.(reason, write), `${code} `)
+    },
+  }
+  return write
+}
+
+const plain = createWriting()
+
+/** A reason in English, on its own. */
+export function reasonWords(reason: Reason, write: Writing = plain): string {
+  return write.reason(reason)
+}

@@ -1,0 +1,55 @@
+import type { Command } from '../../reasons/command.ts'
+import type { EntryReading, Entry } from '../../reasons/fields.ts'
+import type { Place } from '../../reasons/refusals.ts'
+import type { Reason, ReasonCode, ReasonFields } from '../../reasons/reason.ts'
+
+/** How reasons and commands inside of a sentence are written. */
+export interface Writing {
+  reason(reason: Reason): string
+  /** The shell form of a command. */
+  command(command: Command): string
+}
+
+/** The sentences of the reasons in `Fields`. */
+export type WordsOf<Fields extends Partial<Record<ReasonCode, unknown>>> = {
+  [C in keyof Fields & ReasonCode]: (facts: Readonly<ReasonFields[C]>, write: Writing) => string
+}
+
+export function entries(some: readonly Entry[]): string {
+  return some.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
+}
+
+/** For a person who looks at the load balancers. */
+export function listed(some: readonly Entry[]): string {
+  return some.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ') || 'in no load balancer'
+}
+
+export function entryReading({ loadBalancer, target, admin, inFlight, said, by }: EntryReading, write: Writing): string {
+  const flight = inFlight === null ? 'in flight unknown' : `${inFlight} in flight`
+  const more = by === undefined ? said : write.reason(by)
+  return `${loadBalancer}/${target} ${admin}, ${flight}${more === undefined ? '' : ` (${more})`}`
+}
+
+/** A part of a load balancer. */
+export function place({ loadBalancer, scope }: Place): string {
+  return scope === undefined ? `the load balancer "${loadBalancer}"` : `"${scope}" of the load balancer "${loadBalancer}"`
+}
+
+/** `: …` where the cause is known. */
+export function cause(because: Reason | undefined, write: Writing): string {
+  return because === undefined ? '' : `: ${write.reason(because)}`
+}
+
+export function seconds(ms: number): string {
+  return `${ms / 1000} s`
+}
+
+const SHOWN = 3
+
+/** `pods web-0, web-1, web-2 and 7 more`. */
+export function podNames(names: readonly string[]): string {
+  const sorted = names.toSorted()
+  const hidden = sorted.length - SHOWN
+  const shown = sorted.slice(0, SHOWN).join(', ')
+  return `${names.length === 1 ? 'pod' : 'pods'} ${hidden > 0 ? `${shown} and ${hidden} more` : shown}`
+}

@@ -1,0 +1,40 @@
+import type { PodStatus } from '../../src/engine/status/status.ts'
+import type { Reason } from '../../src/reasons/reason.ts'
+import type { PodResult } from '../../src/engine/events.ts'
+import { adviceLines } from '../../src/report/words/advice.ts'
+import { createWriting } from '../../src/report/words/words.ts'
+
+/** How a pod ended, as a person is told it. */
+export interface ToldPod extends Omit<PodResult, 'reason' | 'advice'> {
+  reason: string
+  instructions: string
+  out: boolean
+  leftOut?: true
+}
+
+const write = createWriting()
+
+export function toldPod(result: PodResult): ToldPod {
+  const { reason, before, advice, traffic, outcome } = result
+  const failed = before !== undefined && outcome === 'settled' ? `${write.reason(before.reason)}; ` : ''
+  return {
+    ...result,
+    reason: failed + write.reason(reason),
+    instructions: advice.flatMap((one) => adviceLines(one, write)).join('\n'),
+    out: traffic === 'out',
+    ...(traffic === 'leftOut' ? { leftOut: true } : {}),
+  }
+}
+
+/** What a pod waits for by this event. */
+export function waitWords({ waiting }: { waiting?: Reason }): string[] {
+  return waiting === undefined ? [] : [write.reason(waiting)]
+}
+
+/** What `sluice status` asks of a person, in words; undefined where it asks nothing. */
+export function askedWords({ needsOperator }: Pick<PodStatus, 'needsOperator'>): string | undefined {
+  if (needsOperator === undefined) return undefined
+  const { reason, advice } = needsOperator
+  const lines = advice.flatMap((one) => adviceLines(one, write))
+  return lines.length > 0 || reason === undefined ? lines.join('\n') : write.reason(reason)
+}
