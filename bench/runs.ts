@@ -67,6 +67,11 @@ try {
       `${(cpuMs / (runs * pods)).toFixed(1)} ms of one core a pod, ${(process.resourceUsage().maxRSS / 1_024).toFixed(0)} MB at the peak; ` +
       `its main thread waited ${seconds(waited)} for a processor that others had`,
   )
+  const slowestRun = together.find(({ wallMs }) => wallMs === slowest)!
+  console.log(
+    `beyond what its own pods took to restart and to become ready: the slowest ${seconds(beyondPods(slowestRun))}, ` +
+      `the median ${seconds(median(together.map(beyondPods)))}, one alone ${seconds(median(alone.map(beyondPods)))}`,
+  )
   const [before, after] = [phasesOf(alone), phasesOf(together)]
   console.log('milliseconds that a pod is in each state, on average, together and alone:')
   for (const [phase, ms] of after)
@@ -88,6 +93,11 @@ async function upgrade(many: ManyRuns, which: readonly string[], image: string):
   const effects = many.balancer.changes.length - before
   if (effects !== 2 * which.length * pods) throw new Error(`${effects} effects in place of ${2 * which.length * pods}`)
   return ended
+}
+
+/** One pod after another: what is left is the run's own. */
+function beyondPods({ wallMs, result }: EndedRun): number {
+  return result.pods.reduce((left, { phases }) => left - (phases.restarting ?? 0) - (phases.warming ?? 0), wallMs)
 }
 
 function phasesOf(ended: readonly EndedRun[]): Map<string, number> {
