@@ -35,6 +35,14 @@ export type { KnownRun } from './report/from-ledgers.ts'
 export type { LeaseHolder } from './engine/run.ts'
 export type { ContainerImage } from './pods/glossary.ts'
 
+// Why something is as it is: codes with fields (docs/reasons.md), and their English.
+export type { Reason, ReasonCode, ReasonFields, ReasonOf } from './reasons/reason.ts'
+export type { Advice, AdviceCode } from './reasons/advice.ts'
+export type { Command } from './reasons/command.ts'
+export { adviceWords, reasonWords } from './report/words/words.ts'
+export { wayOutOf, type WayOut } from './report/words/refusals.ts'
+export { shellForm, type Way } from './report/words/shell.ts'
+
 // What is thrown. Each error has the `component` that failed.
 export { RequestError, type RequestIssue } from './library/request/request-error.ts'
 export { NotOnRecordError, PlanChangedError, RunInterruptedError, SluiceClosedError } from './library/errors.ts'

@@ -1,3 +1,5 @@
+import type { Advice } from '../../reasons/advice.ts'
+import { adviceLines } from './advice.ts'
 import type { Command } from '../../reasons/command.ts'
 import type { Reason, ReasonFields } from '../../reasons/reason.ts'
 import { cleanup } from './cleanup.ts'
@@ -61,4 +63,8 @@ const plain = createWriting()
 /** A reason in English, on its own. */
 export function reasonWords(reason: Reason, write: Writing = plain): string {
   return write.reason(reason)
+}
+/** What a person is to look at and to run, in English: a line each. */
+export function adviceWords(advice: Advice, write: Writing = plain): string[] {
+  return adviceLines(advice, write)
 }

@@ -8,9 +8,9 @@ import { expect, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '../../..')
 
 const PLACES: Record<string, string> = {
-  'src/cli/printed-commands/order-command.ts': 'endings: end, lift',
-  'src/cli/printed-commands/resume-command.ts': 'endings: resume, perform, untouched',
-  'src/cli/printed-commands/template-command.ts': 'endings: mixed, template',
+  'src/cli/printed-commands/order-command.ts': 'endings: end, liftPause',
+  'src/cli/printed-commands/resume-command.ts': 'endings: goOn, perform, untouched',
+  'src/cli/printed-commands/template-command.ts': 'endings: backToTemplate, followTemplate',
   'src/cli/printed-commands/undo-command.ts': 'endings: undo',
   'src/engine/half-done-targets.ts':
     'endings: a load balancer that the config does not have any more; that of a pod that is gone has none',
@@ -29,7 +29,8 @@ const PLACES: Record<string, string> = {
 }
 
 const AS_DATA = /command: '(?:resolve|upgrade|undo|kubectl)'|import \{[^}]*\bresolve\b[^}]*\} from '[./]*\/advice\.ts'/
-const AS_WORDS = /shellQuote\(\[|sluice (?:resolve|undo|upgrade|abort) (?:pod\/)?\$\{|kubectl (?:-n|patch) /
+const AS_WORDS =
+  /return printedCommand\(|=> printedCommand\(|shellQuote\(\[|sluice (?:resolve|undo|upgrade|abort) (?:pod\/)?\$\{|kubectl (?:-n|patch) /
 
 test('each place that words a command is known', async () => {
   const found: string[] = []
