@@ -1,4 +1,4 @@
-import type { Reason } from '../reasons/reason.ts'
+import type { ReasonOf } from '../reasons/reason.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -13,8 +13,10 @@ interface Options {
   kinds?: Kinds
 }
 
+export type Unrecorded = ReasonOf<'half-done-without-record' | 'record-of-run-unreadable'>
+
 /** What may be left half done of these workloads where no ledger tells of an open run: it was removed, or cannot be read. */
-export async function findUnrecorded({ namespace, refs, ...ports }: Options): Promise<Reason[]> {
+export async function findUnrecorded({ namespace, refs, ...ports }: Options): Promise<Unrecorded[]> {
   const { workloads, unreadable } = await readStatus({ namespace, refs }, ports)
   return [
     ...workloads.flatMap(({ pods }) =>

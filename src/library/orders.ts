@@ -3,7 +3,7 @@ import { RunError } from '../engine/errors.ts'
 import { assertLeased, giveOrder, liftPause } from '../engine/orders/give-order.ts'
 import { awaitOpenRuns, forOpenRuns, type OpenRuns, type OpenRunsRequest } from '../engine/orders/open-runs.ts'
 import { orderAbort, type OrderedAbort } from '../engine/orders/order-abort.ts'
-import { findUnrecorded } from '../engine/unrecorded.ts'
+import { findUnrecorded, type Unrecorded } from '../engine/unrecorded.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -37,7 +37,7 @@ export interface GivenOrder extends Ordered {
 /** No run is open. `unrecorded`: what an abort has found half done all the same. */
 export interface NoOrder extends Ordered {
   outcome: 'none'
-  unrecorded: readonly Reason[]
+  unrecorded: readonly Unrecorded[]
 }
 
 /**

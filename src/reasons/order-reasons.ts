@@ -1,7 +1,34 @@
-import type { Reason } from './reason.ts'
+import type { Reason, ReasonOf } from './reason.ts'
 
-/** Why an order to pause, to resume or to abort is not carried out, or not as it was asked for. */
+/** Open runs of what was asked for, such as `statefulset/web`. */
+interface OpenRuns {
+  asked: string
+  runs: string[]
+}
+
+/** What came of an order to pause, to resume or to abort, and why it is not carried out, or not as it was asked for. */
 export interface OrderReasons {
+  /**
+   * The process of the run follows at the next renewal of its Lease, every `renewalMs`.
+   * `holder`: has the Lease, and is at work or was killed; absent where no process has it. `aborted`: runs that are being aborted.
+   */
+  'pause-given': OpenRuns & { holder?: string; renewalMs: number; aborted: string[] }
+  /** `by`: who had given the pause. `command`: goes on with the runs; absent where they are of both kinds. */
+  'pause-lifted': OpenRuns & {
+    by: string
+    holder?: string
+    renewalMs: number
+    aborted: string[]
+    command?: 'upgrade' | 'undo'
+  }
+  /** The abort stands, and nothing waits for it. */
+  'abort-given': OpenRuns
+  /** The runs had come to their end before the order reached them. */
+  'ended-before-abort': OpenRuns
+  /** The process of the runs has aborted them. `left`: templates that are as they were. */
+  'abort-done': OpenRuns & { left: Reason[] }
+  /** No open run is on record. `found` tells that something is half done all the same. */
+  'left-without-record': { asked: string; found: ReasonOf<'half-done-without-record' | 'record-of-run-unreadable'>[] }
   'no-open-run': { asked: string }
   /** `holder` has the Lease, and may be about to begin a run. */
   'nothing-to-order': { order: 'pause' | 'resume' | 'abort'; asked: string; holder?: string }

@@ -16,7 +16,9 @@ import { parseRequest } from '../arguments/request.ts'
 import type { NextCommand } from '../printed-commands/next-command.ts'
 import { resumeCommand } from '../printed-commands/resume-command.ts'
 import { templateCommands } from '../printed-commands/template-command.ts'
-import { unrecordedWords } from '../../report/words/unrecorded.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import type { PrintedCommand } from '../printed-commands/printed-command.ts'
 import { choiceOf } from '../run/upgrade-request.ts'
 
 /** Orders it, and waits for who has the run; does it itself where nobody has. */
@@ -99,47 +101,45 @@ function tellOf(
   flags: AbortFlags,
   { terminal, invocation }: CommandContext,
 ): ExitCode {
-  const { runs, asked, workloads } = abort
-  const write = writingFor({ flags, invocation }, terminal.env)
-  const what = runsOf(abort)
-  function end(outcome: OrderReport['outcome'], message: string, code: ExitCode = EXIT.done, next: NextCommand[] = []): ExitCode {
-    const report: OrderReport = {
-      order: 'abort',
-      namespace,
-      workloads: workloads.map(displayName),
-      runs: [...runs],
-      outcome,
-      message,
-      next,
-    }
-    terminal.out.write(orderOutput(report, flags.output))
-    return code
-  }
+  const runs = [...abort.runs]
+  const {
+    outcome,
+    reason,
+    code = EXIT.done,
+    next = [],
+  } = told(abort, (concerned) => templateCommands(concerned, flags, invocation, terminal.env))
+  const workloads = abort.workloads.map(displayName)
+  const report: OrderReport = { order: 'abort', namespace, workloads, runs, outcome, reason, next }
+  terminal.out.write(orderOutput(report, flags.output, writingFor({ flags, invocation }, terminal.env)))
+  return code
+}
 
-  switch (abort.outcome) {
+type Told = Pick<OrderReport, 'outcome' | 'reason'> & { next?: NextCommand[]; code?: ExitCode }
+
+function told(
+  abort: Exclude<Abort, { outcome: 'left' }>,
+  toTemplate: (concerned: readonly WorkloadId[]) => PrintedCommand[],
+): Told {
+  const { outcome, asked, holder } = abort
+  const open = { asked, runs: [...abort.runs] }
+  switch (outcome) {
     case 'ordered':
-      return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
+      return { outcome, reason: { code: 'abort-given', ...open } }
     case 'finished':
-      return end('finished', `${what} had come to its end before the order reached it`)
+      return { outcome, reason: { code: 'ended-before-abort', ...open } }
     case 'none': {
-      const { unrecorded } = abort
-      if (unrecorded.length === 0) {
-        const { holder } = abort
-        return end(
-          'none',
-          write.reason({ code: 'nothing-to-order', order: 'abort', asked, ...(holder === undefined ? {} : { holder }) }),
-        )
-      }
-      const message = `no open run of ${asked} is on record, but ${unrecordedWords(unrecorded, write)}`
-      return end('left', message, EXIT.needsOperator)
+      const found = [...abort.unrecorded]
+      if (found.length > 0)
+        return { outcome: 'left', reason: { code: 'left-without-record', asked, found }, code: EXIT.needsOperator }
+      const by = holder === undefined ? {} : { holder }
+      return { outcome, reason: { code: 'nothing-to-order', order: 'abort', asked, ...by } }
     }
     case 'aborted': {
-      const { left, concerned } = abort
-      if (left.length === 0) return end('aborted', `${what} is aborted`)
-      const commands = templateCommands(concerned, flags, invocation, terminal.env).map(
-        (one) => ({ to: 'followTemplate', ...one }) as const,
-      )
-      return end('left', `${what} is aborted, but ${left.map((one) => write.reason(one)).join('; ')}`, EXIT.conflict, commands)
+      const left = [...abort.left]
+      const reason: Reason = { code: 'abort-done', ...open, left }
+      if (left.length === 0) return { outcome, reason }
+      const next = toTemplate(abort.concerned).map((one) => ({ to: 'followTemplate', ...one }) as const)
+      return { outcome: 'left', reason, code: EXIT.conflict, next }
     }
   }
 }

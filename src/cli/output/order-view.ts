@@ -1,6 +1,9 @@
 import type { OutputFormat } from '../arguments/flags.ts'
 import { inert, inertJson } from './inert.ts'
 import { API_VERSION } from './api-version.ts'
+import type { Reason } from '../../reasons/reason.ts'
+import { worded } from '../../report/words/document.ts'
+import type { Writing } from '../../report/words/writing.ts'
 import type { NextCommand } from '../printed-commands/next-command.ts'
 import { FOLLOW_TEMPLATE } from './summary.ts'
 
@@ -18,16 +21,16 @@ export interface OrderReport {
   workloads: string[]
   runs: string[]
   outcome: 'none' | 'ordered' | 'aborted' | 'left' | 'finished'
-  message: string
+  reason: Reason
   /** What there is to run now: brings pods to a template that somebody has edited, where an abort has left one; else empty. */
   next: NextCommand[]
 }
 
-export function orderOutput(report: OrderReport, format: OutputFormat): string {
-  const { message, next: commands } = report
+export function orderOutput(report: OrderReport, format: OutputFormat, write: Writing): string {
+  const { reason, next: commands } = report
   if (format === 'text') {
     const next = commands.length === 0 ? [] : ['', FOLLOW_TEMPLATE, ...commands.map(({ shell }) => `  ${shell}`)]
-    return [inert(message), ...next].map((line) => `${line}\n`).join('')
+    return [inert(write.reason(reason)), ...next].map((line) => `${line}\n`).join('')
   }
-  return `${inertJson({ apiVersion: API_VERSION, kind: 'OrderReport', ...report }, format === 'json' ? 2 : undefined)}\n`
+  return `${inertJson(worded({ apiVersion: API_VERSION, kind: 'OrderReport', ...report }, write), format === 'json' ? 2 : undefined)}\n`
 }

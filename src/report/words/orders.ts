@@ -1,8 +1,50 @@
 import type { OrderReasons } from '../../reasons/order-reasons.ts'
-import type { WordsOf } from './writing.ts'
+import { seconds, type WordsOf } from './writing.ts'
 
-/** Why an order is not carried out, or not as it was asked for. */
+function runsOf({ runs, asked }: { runs: readonly string[]; asked: string }): string {
+  return `run ${runs.join(', ')} of ${asked}`
+}
+
+function asBefore(aborted: readonly string[]): string {
+  return aborted.length === 0 ? '' : `; run ${aborted.join(', ')} is being aborted, as before`
+}
+
+function nextRenewal(renewalMs: number): string {
+  return `the next renewal of its Lease (${seconds(renewalMs)})`
+}
+
+/** What to do about each kind of what no open run tells of; a run brings pods home, and mends no record. */
+function waysOn(found: Readonly<OrderReasons['left-without-record']>['found']): string {
+  const isAny = (code: (typeof found)[number]['code']): boolean => found.some((one) => one.code === code)
+  return [
+    ...(isAny('half-done-without-record') ? ['sluice upgrade brings such pods to their end'] : []),
+    ...(isAny('record-of-run-unreadable') ? ['sluice status says what to do about a record that cannot be read'] : []),
+  ].join(', and ')
+}
+
+/** What came of an order, and why it is not carried out, or not as it was asked for. */
 export const orders: WordsOf<OrderReasons> = {
+  'pause-given': ({ holder, renewalMs, aborted, ...open }) => {
+    const next =
+      holder === undefined
+        ? 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
+        : `it starts no new pod from ${nextRenewal(renewalMs)} on, those under way come home; sluice resume goes on`
+    return `${runsOf(open)}: ${next}${asBefore(aborted)}`
+  },
+  'pause-lifted': ({ by, holder, renewalMs, aborted, command, ...open }) => {
+    const same = `the same ${command === undefined ? '' : `${command} `}command`
+    const next =
+      holder === undefined
+        ? `no process is at work on it: ${same} goes on`
+        : `it goes on from ${nextRenewal(renewalMs)} on; where its process is dead, ${same} goes on`
+    return `${runsOf(open)}: the pause by ${by} is lifted; ${next}${asBefore(aborted)}`
+  },
+  'abort-given': (open) => `${runsOf(open)}: the abort is ordered; sluice status shows what becomes of it`,
+  'ended-before-abort': (open) => `${runsOf(open)} had come to its end before the order reached it`,
+  'abort-done': ({ left, ...open }, write) =>
+    `${runsOf(open)} is aborted${left.length === 0 ? '' : `, but ${left.map((one) => write.reason(one)).join('; ')}`}`,
+  'left-without-record': ({ asked, found }, write) =>
+    `no open run of ${asked} is on record, but ${found.map((one) => write.reason(one)).join('; ')}: ${waysOn(found)}`,
   'no-open-run': ({ asked }) => `no run of ${asked} is open`,
   'nothing-to-order': ({ order, asked, holder }) =>
     `no run of ${asked} is open: nothing to ${order}` +
