@@ -107,7 +107,7 @@ function tellOf(
     reason,
     code = EXIT.done,
     next = [],
-  } = told(abort, (concerned) => templateCommands(concerned, flags, invocation, terminal.env))
+  } = toldAs(abort, (concerned) => templateCommands(concerned, flags, invocation, terminal.env))
   const workloads = abort.workloads.map(displayName)
   const report: OrderReport = { order: 'abort', namespace, workloads, runs, outcome, reason, next }
   terminal.out.write(orderOutput(report, flags.output, writingFor({ flags, invocation }, terminal.env)))
@@ -116,7 +116,7 @@ function tellOf(
 
 type Told = Pick<OrderReport, 'outcome' | 'reason'> & { next?: NextCommand[]; code?: ExitCode }
 
-function told(
+function toldAs(
   abort: Exclude<Abort, { outcome: 'left' }>,
   toTemplate: (concerned: readonly WorkloadId[]) => PrintedCommand[],
 ): Told {
