@@ -41,7 +41,10 @@ export interface Run {
    * written: the run is paused all the same.
    */
   pause(): Promise<void>
-  /** Takes a pause off, also one that another process has given. A run that is not paused goes on as it does. */
+  /**
+   * Takes a pause off, also one that another process has given. A run that is not paused goes on as it does. Rejects as `pause` does,
+   * and the run may stay paused then: a pause of this handle that was not written holds until a resume of this handle is written.
+   */
   resume(): Promise<void>
   /**
    * Ends the run: puts back what is not patched, brings home what is, and gives the template its former images. Never taken back.

@@ -120,6 +120,31 @@ test('a pause that cannot be written counts in this process all the same, and wh
   expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
 })
 
+test('a resume that cannot be written leaves a pause that was not written either, until it is given again', async () => {
+  const { stage, actor, run } = await driven()
+  await stage.until(() => isIn('restarting')(actor))
+  stage.stopApiServer(25_000)
+  const given = (['pause', 'resume'] as const).map((order) => run().order(order, 'ann@desk'))
+  const told = await stage.ask(Promise.allSettled(given))
+  expect(told).toMatchObject([0, 1].map(() => ({ status: 'rejected', reason: { name: 'KubeError' } })))
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
+  await stage.pass(60_000)
+  expect([actor.end, started(actor)]).toEqual([undefined, 1])
+  await stage.ask(run().order('resume', 'ann@desk'))
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+})
+
+test('found by seeds 600029 and 600600: a process whose pause and resume meet an API server restart comes to its end', async () => {
+  const { stage, actor } = await driven()
+  await stage.until(() => isIn('restarting')(actor))
+  stage.stopApiServer(25_000)
+  for (const order of ['pause', 'resume'] as const) actor.order(order)
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+  expect(orderedAt(actor, 'resume')).toBeDefined()
+})
+
 test('a pause that is written counts also while this owner cannot read it', async () => {
   let isCut = false
   let wasCut = false

@@ -10,9 +10,13 @@ import { createScopeQueues } from '../../src/engine/traffic/scope-queues.ts'
 import { createObservation } from '../../src/observation/observation.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
+import { pause } from '../../src/kube/pause.ts'
 import type { Transport } from '../../src/kube/transport.ts'
 import type { Host } from './host.ts'
 import type { SeededRandom } from './random.ts'
+
+/** Until a program gives a resume again that could not be written. */
+const RESUME_AGAIN_MS = 2_000
 
 /** How one process of sluice ended by itself; nothing where it was killed. */
 export interface ProcessEnd {
@@ -94,6 +98,20 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
     }
   }
 
+  /** A pause that is not written counts in this process alone, where no other can lift it: a resume is given until it is written. */
+  async function give(order: OwnOrder): Promise<void> {
+    for (;;) {
+      try {
+        return await prepared?.order(order, host.name)
+      } catch (error) {
+        if (!host.isAlive()) return
+        if (!isToldToUser(error)) return options.onBug(error)
+        if (order !== 'resume' || !isUnwritten(error)) return
+        await pause(clock, RESUME_AGAIN_MS)
+      }
+    }
+  }
+
   host.deliver(() => {
     void conclude()
   })
@@ -107,11 +125,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
       })
     },
     order(order) {
-      host.deliver(() => {
-        prepared?.order(order, host.name).catch((error: unknown) => {
-          if (host.isAlive() && !isToldToUser(error)) options.onBug(error)
-        })
-      })
+      host.deliver(() => void give(order))
     },
   }
 }
@@ -119,4 +133,9 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
 /** An error of a known type, which names the component that failed. */
 function isToldToUser(error: unknown): boolean {
   return error instanceof Error && typeof (error as { component?: unknown }).component === 'string'
+}
+
+/** Not refused: the same order once more may be written. */
+function isUnwritten(error: unknown): boolean {
+  return error instanceof KubeError || (error instanceof RunError && error.kind === 'deadline')
 }

@@ -29,7 +29,8 @@ export interface OwnOrders {
   counting(standing: Given | undefined): Given | undefined
   /**
    * Resolves once the order is on the Leases, or an abort has ended the run. Rejects with a RunOverError where the run has come to its
-   * end, and with a RunError or a KubeError where the order could not be written: a pause and an abort count in this process all the same.
+   * end, and with a RunError or a KubeError where the order could not be written: a pause and an abort count in this process all the same,
+   * a resume does not. A pause that is not written holds until a resume that is given here is written: no other process knows of it.
    */
   give(order: OwnOrder, by: string): Promise<void>
   /** The run is on record, and hears orders that stand on its Leases. */
