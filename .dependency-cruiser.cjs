@@ -29,7 +29,7 @@ const table = {
   ],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
-  '^src/report/words/': ['^src/reasons/', '^src/report/inert\\.ts$'],
+  '^src/report/words/': ['^src/reasons/', '^src/report/(inert|elapsed)\\.ts$'],
   '^src/library/': [
     '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|config|report)/',
     '^adapters/(contract|registry)\\.ts$',

@@ -8,37 +8,7 @@ import { coveredMs, isDone, outSpans } from './out-spans.ts'
 
 const NAMED_AT_MOST = 5
 
-const RUN_OUTCOMES: Record<string, string> = {
-  done: 'Done',
-  failed: 'Failed',
-  rolledBack: 'Rolled back',
-  deadline: 'A deadline passed',
-  refused: 'Refused, nothing was touched',
-  conflict: 'Conflict',
-  interrupted: 'Interrupted',
-  paused: 'Paused',
-  aborted: 'Aborted',
-  needsOperator: 'A person has to look',
-  resolved: 'A person has looked',
-  open: 'Open',
-  closed: 'Closed',
-}
-
-const POD_OUTCOMES: Record<string, string> = {
-  rolledBack: 'rolled back',
-  needsOperator: 'needs an operator',
-  unknown: 'not known',
-}
-
 export type Tone = 'good' | 'bad' | 'calm' | 'warn'
-
-export function runOutcome({ outcome }: Pick<Report, 'outcome'>): string {
-  return RUN_OUTCOMES[outcome] ?? outcome
-}
-
-export function podOutcome({ outcome }: Pick<ReportPod, 'outcome'>): string {
-  return POD_OUTCOMES[outcome] ?? outcome
-}
 
 export function toneOf(outcome: string): Tone {
   if (['done', 'upgraded'].includes(outcome)) return 'good'
@@ -87,14 +57,6 @@ export function callWords({ effects }: ReportPod): string {
     plural(count('restore'), 'restore'),
     ...(unusual === 0 ? [] : [`${unusual} unusual`]),
   ].join(', ')
-}
-
-export const PROOFS: Record<string, string> = {
-  witness: 'the container of the first status that has seen the patch was replaced by a running one',
-  generation: 'the patch changed no spec, and what runs was proven to be of that spec before',
-  event: 'by an Event the kubelet has told that it took the wanted image for the container that runs',
-  image: 'the runtime names the wanted image, and its id is none of those before',
-  quiet: 'the container has not changed for its grace period and 5 s since the kubelet saw the patch',
 }
 
 /** What shows that a call did what it should, or what stood against it. */

@@ -6,7 +6,7 @@ import { exitCodeOfRun } from '../exit-codes.ts'
 import { goOn, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
 import { runReport } from './run-report.ts'
-import { finishedPod } from './sentences.ts'
+import { finishedPod } from './finished-pod.ts'
 import { summary } from './summary.ts'
 
 /* A deadline is told by its name, in JSON and in text, and each has its exit code. */

@@ -7,7 +7,8 @@ import { inert } from './inert.ts'
 import { planOutline } from './plan-outline.ts'
 import type { Renderer } from './renderer.ts'
 import { activePods, applyEvent, emptyView, queuedPods, type RunView } from './run-view.ts'
-import { detail, finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect, warning } from './sentences.ts'
+import { detail, effect, interrupting, leaseWaiting, ordered, paused, started, warning } from '../../report/words/events.ts'
+import { finishedPod } from './finished-pod.ts'
 import { summary } from './summary.ts'
 
 /** CI systems kill a job that has been silent for minutes, and people believe that it hangs. */
@@ -137,7 +138,7 @@ function words(event: RunEvent, colors: Colors, write: Writing): string | undefi
     case 'podDetail':
       return `${inert(event.pod)} ${event.state}: ${inert(write.reason(event.waiting))}`
     case 'effect':
-      return `${inert(event.pod)} ${unusualEffect(event, write) ?? `${event.effect} of ${inert(event.target)} in ${inert(event.loadBalancer)} done`}`
+      return `${inert(event.pod)} ${effect(event, write)}`
     case 'podFinished':
       return finishedPod(event.result, colors, write)
     case 'interrupting':

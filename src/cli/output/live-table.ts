@@ -11,7 +11,8 @@ import { podRows, type PodCells } from './pod-rows.ts'
 import type { Renderer } from './renderer.ts'
 import type { RunReport } from './run-report.ts'
 import { activePods, applyEvent, emptyView, finishedCount, queuedPods, type PodRow, type RunView } from './run-view.ts'
-import { detail, finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect, warning } from './sentences.ts'
+import { detail, effect, interrupting, leaseWaiting, ordered, paused, started, warning } from '../../report/words/events.ts'
+import { finishedPod } from './finished-pod.ts'
 import { summary } from './summary.ts'
 
 /** Faster than this nobody can read, and every redraw costs a slow terminal a screen of text. */
@@ -102,10 +103,9 @@ function permanentLine(event: RunEvent, colors: Colors, write: Writing): string 
       return colors.yellow(ordered(event))
     case 'paused':
       return colors.yellow(paused(event.by))
-    case 'effect': {
-      const words = unusualEffect(event, write)
-      return words === undefined ? undefined : colors.yellow(`${inert(event.pod)}: ${words}`)
-    }
+    case 'effect':
+      // The state of the pod tells the straight case already.
+      return event.outcome === 'applied' ? undefined : colors.yellow(`${inert(event.pod)}: ${effect(event, write)}`)
     case 'planned':
       return planOutline(event.plan, colors, write).join('\n')
     case 'leaseWaiting':

@@ -1,5 +1,5 @@
 import type { Writing } from '../../report/words/writing.ts'
-import { warning } from './sentences.ts'
+import { warning } from '../../report/words/events.ts'
 import type { Plan, PodPlan, WorkloadRef } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
 import { guaranteeWords } from '../../report/words/guarantees.ts'

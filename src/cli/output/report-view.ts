@@ -2,16 +2,8 @@ import type { Writing } from '../../report/words/writing.ts'
 import { requestWords } from '../../report/words/request.ts'
 import type { KnownRun } from '../../report/from-ledgers.ts'
 import type { Report } from '../../report/report.ts'
-import {
-  busyMs,
-  callWords,
-  outWords,
-  podOutcome,
-  runOutcome,
-  toneOf,
-  warningLines,
-  type Tone,
-} from '../../report/report-words.ts'
+import { podOutcome, runOutcome } from '../../report/words/outcomes.ts'
+import { busyMs, callWords, outWords, toneOf, warningLines, type Tone } from '../../report/report-words.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'

@@ -1,47 +1,36 @@
 import type { Reason } from '../../reasons/reason.ts'
 import { adviceLines } from '../../report/words/advice.ts'
 import type { Writing } from '../../report/words/writing.ts'
-import type { PodOutcome, RunOutcome } from '../../engine/events.ts'
+import type { PodOutcome } from '../../engine/events.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
 import type { PodReport, RunReport } from './run-report.ts'
 import type { NextCommand, NextPurpose } from '../printed-commands/next-command.ts'
-import { goOn, isTroubled, LIFT, podReason } from './sentences.ts'
+import { goOn, LIFT, podReason } from '../../report/words/events.ts'
+import { podOutcome, runOutcome } from '../../report/words/outcomes.ts'
+import { isTroubled } from './finished-pod.ts'
 
-const VERDICT: Record<RunOutcome, string> = {
-  done: 'Done',
-  failed: 'Failed',
-  rolledBack: 'Rolled back',
-  deadline: 'A deadline passed',
-  refused: 'Refused, nothing was touched',
-  conflict: 'Conflict',
-  interrupted: 'Interrupted',
-  paused: 'Paused',
-  aborted: 'Aborted',
-  needsOperator: 'A person has to look',
-}
-
-const POD_WORDS: Record<PodOutcome, string> = {
-  upgraded: 'upgraded',
-  skipped: 'skipped',
-  unchanged: 'unchanged',
-  settled: 'settled',
-  rolledBack: 'rolled back',
-  failed: 'failed',
-  conflict: 'in conflict',
-  interrupted: 'interrupted',
-  needsOperator: 'in need of an operator',
-}
+const POD_OUTCOMES: readonly PodOutcome[] = [
+  'upgraded',
+  'skipped',
+  'unchanged',
+  'settled',
+  'rolledBack',
+  'failed',
+  'conflict',
+  'interrupted',
+  'needsOperator',
+]
 
 /** The last lines of a run: how it ended, what is wrong with which pod, and what to type next. */
 export function summary(report: RunReport, colors: Colors, write: Writing): string[] {
   const color = ['done', 'aborted', 'paused'].includes(report.outcome) ? colors.green : colors.red
-  const counts = (Object.keys(POD_WORDS) as PodOutcome[]).flatMap((outcome) => {
+  const counts = POD_OUTCOMES.flatMap((outcome) => {
     const count = report.pods.filter((pod) => pod.outcome === outcome).length
-    return count === 0 ? [] : [`${count} ${POD_WORDS[outcome]}`]
+    return count === 0 ? [] : [`${count} ${podOutcome({ outcome })}`]
   })
   const troubled = report.pods.filter((pod) => isTroubled(pod))
-  const verdict = `${color(VERDICT[report.outcome])}: ${inert(runReason(report.reason, troubled, write))}`
+  const verdict = `${color(runOutcome(report))}: ${inert(runReason(report.reason, troubled, write))}`
   const next = nextCommands(report).flatMap(({ heading, commands }) => [
     '',
     heading,
@@ -117,9 +106,9 @@ function isRollingBack({ outcome, traffic, before }: PodReport): boolean {
 }
 
 function trouble(report: PodReport, write: Writing): string[] {
-  const { pod, outcome, deadline, traffic, advice } = report
+  const { pod, deadline, traffic, advice } = report
   const facts = [
-    POD_WORDS[outcome],
+    podOutcome(report),
     deadline === undefined ? '' : `${deadline} deadline`,
     traffic === 'out' ? 'out of rotation' : '',
   ]
