@@ -1,3 +1,4 @@
+import { idOf } from '../pods/workload-id.ts'
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Reason } from '../reasons/reason.ts'
@@ -18,7 +19,7 @@ const NO_PODS = { store: { all: () => [] }, beside: { all: () => [] } }
 /** A run to `to` on pods that had v1, which has found the template at `from`. */
 function ledger(run: string, from: string, to: string): Ledger {
   const entry = entryOf('web-0', { owner: OWNER, before: { images: image('v1') } })
-  const workloads = [{ ...WEB, before: image(from) }]
+  const workloads = [{ ...WEB, templates: [{ of: idOf(WEB), images: image(from) }] }]
   return { header: { run, workloads, images: image(to), startedAt: '', chunks: 1 }, entries: new Map([[entry.uid, entry]]) }
 }
 
@@ -33,7 +34,7 @@ describe('the template goes back to what it had before all runs that are ended',
       ...entryOf(`web-${index}`, { owner: OWNER, before: { images: listed(each) } }),
       uid: `u${index}`,
     }))
-    const workloads = [{ ...WEB, ...(before ? { before: listed(before) } : {}) }]
+    const workloads = [{ ...WEB, ...(before ? { templates: [{ of: idOf(WEB), images: listed(before) }] } : {}) }]
     return {
       header: { run: id, workloads, images, startedAt: '', chunks: 1 },
       entries: new Map(pods.map((entry) => [entry.uid, entry])),
@@ -156,7 +157,7 @@ describe('a template that the newest run has found as one before it had set it, 
   const api = { ...STATEFUL_SET, name: 'api', uid: 'a' }
   /** Of both: killed once it had written the templates. */
   const first = ledger('r1', 'v1', 'v2')
-  first.header.workloads.push({ ...api, before: image('v1') })
+  first.header.workloads.push({ ...api, templates: [{ of: { ...STATEFUL_SET, name: 'api' }, images: image('v1') }] })
 
   async function abort(found: Partial<Ledger['header']>, uids: string[]) {
     const asked: unknown[] = []
@@ -283,7 +284,7 @@ describe('pods that the request is not about', () => {
     test('an abort of this run and of one that has come to them since goes by what they had before that', async () => {
       const { world, given } = worldOf(seen('web-0', 'v3'), [seen('web-1', 'v2')], by)
       const since = entryOf('web-1', { owner: OWNER, before: { images: image('v1') } })
-      const workloads = [{ ...WEB, before: image('v3') }]
+      const workloads = [{ ...WEB, templates: [{ of: idOf(WEB), images: image('v3') }] }]
       const later: Ledger = {
         header: { run: 'r2', workloads, images: image('v2'), startedAt: '', chunks: 1 },
         entries: new Map([[since.uid, since]]),

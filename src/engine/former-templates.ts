@@ -1,5 +1,5 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
-import { formerTemplate } from '../journal/former-template.ts'
+import { formerTemplate, ownTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
@@ -204,7 +204,7 @@ async function putBack(
 }
 
 function changedBy({ header }: Ledger): LedgerWorkload[] {
-  return header.workloads.filter(({ before }) => before !== undefined)
+  return header.workloads.filter((one) => ownTemplate(one) !== undefined)
 }
 
 /**

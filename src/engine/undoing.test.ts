@@ -1,3 +1,4 @@
+import { idOf } from '../pods/workload-id.ts'
 import { KINDS } from '../workloads/kinds/index.ts'
 import { DEPLOYMENT, deployment } from '../workloads/kinds/deployment.ts'
 import { POD } from '../workloads/kinds/pod.ts'
@@ -9,6 +10,8 @@ import type { Journal, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { assertWholeWorkload, undoing } from './undoing.ts'
+
+const WEB_ID = { ...STATEFUL_SET, name: 'web' }
 
 const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
@@ -36,7 +39,7 @@ function ledger(run: string, at: number, entries: LedgerEntry[], header: Partial
   const read: Ledger = {
     header: {
       run,
-      workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w', before: image('v1') }],
+      workloads: [{ ...WEB_ID, uid: 'w', templates: [{ of: WEB_ID, images: image('v1') }] }],
       images: image('v2'),
       startedAt: `2026-01-0${at}T00:00:00.000Z`,
       chunks: 1,
@@ -151,7 +154,7 @@ describe('where to', () => {
 
   // Found by reading: it got what the pods of the run had had, which others had not.
   describe('the template of a run about web-0, which had v1, that has found it at v2 and set v3', () => {
-    const header = { images: image('v3'), workloads: [{ ...WEB, before: image('v2') }] }
+    const header = { images: image('v3'), workloads: [{ ...WEB, templates: [{ of: idOf(WEB), images: image('v2') }] }] }
     const about = (entries: LedgerEntry[], workloads: LedgerHeader['workloads'] = header.workloads) =>
       ledger('r1', 1, entries, { ...header, workloads })
     const own = about([entry('web-0', 'v1')])

@@ -1,6 +1,11 @@
 import type { ContainerImage } from '../pods/glossary.ts'
-import { isOwnedBy } from '../pods/workload-id.ts'
-import type { Ledger, LedgerWorkload } from './ledger.ts'
+import { isOwnedBy, isSameWorkload } from '../pods/workload-id.ts'
+import type { FormerTemplate, Ledger, LedgerWorkload } from './ledger.ts'
+
+/** The template of the workload itself, as it was before the run; undefined where the run does not change it. */
+export function ownTemplate(recorded: LedgerWorkload): FormerTemplate | undefined {
+  return recorded.templates?.find(({ of }) => isSameWorkload(of, recorded))
+}
 
 /**
  * The images that the template of a workload goes back to: those that all pods of the run had, so that a template that
@@ -15,7 +20,7 @@ export function formerTemplate(
   recorded: LedgerWorkload,
   beside: readonly ContainerImage[] = [],
 ): ContainerImage[] {
-  const { before = [] } = recorded
+  const before = ownTemplate(recorded)?.images ?? []
   const images = new Map<string, Set<string>>()
   const own = [...entries.values()].filter((entry) => isOwnedBy(entry, recorded))
   for (const { container, image } of own.flatMap((entry) => entry.before?.images ?? []))

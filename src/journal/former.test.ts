@@ -71,7 +71,12 @@ describe('what a template goes back to', () => {
     header: { run: 'r', workloads: [], images: wanted, startedAt: '', chunks: 1 },
     entries: new Map(entries.map((one) => [one.uid, one])),
   })
-  const web = { ...STATEFUL_SET, name: 'web', uid: 'w', before: image('v2') }
+  const web = {
+    ...STATEFUL_SET,
+    name: 'web',
+    uid: 'w',
+    templates: [{ of: { ...STATEFUL_SET, name: 'web' }, images: image('v2') }],
+  }
 
   test('is what all of its pods had', () => {
     expect(formerTemplate(ledger(entry('a', 'v1'), entry('b', 'v1'), entry('c', 'v0', 'other')), web)).toEqual(image('v1'))

@@ -32,10 +32,11 @@ function entryOf(index: number, overrides: Partial<LedgerEntry> = {}): LedgerEnt
 
 function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
   const entries = Array.from({ length: count }, (_, index) => entryOf(index, overrides))
+  const web = { ...STATEFUL_SET, name: 'web' }
   return {
     header: {
       run: 'k3m9',
-      workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w', before: [{ container: 'app', image: 'app:v1' }] }],
+      workloads: [{ ...web, uid: 'w', templates: [{ of: web, images: [{ container: 'app', image: 'app:v1' }] }] }],
       images: [{ container: 'app', image: 'app:v2' }],
       startedAt: '2026-01-01T00:00:00.000Z',
       chunks: 1,
@@ -177,12 +178,13 @@ const entries = fc.uniqueArray(
   ),
   { selector: ({ uid }) => uid, maxLength: 4 },
 )
+const id = { group: word, version: word, kind: word, plural: word, name: word }
 const headers = fc.record(
   {
     run: fc.stringMatching(/^[a-z0-9]{1,10}$/),
     workloads: fc.array(
       fc.record(
-        { group: word, version: word, kind: word, plural: word, name: word, uid: word, before: images },
+        { ...id, uid: word, templates: fc.array(fc.record({ of: fc.record(id), images }), { maxLength: 2 }) },
         { requiredKeys: ['group', 'version', 'kind', 'plural', 'name', 'uid'] },
       ),
       {

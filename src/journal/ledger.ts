@@ -73,8 +73,15 @@ export interface FormerPod {
 
 export interface LedgerWorkload extends WorkloadId {
   uid: string
-  /** What its template had before the run, of the containers that the run changes in it; absent where it changes none. */
-  before?: ContainerImage[]
+  /** The templates that the run changes, as they were before it; absent where it changes none. */
+  templates?: FormerTemplate[]
+}
+
+/** A template as it was before the run: of the workload itself, or of what the workload has made, such as a ReplicaSet. */
+export interface FormerTemplate {
+  of: WorkloadId
+  /** Of the containers that the run changes in it. */
+  images: ContainerImage[]
 }
 
 /** A part of a load balancer, by the names that its targets are recorded with. */
@@ -112,14 +119,11 @@ export interface Ledger {
 
 const Images = z.array(z.object({ container: z.string(), image: z.string() }))
 
-const Workload = z.object({
-  group: z.string(),
-  version: z.string(),
-  kind: z.string(),
-  plural: z.string(),
-  name: z.string(),
+const Id = z.object({ group: z.string(), version: z.string(), kind: z.string(), plural: z.string(), name: z.string() })
+
+const Workload = Id.extend({
   uid: z.string(),
-  before: Images.optional(),
+  templates: z.array(z.object({ of: Id, images: Images })).optional(),
 })
 
 const Header = z.object({

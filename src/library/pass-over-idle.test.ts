@@ -30,7 +30,9 @@ const release = ledger('r3', { pods: true })
 
 test('the newest that had nothing to do are passed over, and no more', () => {
   expect(passedOver(ledger('r1'), ledger('r5'), release, ledger('r4'))).toEqual(['r5', 'r4'])
-  expect(passedOver(ledger('r2', { workloads: [{ ...WEB, before: [] }] }), ledger('r4'))).toEqual(['r4'])
+  expect(passedOver(ledger('r2', { workloads: [{ ...WEB, templates: [{ of: WEB, images: [] }] }] }), ledger('r4'))).toEqual([
+    'r4',
+  ])
 })
 
 test.each<[string, ReadLedger[]]>([

@@ -1,3 +1,4 @@
+import { idOf } from '../../pods/workload-id.ts'
 import { resourceOf } from '../../workloads/resources.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
@@ -297,7 +298,7 @@ test.each([
 })
 
 describe('a finished run that could be undone', () => {
-  const CHANGED = { ...WEB, before: [{ container: 'app', image: 'r/app:v1' }] }
+  const CHANGED = { ...WEB, templates: [{ of: idOf(WEB), images: [{ container: 'app', image: 'r/app:v1' }] }] }
 
   async function reasons(header: { workloads: (typeof WEB)[]; undoes?: string }, dryRun: boolean): Promise<Reason[]> {
     const api = createFakeApi()

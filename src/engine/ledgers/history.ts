@@ -148,13 +148,14 @@ function afterAll(ledgers: readonly { ledger: Ledger }[], nowMs: number): string
 }
 
 function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: AssessedWorkload): LedgerWorkload {
-  const before = template?.change.map(({ container, from }) => ({ container, image: from }))
-  return { ...idOf(ref), uid, ...(before ? { before } : {}) }
+  if (template === undefined) return { ...idOf(ref), uid }
+  const images = template.change.map(({ container, from }) => ({ container, image: from }))
+  return { ...idOf(ref), uid, templates: [{ of: idOf(ref), images }] }
 }
 
 /** The process that began the run may have found its template on the images, and somebody has taken them back since. */
 function withTemplate(recorded: LedgerWorkload, { workloads }: World): LedgerWorkload {
-  const now = recorded.before ? undefined : workloads.find(({ workload }) => workload.uid === recorded.uid)
+  const now = recorded.templates ? undefined : workloads.find(({ workload }) => workload.uid === recorded.uid)
   return now ? ledgerWorkload(now) : recorded
 }
 

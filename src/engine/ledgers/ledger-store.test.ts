@@ -426,7 +426,14 @@ it('is written once more where it is not known what stands there, though it is t
 
 it('says what the templates had also where that is known later, and is not opened anew by it', async () => {
   const { client, patches } = server()
-  const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'u', before: [{ container: 'app', image: 'app:v1' }] }]
+  const workloads = [
+    {
+      ...STATEFUL_SET,
+      name: 'web',
+      uid: 'u',
+      templates: [{ of: { ...STATEFUL_SET, name: 'web' }, images: [{ container: 'app', image: 'app:v1' }] }],
+    },
+  ]
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
   const [found] = await listLedgers(client, NAMESPACE)
   const stalled = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
