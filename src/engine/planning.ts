@@ -17,6 +17,7 @@ import { minReadyRefusals, minReadyWarnings } from './min-ready.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import type { Ledger, RetiredPlace } from '../journal/ledger.ts'
 import { droppedPlaces, droppedRefusals, retiredWarning } from './ledgers/dropped-places.ts'
+import { assertNoneNewer } from './ledgers/assert-none-newer.ts'
 import { isOpenFor } from './ledgers/is-open-for.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import type { Availability } from './rollout/availability.ts'
@@ -149,6 +150,10 @@ export function createPlanning(options: PlanningOptions): Planning {
     // What was begun is ended in any case.
     if (!request.abort) assertTimeForJobs(loadBalancers, request.settings)
     const ledgers = await listLedgers(client, request.namespace)
+    assertNoneNewer(
+      ledgers,
+      workloads.map(({ workload: { ref } }) => ref),
+    )
     options.onLedgers(ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
     // Where no pod has the label, that is what is wrong, and nobody knows whose runs are meant.
     if (request.undo && workloads.length > 0) {

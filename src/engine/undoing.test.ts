@@ -99,13 +99,13 @@ describe('which run', () => {
     [
       'one that cannot be read',
       { run: 'rx' },
-      [first, { kind: 'unreadable', run: 'rx', problem: { code: 'record-not-json' } } as const],
+      [first, { kind: 'unreadable', run: 'rx', problem: { code: 'record-not-json' }, workloads: [] } as const],
       { code: 'run-unreadable', run: 'rx', problem: { code: 'record-not-json' } },
     ],
     [
       'one that may be the newest',
       {},
-      [first, { kind: 'unreadable', run: 'rx', problem: { code: 'record-not-json' } } as const],
+      [first, { kind: 'unreadable', run: 'rx', problem: { code: 'record-not-json' }, workloads: [] } as const],
       { code: 'newest-run-unknown', workloads: ['statefulset/web'], unreadable: ['rx'] },
     ],
   ])('refused: %s', (_, request, found, reason) => {

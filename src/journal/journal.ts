@@ -3,13 +3,13 @@ import { z } from 'zod'
 import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
 import { digest } from './digest.ts'
 import { issueWords } from './issue-words.ts'
+import { newerVersion } from './newer-version.ts'
 
 /** Grows when a field changes its meaning; a newer record than this is refused, never guessed at. */
 const VERSION = 1
 /** A pod's annotations share 256 KiB; a journal that grows past this is a mistake in an adapter's prior state. */
 export const LONGEST_JOURNAL = 4096
 
-const Versioned = z.object({ v: z.number() })
 const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
 /** Of a target: an operator had it out before the drain; a person says that it is out, or in. */
 const UNTOUCHED = 1
@@ -64,7 +64,8 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
     return unreadable({ code: 'record-not-json' })
   }
   const parsed = Stored.safeParse(raw)
-  if (!parsed.success) return unreadable(newerVersion(raw) ?? { code: 'record-invalid', issues: issueWords(parsed.error) })
+  if (!parsed.success)
+    return unreadable(newerVersion(raw, VERSION) ?? { code: 'record-invalid', issues: issueWords(parsed.error) })
   const { run, origin, epoch, lease, attempt, step, gen, known, back, fence, base, ends, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>)) return unreadable({ code: 'record-edited' })
@@ -103,13 +104,6 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
 
 function unreadable(problem: RecordProblem): ReadJournal {
   return { kind: 'unreadable', problem }
-}
-
-/** Undefined where the text does not say that it is of a newer version. */
-function newerVersion(raw: unknown): RecordProblem | undefined {
-  const version = Versioned.safeParse(raw)
-  if (!version.success || version.data.v <= VERSION) return undefined
-  return { code: 'record-newer', version: version.data.v, reads: VERSION }
 }
 
 /**

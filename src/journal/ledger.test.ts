@@ -109,19 +109,32 @@ test('the first ConfigMap of one that has not begun is known by its name, whatev
 test('with a part missing it cannot be read', () => {
   const maps = stored(ledgerOf(2 * ENTRIES_PER_CHUNK + 1)).filter((_, chunk) => chunk !== 1)
   expect(readLedgers(maps)).toEqual([
-    { kind: 'unreadable', run: 'k3m9', problem: { code: 'record-part-missing', part: 'sluice-run-k3m9-1' } },
+    {
+      kind: 'unreadable',
+      run: 'k3m9',
+      problem: { code: 'record-part-missing', part: 'sluice-run-k3m9-1' },
+      workloads: ['statefulset/web'],
+    },
   ])
 })
 
 const invalid = (issues: RegExp) => ({ code: 'record-invalid', issues: expect.stringMatching(issues) as string })
 
 test.each([
-  { name: 'a newer header', header: JSON.stringify({ v: 2, run: 'k3m9' }), problem: invalid(/v/) },
+  {
+    name: 'a newer header',
+    header: JSON.stringify({ v: 2, run: 'k3m9' }),
+    problem: { code: 'record-newer', version: 2, reads: 1 },
+  },
+  { name: 'one of no version', header: JSON.stringify({ run: 'k3m9' }), problem: invalid(/v/) },
+  { name: 'one of an older version', header: JSON.stringify({ v: 0, run: 'k3m9' }), problem: invalid(/v/) },
   { name: 'no JSON', header: '{', problem: { code: 'record-not-json' } },
   { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), problem: invalid(/chunks/) },
 ])('a header that cannot be read: $name', ({ header, problem }) => {
-  const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', workloads: [], data: { header }, version: '7' }])
-  expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', problem })
+  const [read] = readLedgers([
+    { name: 'sluice-run-k3m9', run: 'k3m9', workloads: ['statefulset/web'], data: { header }, version: '7' },
+  ])
+  expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', problem, workloads: ['statefulset/web'] })
 })
 
 test('an entry that cannot be read makes its ledger unreadable, and no other', () => {

@@ -4,6 +4,7 @@ import type { ContainerImage, JournalTarget, Term } from '../pods/glossary.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { issueWords } from './issue-words.ts'
+import { newerVersion } from './newer-version.ts'
 import { StoredReason } from './stored-reason.ts'
 
 /*
@@ -16,6 +17,7 @@ import { StoredReason } from './stored-reason.ts'
 export const LEDGER_LABEL = 'sluice.dev/ledger'
 /** Which workloads it is to be about, such as `statefulset/web,clonesets.apps.example.dev/api`: its header, which says so, comes later. */
 export const WORKLOADS_ANNOTATION = 'sluice.dev/workloads'
+/** Of all that the ledger has; the header says it. As with the journal's, a newer one is refused. */
 const VERSION = 1
 /** About 0.3 KB an entry. */
 export const ENTRIES_PER_CHUNK = 1000
@@ -229,7 +231,15 @@ export interface PlacedLedger {
   places: LedgerPlaces
 }
 
-export type ReadLedger = PlacedLedger | { kind: 'unreadable'; run: string; problem: RecordProblem }
+export interface UnreadableLedger {
+  kind: 'unreadable'
+  run: string
+  problem: RecordProblem
+  /** By the annotation of its first ConfigMap, which every version writes alike; empty where that is not there. */
+  workloads: readonly string[]
+}
+
+export type ReadLedger = PlacedLedger | UnreadableLedger
 
 /**
  * Reads every ledger among these ConfigMaps. One without its header was never begun: the chunks are written first, so
@@ -237,10 +247,16 @@ export type ReadLedger = PlacedLedger | { kind: 'unreadable'; run: string; probl
  */
 export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
   const byName = new Map(configMaps.map((part) => [part.name, part]))
-  return configMaps.flatMap(({ name, data }): ReadLedger[] => {
+  return configMaps.flatMap(({ name, data, workloads }): ReadLedger[] => {
     if (data[HEADER_KEY] === undefined) return []
+    const unreadable = (problem: RecordProblem): UnreadableLedger[] => [
+      { kind: 'unreadable', run: name.replace(/^sluice-run-/, ''), problem, workloads },
+    ]
     try {
-      const { v: _, ...header } = Header.parse(JSON.parse(data[HEADER_KEY]))
+      const raw: unknown = JSON.parse(data[HEADER_KEY])
+      const newer = newerVersion(raw, VERSION)
+      if (newer) return unreadable(newer)
+      const { v: _, ...header } = Header.parse(raw)
       const entries = new Map<string, LedgerEntry>()
       const chunkOf = new Map<string, number>()
       const parts: LedgerPlaces['parts'] = []
@@ -256,13 +272,7 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
       }
       return [{ kind: 'read', ledger: { header: header as LedgerHeader, entries }, places: { chunkOf, parts } }]
     } catch (error) {
-      return [
-        {
-          kind: 'unreadable',
-          run: name.replace(/^sluice-run-/, ''),
-          problem: problemOf(error),
-        },
-      ]
+      return unreadable(problemOf(error))
     }
   })
 }

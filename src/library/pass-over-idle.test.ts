@@ -40,7 +40,7 @@ test.each<[string, ReadLedger[]]>([
   ['it is open', [release, ledger('r4', { finishedAt: undefined } as object)]],
   ['it was aborted', [release, ledger('r4', { aborted: { by: 'ann', left: [] } })]],
   ['it is of another workload', [release, ledger('r4', { workloads: [{ ...WEB, name: 'api' }] })]],
-  ['it cannot be read', [release, { kind: 'unreadable', run: 'r4', problem: { code: 'record-not-json' } }]],
+  ['it cannot be read', [release, { kind: 'unreadable', run: 'r4', problem: { code: 'record-not-json' }, workloads: [] }]],
 ])('none is where %s', (_, found) => {
   expect(passedOver(...found)).toEqual([])
 })

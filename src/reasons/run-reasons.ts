@@ -59,6 +59,8 @@ export interface RunReasons {
 
   'ledgers-not-removed': Because
   'ledger-not-closed': Because
+  /** A newer sluice has a run of the workload on record: this one begins nothing there. */
+  'ledger-of-newer-sluice': { run: string; problem: Reason }
   'ledger-unreadable': { run: string; problem: Reason }
   'ledgers-not-taken-over': { namespace: string; tries: number }
   'record-changed': { run: string }

@@ -25,7 +25,7 @@ function ledger(run: string, startedAt: string, fields: Partial<LedgerHeader> = 
 
 const found: ReadLedger[] = [
   ledger('old', '2026-01-01T00:00:00.000Z', { finishedAt: '2026-01-01T00:01:00.000Z' }),
-  { kind: 'unreadable', run: 'broken', problem: { code: 'record-not-json' } },
+  { kind: 'unreadable', run: 'broken', problem: { code: 'record-not-json' }, workloads: [] },
   ledger('other', '2026-01-03T00:00:00.000Z', { workloads: [{ ...DAEMON_SET, name: 'web', uid: 'd' }] }),
   ledger('new', '2026-01-02T00:00:00.000Z', { undoes: 'old' }),
 ]

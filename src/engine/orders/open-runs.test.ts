@@ -4,7 +4,7 @@ import { POD } from '../../workloads/kinds/pod.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { LedgerHeader } from '../../journal/ledger.ts'
-import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks, WORKLOADS_ANNOTATION } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -128,6 +128,24 @@ describe('a run that is about to begin', () => {
     await clock.runUntil(() => open !== undefined)
     expect([open!.runs, clock.now() - from]).toEqual([[], 16_000])
   })
+})
+
+test('no order is given where a newer sluice has a run of the workload on record', async () => {
+  const api = createFakeApi()
+  addRun(api, 'r1')
+  addRun(api, 'r2')
+  const path = `${CORE}/configmaps/sluice-run-r2`
+  const { metadata } = api.get(path) as { metadata: object }
+  const annotations = { [WORKLOADS_ANNOTATION]: 'statefulset/web' }
+  api.put(path, { metadata: { ...metadata, annotations }, data: { header: '{"v":2}' } })
+  const asked = (name: string) =>
+    awaitOpenRuns(api.client, { namespace: NAMESPACE, select: named('StatefulSet', name) }, createVirtualClock())
+  await expect(asked('web')).rejects.toMatchObject({
+    kind: 'preflight',
+    reason: { code: 'ledger-of-newer-sluice', run: 'r2', problem: { code: 'record-newer', version: 2, reads: 1 } },
+  })
+  addRun(api, 'r3', { workloads: [API] })
+  expect((await asked('api')).runs.map(({ run }) => run)).toEqual(['r3'])
 })
 
 describe('for all that is open', () => {

@@ -1,4 +1,4 @@
-import type { LedgerHeader } from '../../journal/ledger.ts'
+import type { LedgerHeader, ReadLedger } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { listPages } from '../../kube/list-pages.ts'
@@ -17,6 +17,7 @@ import { notFound } from '../../workloads/watch.ts'
 import { reasonOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { LEASE_DURATION_MS, leaseName, LOOK_EVERY_MS } from '../leases/lease.ts'
+import { assertNoneNewer } from '../ledgers/assert-none-newer.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { podsPath } from '../../observation/pod-store.ts'
 import { readLease } from '../leases/read-lease.ts'
@@ -43,13 +44,21 @@ export interface OpenRuns {
  * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is neither such a pod or
  * workload nor a record of it.
  */
-export async function readOpenRuns(client: KubeClient, { namespace, select, kinds = KINDS }: OpenRunsRequest): Promise<OpenRuns> {
+export async function readOpenRuns(client: KubeClient, request: OpenRunsRequest): Promise<OpenRuns> {
+  return (await lookUp(client, request)).open
+}
+
+async function lookUp(
+  client: KubeClient,
+  { namespace, select, kinds = KINDS }: OpenRunsRequest,
+): Promise<{ open: OpenRuns; ledgers: ReadLedger[] }> {
   const { refs, missing } =
     'refs' in select
       ? await ownersOf({ client, kinds }, namespace, select.refs)
       : { refs: await selected({ client, kinds }, namespace, select.labelSelector), missing: [] }
   const isAsked = (one: WorkloadId): boolean => refs.some((ref) => isSameWorkload(ref, one))
-  const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+  const ledgers = await listLedgers(client, namespace)
+  const headers = ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
   const runs = headers
     .filter(({ finishedAt, workloads }) => finishedAt === undefined && workloads.some(isAsked))
     .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
@@ -64,7 +73,7 @@ export async function readOpenRuns(client: KubeClient, { namespace, select, kind
     if (!isPod(ref)) await assertExists({ ...ref, namespace }, { client, kinds })
     else if (missing.includes(ref.name)) throw notFound({ ...ref, namespace })
   }
-  return { asked: refs.map(displayName).join(', '), refs, runs, leases }
+  return { open: { asked: refs.map(displayName).join(', '), refs, runs, leases }, ledgers }
 }
 
 interface Lookup {
@@ -114,7 +123,10 @@ function unique(refs: readonly WorkloadId[]): WorkloadId[] {
   return refs.filter((ref, index) => refs.findIndex((other) => isSameWorkload(other, ref)) === index).map(idOf)
 }
 
-/** The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. */
+/**
+ * The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. Throws a RunError where a newer
+ * sluice has a run of the workloads on record.
+ */
 export async function awaitOpenRuns(
   client: KubeClient,
   request: OpenRunsRequest,
@@ -123,7 +135,8 @@ export async function awaitOpenRuns(
 ): Promise<OpenRuns> {
   const since = clock.now()
   for (;;) {
-    const open = await readOpenRuns(client, request)
+    const { open, ledgers } = await lookUp(client, request)
+    assertNoneNewer(ledgers, open.refs)
     const begins = open.runs.length === 0 && open.leases.some(({ holder }) => holder !== '')
     if (!begins || clock.now() - since > LEASE_DURATION_MS) return open
     await pause(clock, LOOK_EVERY_MS, signal)

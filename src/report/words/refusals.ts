@@ -182,9 +182,9 @@ export const waysOut: { [C in RefusalCode]: (facts: Readonly<Refusals[C]>) => Wa
   }),
   'unreadable-journal': ({ isOnRecord, resolve }) => ({
     hint: isOnRecord
-      ? 'Look at its journal (sluice.dev/journal), and at the load balancer, then say what you have seen there: ' +
+      ? 'Where a newer sluice has written its journal (sluice.dev/journal), use that one. Else look at it, and at the load balancer, then say what you have seen there: ' +
         'that it gets no requests, or, with --traffic in, that it is in rotation as it should be.'
-      : 'Look at its journal (sluice.dev/journal), and at the load balancer. No run that is open says what it was before a drain: ' +
+      : 'Where a newer sluice has written its journal (sluice.dev/journal), use that one. Else look at it, and at the load balancer. No run that is open says what it was before a drain: ' +
         'bring it into rotation by hand, and say so:',
     command: resolve,
   }),

@@ -85,6 +85,8 @@ export const run: WordsOf<RunReasons> = {
   'ledgers-not-removed': ({ because }, write) =>
     `the oldest ledgers could not be removed${cause(because, write)}; the next run tries again`,
   'ledger-not-closed': ({ because }, write) => `the ledger could not be closed${cause(because, write)}`,
+  'ledger-of-newer-sluice': ({ run: id, problem }, write) =>
+    `the ledger of run ${id} (ConfigMap sluice-run-${id}) cannot be read: ${write.reason(problem)}: use that one; where nobody has it any more, sluice status says what to do`,
   'ledger-unreadable': ({ run: id, problem }, write) =>
     `the ledger of run ${id} cannot be read, and is left alone: ${write.reason(problem)}`,
   'ledgers-not-taken-over': ({ namespace, tries }) =>

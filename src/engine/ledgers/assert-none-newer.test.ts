@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import type { UnreadableLedger } from '../../journal/ledger.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { RecordProblem } from '../../reasons/record-reasons.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
+import { assertNoneNewer } from './assert-none-newer.ts'
+
+const NEWER: RecordProblem = { code: 'record-newer', version: 2, reads: 1 }
+const WEB: WorkloadId = { ...STATEFUL_SET, name: 'web' }
+
+function check(fields: Partial<UnreadableLedger>, refs: readonly WorkloadId[] = [WEB]): void {
+  assertNoneNewer([{ kind: 'unreadable', run: 'r1', problem: NEWER, workloads: ['statefulset/web'], ...fields }], refs)
+}
+
+test.each([
+  { name: 'of the workload', workloads: ['statefulset/web'] },
+  { name: 'of that and others', workloads: ['statefulset/api', 'statefulset/web'] },
+  { name: 'of which nobody knows the workloads', workloads: [] },
+])('the ledger of a newer sluice, $name, refuses the run by its name', ({ workloads }) => {
+  expect(() => check({ workloads })).toThrow(
+    expect.objectContaining({ kind: 'preflight', reason: { code: 'ledger-of-newer-sluice', run: 'r1', problem: NEWER } }),
+  )
+})
+
+test('control: one of other workloads does not, nor one that cannot be read for another reason, nor where there is no workload', () => {
+  check({ workloads: ['statefulset/api'] })
+  check({ problem: { code: 'record-not-json' } })
+  check({ workloads: [] }, [])
+})

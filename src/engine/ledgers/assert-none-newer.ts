@@ -1,0 +1,17 @@
+import type { ReadLedger } from '../../journal/ledger.ts'
+import { displayName, type WorkloadId } from '../../pods/workload-id.ts'
+import { RunError } from '../errors.ts'
+
+/**
+ * Nothing begins on a workload of which a newer sluice has a run on record: what that has drained is not known to this one.
+ * One whose workloads nobody knows may be of any.
+ */
+export function assertNoneNewer(ledgers: readonly ReadLedger[], refs: readonly WorkloadId[]): void {
+  const names = refs.map(displayName)
+  for (const one of ledgers) {
+    if (one.kind === 'read' || one.problem.code !== 'record-newer') continue
+    const { run, problem, workloads } = one
+    const isOurs = workloads.length === 0 ? names.length > 0 : workloads.some((name) => names.includes(name))
+    if (isOurs) throw new RunError('preflight', { code: 'ledger-of-newer-sluice', run, problem })
+  }
+}
