@@ -59,7 +59,7 @@ describe('runs on record', () => {
         : reasonWords(answer.reason)
     }
     expect(told({ ref: { ...STATEFUL_SET, name: 'web' } })).toContain('cannot be told: these cannot be read: broken')
-    expect(told({ ref: { ...POD, name: 'web-1' } })).toContain('cannot be told: these cannot be read: broken')
+    expect(told({ ref: { ...POD, name: 'web-1' } })).toContain('These cannot be read, and may be of it: broken')
     expect(told({ run: 'old' })).not.toContain('broken')
   })
 

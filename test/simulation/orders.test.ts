@@ -989,7 +989,7 @@ test('a workload is scaled down and up again while a pod of it is drained: the o
   await stage.until(() => run.end !== undefined)
   expect(run.end?.outcome).toBe('needsOperator')
   expect(run.end?.reason).toMatch(
-    /^web-1: edge\/.* was drained for it, and left out since .*: web-1 has come there all the same, and is out/,
+    /^web-1: edge\/.* were drained for it, and left out since .*: web-1 has come there all the same, and is out/,
   )
   const gone = run.end!.pods.find(({ outcome }) => outcome === 'needsOperator')
   expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('are to be as they were before the drain') })
@@ -1271,7 +1271,7 @@ test.each([
     await stage.until(() => second.end !== undefined)
     const warnings = second.events.flatMap((event) => (event.type === 'warning' ? [reasonWords(event.reason)] : []))
     expect(warnings).toContain(
-      `the template of statefulset/${NAME} keeps the new images: 1 of its pods run them; sluice undo takes them back`,
+      `the template of statefulset/${NAME} keeps the new images: 1 of its pods runs them; sluice undo takes them back`,
     )
     expect([second.end?.outcome, templateImage(stage)]).toEqual(['rolledBack', imageOf('v2')])
   },

@@ -10,8 +10,8 @@ import { openStage } from './stage.ts'
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const WORDS =
-  `1 of 3 pods of statefulset/${NAME} run the images of run RUN and stay on them, since that had nothing to do with them; ` +
-  `once the template is back, sluice upgrade statefulset/${NAME} -n ${NAMESPACE} brings them to it`
+  `1 of 3 pods of statefulset/${NAME} runs the images of run RUN and stays on them, since that had nothing to do with it; ` +
+  `once the template is back, sluice upgrade statefulset/${NAME} -n ${NAMESPACE} brings it to that`
 
 async function done(stage: Stage, actor: Actor): Promise<string> {
   await stage.until(() => actor.end !== undefined)

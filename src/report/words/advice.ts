@@ -1,7 +1,7 @@
 import type { Advice, AdviceCode, AdviceFields, EntryBefore } from '../../reasons/advice.ts'
 import { orAsItIs } from './as-it-is.ts'
 import { imageWords } from './images.ts'
-import { entries, type Writing } from './writing.ts'
+import { agreeing, entries, goneAndDrained, listed, type Writing } from './writing.ts'
 import type { Command } from '../../reasons/command.ts'
 
 function before(some: readonly EntryBefore[]): string[] {
@@ -65,10 +65,12 @@ const ADVICE: Lines = {
     ...lines(commands, write, ['put back, or removed', 'somebody wants it out, and no run is to put it back']),
   ],
   'rest-is-left': ({ entries: some }) => [
-    `${entries(some)} is left: where it can be read, the same command again goes on with it.`,
+    some.length === 1
+      ? `${entries(some)} is left: where it can be read, the same command again goes on with it.`
+      : `${entries(some)} are left: where they can be read, the same command again goes on with them.`,
   ],
   'rest-is-left-of-gone': ({ entries: some, commands }, write) => [
-    `${entries(some)} is left: once it is as it should be, say so:`,
+    `${entries(some)} ${agreeing(some, 'is left: once it is', 'are left: once each is')} as it should be, say so:`,
     ...lines(commands, write),
   ],
   'say-for-unreadable-journal': ({ pod, problem, entries: some, isOnRecord, commands }, write) => {
@@ -80,16 +82,15 @@ const ADVICE: Lines = {
         : [`${cannot} Look at these entries; before the drain they were as given:`, ...before(some), `Then ${say}`]
     return [...look, ...lines(commands, write)]
   },
-  'entries-mean-another-address': ({ pod, entries: some, address, commands }, write) => [
-    `${some.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ')} was drained for pod/${pod}, which has come to another address since (now ${address ?? 'none'}): point the entry at it and leave it drained, or remove it, and run the same command again; or put it back, and say so:`,
-    ...lines(commands, write),
-  ],
-  'settle-for-gone-pod': ({ pod, entries: some, replacementAt, commands }, write) => {
-    const replacement = replacementAt === undefined ? 'the pod in its place' : `the pod in its place (${replacementAt})`
+  'entries-mean-another-address': ({ pod, entries: some, address, commands }, write) => {
+    const [was, entry, it] = some.length === 1 ? ['was', 'entry', 'it'] : ['were', 'entries', 'them']
     return [
-      `${some.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ')} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${replacement} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so:`,
+      `${listed(some)} ${was} drained for pod/${pod}, which has come to another address since (now ${address ?? 'none'}): point the ${entry} at it and leave ${it} drained, or remove ${it}, and run the same command again; or put ${it} back, and say so:`,
       ...lines(commands, write),
     ]
+  },
+  'settle-for-gone-pod': ({ pod, entries: some, replacementAt, commands }, write) => {
+    return [goneAndDrained(pod, some, replacementAt), ...lines(commands, write)]
   },
   'remove-unreadable-record': ({ commands }, write) => [
     'Where a newer sluice has written it, use that one. Else, with no run at work, look in the load balancers for what it may have left out ' +

@@ -1,5 +1,5 @@
 import type { CleanupNeed, CleanupReasons } from '../../reasons/cleanup-reasons.ts'
-import type { WordsOf } from './writing.ts'
+import { agreeing, type WordsOf } from './writing.ts'
 
 function need(by: CleanupNeed): string {
   switch (by.need) {
@@ -21,7 +21,8 @@ const UNDO = { never: '', 'not-then': '; it can then not be undone', 'no-more': 
 /** Why a record is removed, or kept. */
 export const cleanup: WordsOf<CleanupReasons> = {
   'record-unreadable': ({ problem }, write) => `it cannot be read: ${write.reason(problem)}`,
-  'workload-gone-for-good': ({ run, workloads }) => `nothing of run ${run} is open, and ${workloads.join(', ')} is gone`,
+  'workload-gone-for-good': ({ run, workloads }) =>
+    `nothing of run ${run} is open, and ${workloads.join(', ')} ${agreeing(workloads, 'is', 'are')} gone`,
   'run-not-finished': ({ run }) => `run ${run} is not finished: the same command goes on with it, and sluice abort ends it`,
   'run-at-work': ({ run, holder, lease }) =>
     `run ${run} is not finished, and ${holder || 'somebody'} is at work (${lease}), maybe on one of its pods: try again once that is over`,

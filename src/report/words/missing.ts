@@ -9,7 +9,7 @@ function processesOf(count: number): string {
 }
 
 function names(pods: readonly string[]): string {
-  return [...pods.slice(0, NAMED), ...(pods.length > NAMED ? [`${pods.length - NAMED} more`] : [])].join(', ')
+  return `${pods.slice(0, NAMED).join(', ')}${pods.length > NAMED ? ` and ${pods.length - NAMED} more` : ''}`
 }
 
 /** What a report cannot know. */

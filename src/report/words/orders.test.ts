@@ -39,7 +39,7 @@ test.each<[ReasonOf<keyof OrderReasons>, string]>([
     { code: 'pause-lifted', ...OPEN, by: 'ann@desk', holder: 'host_7' },
     'run r1 of sts/web: the pause by ann@desk is lifted; it goes on from the next renewal of its Lease (5 s) on; where its process is dead, the same command goes on',
   ],
-  [{ code: 'abort-done', asked: 'sts/web', runs: ['r1', 'r2'], left: [] }, 'run r1, r2 of sts/web is aborted'],
+  [{ code: 'abort-done', asked: 'sts/web', runs: ['r1', 'r2'], left: [] }, 'runs r1, r2 of sts/web are aborted'],
   [
     { code: 'abort-done', asked: 'sts/web', runs: ['r1'], left: [{ code: 'error', said: 'no' }] },
     'run r1 of sts/web is aborted, but no',

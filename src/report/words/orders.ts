@@ -1,16 +1,18 @@
 import type { OrderReasons } from '../../reasons/order-reasons.ts'
-import { seconds, type WordsOf } from './writing.ts'
+import { agreeing, seconds, type WordsOf } from './writing.ts'
 
 function runsOf({ runs, asked }: { runs: readonly string[]; asked: string }): string {
-  return `run ${runs.join(', ')} of ${asked}`
+  return `${agreeing(runs, 'run', 'runs')} ${runs.join(', ')} of ${asked}`
 }
 
 function asBefore(aborted: readonly string[]): string {
-  return aborted.length === 0 ? '' : `; run ${aborted.join(', ')} is being aborted, as before`
+  return aborted.length === 0
+    ? ''
+    : `; ${agreeing(aborted, 'run', 'runs')} ${aborted.join(', ')} ${agreeing(aborted, 'is', 'are')} being aborted, as before`
 }
 
-function nextRenewal(renewalMs: number): string {
-  return `the next renewal of its Lease (${seconds(renewalMs)})`
+function nextRenewal(runs: readonly string[], renewalMs: number): string {
+  return `the next renewal of ${agreeing(runs, 'its', 'their')} Lease (${seconds(renewalMs)})`
 }
 
 /** What to do about each kind of what no open run tells of; a run brings pods home, and mends no record. */
@@ -25,24 +27,27 @@ function waysOn(found: Readonly<OrderReasons['left-without-record']>['found']): 
 /** What came of an order, and why it is not carried out, or not as it was asked for. */
 export const orders: WordsOf<OrderReasons> = {
   'pause-given': ({ holder, renewalMs, aborted, ...open }) => {
+    const it = agreeing(open.runs, 'it', 'them')
     const next =
       holder === undefined
-        ? 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
-        : `it starts no new pod from ${nextRenewal(renewalMs)} on, those under way come home; sluice resume goes on`
+        ? `no process is at work on ${it}; the one that goes on with ${it} stays paused until sluice resume`
+        : `${agreeing(open.runs, 'it starts', 'they start')} no new pod from ${nextRenewal(open.runs, renewalMs)} on, those under way come home; sluice resume goes on`
     return `${runsOf(open)}: ${next}${asBefore(aborted)}`
   },
   'pause-lifted': ({ by, holder, renewalMs, aborted, command, ...open }) => {
     const same = `the same ${command === undefined ? '' : `${command} `}command`
     const next =
       holder === undefined
-        ? `no process is at work on it: ${same} goes on`
-        : `it goes on from ${nextRenewal(renewalMs)} on; where its process is dead, ${same} goes on`
+        ? `no process is at work on ${agreeing(open.runs, 'it', 'them')}: ${same} goes on`
+        : `${agreeing(open.runs, 'it goes', 'they go')} on from ${nextRenewal(open.runs, renewalMs)} on; where ${agreeing(open.runs, 'its', 'their')} process is dead, ${same} goes on`
     return `${runsOf(open)}: the pause by ${by} is lifted; ${next}${asBefore(aborted)}`
   },
-  'abort-given': (open) => `${runsOf(open)}: the abort is ordered; sluice status shows what becomes of it`,
-  'ended-before-abort': (open) => `${runsOf(open)} had come to its end before the order reached it`,
+  'abort-given': (open) =>
+    `${runsOf(open)}: the abort is ordered; sluice status shows what becomes of ${agreeing(open.runs, 'it', 'them')}`,
+  'ended-before-abort': (open) =>
+    `${runsOf(open)} had come to ${agreeing(open.runs, 'its', 'their')} end before the order reached ${agreeing(open.runs, 'it', 'them')}`,
   'abort-done': ({ left, ...open }, write) =>
-    `${runsOf(open)} is aborted${left.length === 0 ? '' : `, but ${left.map((one) => write.reason(one)).join('; ')}`}`,
+    `${runsOf(open)} ${agreeing(open.runs, 'is', 'are')} aborted${left.length === 0 ? '' : `, but ${left.map((one) => write.reason(one)).join('; ')}`}`,
   'left-without-record': ({ asked, found }, write) =>
     `no open run of ${asked} is on record, but ${found.map((one) => write.reason(one)).join('; ')}: ${waysOn(found)}`,
   'no-open-run': ({ asked }) => `no run of ${asked} is open`,
@@ -51,9 +56,10 @@ export const orders: WordsOf<OrderReasons> = {
     (holder === undefined ? '' : `; ${holder} has the Lease, and may be about to begin one: then the same command once more`),
   'not-paused': ({ asked }) => `no run of ${asked} is paused: nothing to resume`,
   'no-lease-for-order': ({ runs, asked }) =>
-    `run ${runs.join(', ')} of ${asked}: the Lease that the order would stand on is gone; a process that ` +
+    `${runsOf({ runs, asked })}: the Lease that the order would stand on is gone; a process that ` +
     'is at work stops for that within seconds, and then only the same command, or an abort that waits, goes on with it',
-  'being-aborted': ({ runs, by }) => `run ${runs.join(', ')} is being aborted (by ${by}), which is never taken back`,
+  'being-aborted': ({ runs, by }) =>
+    `${agreeing(runs, 'run', 'runs')} ${runs.join(', ')} ${agreeing(runs, 'is', 'are')} being aborted (by ${by}), which is never taken back`,
   'order-may-stand': ({ because }, write) =>
     `${write.reason(because)}: whether this stands is not known; the same command once more makes sure of it`,
   'order-stands-unsure': ({ because }, write) =>

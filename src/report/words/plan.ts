@@ -2,7 +2,7 @@ import type { PlanReasons } from '../../reasons/plan-reasons.ts'
 import { standing as standingOf } from './pod-facts.ts'
 import { stayingImages } from './refusals.ts'
 import { imageWords } from './images.ts'
-import { cause, listed, place, podNames, seconds, type WordsOf, type Writing } from './writing.ts'
+import { agreeing, cause, goneAndDrained, place, podNames, seconds, type WordsOf, type Writing } from './writing.ts'
 
 function toUpgrade({ rotation, standing, lookedFor, waitsForNode }: Readonly<PlanReasons['to-upgrade']>, write: Writing): string {
   const waits = waitsForNode ? '; it waits for its node' : ''
@@ -28,8 +28,7 @@ export const plan: WordsOf<PlanReasons> = {
   'not-in-every-load-balancer': ({ pod, stays, because }, write) =>
     `pod/${pod} ${stays ? 'stays as it is' : 'runs these images already'}, and is not in every load balancer${cause(because, write)}`,
   'awaits-person': ({ pod, entries: some, replacementAt, resolve }, write) => {
-    const replacement = replacementAt === undefined ? 'the pod in its place' : `the pod in its place (${replacementAt})`
-    return `${listed(some)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${replacement} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so: ${write.command(resolve)}`
+    return `${goneAndDrained(pod, some, replacementAt)} ${write.command(resolve)}`
   },
   'no-pod-can-start': ({ because }, write) =>
     `no pod can start now${cause(because, write)}; a run waits for that until deadlines.ready is over`,
@@ -39,7 +38,7 @@ export const plan: WordsOf<PlanReasons> = {
     `${workload}: this run has ${pods} of its ${replicas} pods; ` +
     'the others keep their images until they are upgraded or recreated, and then get the new ones',
   'other-image-stays': ({ pods, workload, container, image, templateImage }) =>
-    `${podNames(pods)}: container ${container} runs ${image} where the template of ${workload} has ${templateImage}; it is left as it is`,
+    `${podNames(pods)}: container ${container} runs ${image} where the template of ${workload} has ${templateImage ?? 'no image'}; it is left as it is`,
   'template-unchanged': (drift) =>
     `${drift.owner}: its template is not changed; every pod made later comes up on its images (${stayingImages(drift)})`,
   'load-balancer-retired': ({ place: retired, run }) =>
@@ -47,12 +46,13 @@ export const plan: WordsOf<PlanReasons> = {
   'controller-behind': ({ generation, observed }) =>
     `its controller has not observed generation ${generation} yet (it is at ${observed})`,
   'pods-of-several': ({ made, names }) => `it has pods of ${names.length} ${made}s (${names.join(', ')})`,
-  'pods-behind-template': ({ updated, replicas }) => `${updated} of its ${replicas} pods are of its newest template`,
+  'pods-behind-template': ({ updated, replicas }) =>
+    `${updated} of its ${replicas} pods ${agreeing(updated, 'is', 'are')} of its newest template`,
   'stays-on-release': ({ workload, pods, of, run, upgrade }, write) =>
-    `${pods} of ${of} pods of ${workload} run the images of run ${run} and stay on them, ` +
-    `since that had nothing to do with them${upgrade === undefined ? '' : `; once the template is back, ${write.command(upgrade)} brings them to it`}`,
+    `${pods} of ${of} pods of ${workload} ${agreeing(pods, 'runs', 'run')} the images of run ${run} and ${agreeing(pods, 'stays', 'stay')} on them, ` +
+    `since that had nothing to do with ${agreeing(pods, 'it', 'them')}${upgrade === undefined ? '' : `; once the template is back, ${write.command(upgrade)} brings ${agreeing(pods, 'it', 'them')} to that`}`,
   'released-since': ({ workload, pods, of, run }) =>
-    `${pods} of ${of} pods of ${workload} run neither the images of run ${run} nor those from ` +
+    `${pods} of ${of} pods of ${workload} ${agreeing(pods, 'runs', 'run')} neither the images of run ${run} nor those from ` +
     'before it: what has been released since is taken back with it',
   'nothing-to-take-back': ({ run, by, undo }, write) =>
     `nothing is left to take back of run ${run}, which was aborted by ${by}${undo === undefined ? '' : `; ${write.command(undo)} takes back the one before it`}`,

@@ -2,7 +2,7 @@ import type { Because } from '../../reasons/fields.ts'
 import type { PodEndings } from '../../reasons/pod-endings.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import { imageWords } from './images.ts'
-import { cause, entries, entryReading, type WordsOf, type Writing } from './writing.ts'
+import { agreeing, cause, entries, entryReading, type WordsOf, type Writing } from './writing.ts'
 
 const NOT_READ = 'the load balancer could not be read'
 
@@ -91,19 +91,19 @@ export const podEndings: WordsOf<PodEndings> = {
   'settled-by-removal': (facts, write) => `gone, and its entry was removed from the load balancer${untold(facts.untold, write)}`,
   'settled-unchanged': (facts, write) => `gone, and its targets are as they were before${untold(facts.untold, write)}`,
   'settled-elsewhere': ({ replacement, address, entries: some, ...facts }, write) =>
-    `replaced by ${replacement} at another address (${address ?? 'none yet'}), and its entry is in rotation as it was: ${entries(some)}${untold(facts.untold, write)}`,
+    `replaced by ${replacement} at another address (${address ?? 'none yet'}), and ${agreeing(some, 'its entry is in rotation as it was', 'its entries are in rotation as they were')}: ${entries(some)}${untold(facts.untold, write)}`,
   'settled-by-drained-replacement': ({ replacement, ...facts }, write) =>
     `replaced by ${replacement}, which is drained by a record of its own${untold(facts.untold, write)}`,
   'settled-by-replacement': ({ replacement, ...facts }, write) =>
     `replaced by ${replacement}, which is back in rotation in its place${untold(facts.untold, write)}`,
   'left-out': ({ entries: some, byRecord, ...facts }, write) =>
-    `gone for good; ${entries(some)} stays out of rotation${byRecord ? ', as its record says' : ''}${untold(facts.untold, write)}`,
+    `gone for good; ${entries(some)} ${agreeing(some, 'stays', 'stay')} out of rotation${byRecord ? ', as its record says' : ''}${untold(facts.untold, write)}`,
   'no-replacement-in-time': ({ pod, entries: some }) =>
-    `${entries(some)} was drained for ${pod}, and no ready pod of the same controller has come to its address in time`,
+    `${entries(some)} ${agreeing(some, 'was', 'were')} drained for ${pod}, and no ready pod of the same controller has come to its address in time`,
   abandoned: ({ pod, entries: some, because }, write) =>
-    `${entries(some)} was drained for ${pod} and is never put back by guess${cause(because, write)}`,
+    `${entries(some)} ${agreeing(some, 'was', 'were')} drained for ${pod} and ${agreeing(some, 'is', 'are')} never put back by guess${cause(because, write)}`,
   'left-out-and-replaced': ({ entries: some, because }, write) =>
-    `${entries(some)} was drained for it, and left out since nothing was to come in its place${cause(because, write)}`,
+    `${entries(some)} ${agreeing(some, 'was', 'were')} drained for it, and left out since nothing was to come in its place${cause(because, write)}`,
   'ended-without-outcome': () => 'a bug in sluice: the pod ended without an outcome',
   bug: ({ error }) => `a bug in sluice${error === '' ? '' : `: ${error}`}`,
 }

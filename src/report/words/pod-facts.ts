@@ -2,8 +2,8 @@ import type { PodFacts } from '../../reasons/pod-facts.ts'
 import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { WordsOf } from './writing.ts'
 
-export function nodeSilent(node: string): string {
-  return `node ${node} does not report`
+export function nodeSilent(node: string | undefined): string {
+  return `${node === undefined ? 'its node' : `node ${node}`} does not report`
 }
 
 export function terminating({ dueAt, finalizers }: Omit<ReasonOf<'terminating'>, 'code'>): string {
@@ -23,7 +23,7 @@ export const podFacts: WordsOf<PodFacts> = {
     containers.map(({ name, waiting }) => `container ${name} is not ready${waiting ? ` (${waiting})` : ''}`).join(', '),
   'pod-not-ready': () => 'the pod is not Ready',
   'readiness-gates-closed': (facts) => gates(facts),
-  'node-silent': ({ node = '' }) => nodeSilent(node),
+  'node-silent': ({ node }) => nodeSilent(node),
   'ready-condition-false': () => 'Ready is False though all containers are',
   'ready-for-too-short': () => 'has been Ready for less than minReadySeconds',
   terminating: (facts) => terminating(facts),
@@ -43,7 +43,7 @@ export function standing(reason: Reason | undefined): string {
     case 'readiness-gates-closed':
       return `is not ready (${gates(reason)})`
     case 'node-silent':
-      return `is not ready (${nodeSilent(reason.node ?? '')})`
+      return `is not ready (${nodeSilent(reason.node)})`
     case 'ready-for-too-short':
       return 'has been Ready for less than minReadySeconds'
     default:

@@ -1,6 +1,6 @@
 import type { RecordReasons } from '../../reasons/record-reasons.ts'
 import { imageWords } from './images.ts'
-import { entries, listed, type WordsOf } from './writing.ts'
+import { agreeing, entries, listed, type WordsOf } from './writing.ts'
 
 /** What records say of pods and runs. */
 export const records: WordsOf<RecordReasons> = {
@@ -11,8 +11,10 @@ export const records: WordsOf<RecordReasons> = {
   'record-part-missing': ({ part }) => `its part ${part} is missing`,
   'record-in': ({ place, problem }, write) => `in the ${place}, ${write.reason(problem)}`,
 
-  'may-be-drained': ({ entries: some }) => `drained, or about to be: ${listed(some)}`,
-  'is-patched': ({ entries: some, ready }) => `patched and out of rotation: ${listed(some)}${ready ? '' : '; not ready'}`,
+  'may-be-drained': ({ entries: some }) =>
+    `${some.length === 0 ? 'not patched yet' : 'drained, or about to be'}: ${listed(some)}`,
+  'is-patched': ({ entries: some, ready }) =>
+    `patched${some.length === 0 ? '' : ' and out of rotation'}: ${listed(some)}${ready ? '' : '; not ready'}`,
   'may-be-put-back': ({ entries: some }) => `about to be put back: ${listed(some)}`,
   'nothing-open': () => '',
   'on-way-back': ({ images: former }) => `it failed, and is on its way back to ${imageWords(former)}`,
@@ -21,8 +23,8 @@ export const records: WordsOf<RecordReasons> = {
   'said-of-pod': ({ traffic, loadBalancers }) =>
     `a person has said that it is ${traffic === 'in' ? 'in' : 'out of'} rotation${loadBalancers.length === 0 ? '' : ` in ${loadBalancers.join(', ')}`}`,
   'said-of-entries': ({ traffic, entries: some }) =>
-    `a person has said that ${entries(some)} ${traffic === 'in' ? 'is as it should be' : 'is to stay out of rotation'}`,
-  'rest-unsaid': ({ entries: some }) => `${entries(some)} is left`,
+    `a person has said that ${entries(some)} ${agreeing(some, 'is', 'are')} ${traffic === 'out' ? 'to stay out of rotation' : agreeing(some, 'as it should be', 'as they should be')}`,
+  'rest-unsaid': ({ entries: some }) => `${entries(some)} ${agreeing(some, 'is', 'are')} left`,
 
   'said-and-open': ({ pod, traffic }) =>
     `pod/${pod} is ${traffic === 'in' ? 'in' : 'out of'} rotation, as you say: the next run goes on from there`,
@@ -30,8 +32,8 @@ export const records: WordsOf<RecordReasons> = {
     `pod/${pod} is in rotation, as you say: its record is closed${patchedAndUnready ? '; it is patched and not ready, and no run puts it back any more' : ''}`,
   'said-of-former-pod': ({ pod, entries: some, traffic }) =>
     traffic === 'in'
-      ? `${entries(some)} of a pod/${pod} that was before is as it should be, as you say: no run asks for it any more`
-      : `${entries(some)} of a pod/${pod} that was before stays out of rotation, as you say: no run puts it back, or asks for it any more`,
+      ? `${entries(some)} of a pod/${pod} that was before ${agreeing(some, 'is as it', 'are as they')} should be, as you say: no run asks for ${agreeing(some, 'it', 'them')} any more`
+      : `${entries(some)} of a pod/${pod} that was before ${agreeing(some, 'stays', 'stay')} out of rotation, as you say: no run puts ${agreeing(some, 'it', 'them')} back, or asks for ${agreeing(some, 'it', 'them')} any more`,
 
   'not-told': () => 'no process of this run has told of it',
   'since-by-run': ({ run, outcome, because }, write) =>
@@ -54,12 +56,12 @@ export const records: WordsOf<RecordReasons> = {
   'closed-since': () => 'closed since, by sluice resolve or by a process that has left no account of it',
   'nothing-open-at': ({ at }) => `nothing of it was open any more at ${at}`,
   'same-command-goes-on': () => 'the same command goes on from there',
-  'nothing-on-record-of': ({ of, namespace, unreadable }, write) => {
+  'nothing-on-record-of': ({ of, namespace, unreadable }) => {
     const what = 'run' in of ? `run ${of.run}` : `a run of ${of.workload}`
     const nothing = `nothing is on record of ${what} in namespace ${namespace}; sluice report lists what is`
     return 'run' in of || unreadable.length === 0
       ? nothing
-      : `${nothing}. ${write.reason({ code: 'newer-run-unknown', workload: of.workload, unreadable })}`
+      : `${nothing}. These cannot be read, and may be of it: ${unreadable.join(', ')}`
   },
   'at-work-or-silent': () => 'it is at work, or its process ended without a word',
   'aborted-by': ({ by }) => `aborted by ${by}`,

@@ -3,7 +3,7 @@ import type { ReasonFields, ReasonOf } from '../../reasons/reason.ts'
 import type { RefusalCode, Refusals, Subject, TemplateDrift } from '../../reasons/refusals.ts'
 import { differencesList } from './template.ts'
 import { imageWords } from './images.ts'
-import { cause, place, podNames, seconds, type WordsOf, type Writing } from './writing.ts'
+import { agreeing, cause, place, podNames, seconds, type WordsOf, type Writing } from './writing.ts'
 
 function subject(of: Subject): string {
   return 'workload' in of ? of.workload : podNames(of.pods)
@@ -85,7 +85,7 @@ export const refusals: WordsOf<Refusals> = {
   'left-open': (facts, write) => leftOpen(facts, write),
   'load-balancer-dropped': ({ places, run, pods, workloads }) =>
     `the config does not have ${places.map(place).join(' and ')}, where run ${run} had ${pods === 1 ? 'a pod' : `${pods} pods`} of ${workloads.join(', ')} on record: ` +
-    'they would be upgraded without a drain there',
+    `${agreeing(pods, 'it', 'they')} would be upgraded without a drain there`,
   'min-ready-too-long': ({ workload, minReadyMs, readyDeadlineMs }) =>
     `${workload} has minReadySeconds ${minReadyMs / 1000}, which is not shorter than deadlines.ready (${seconds(readyDeadlineMs)})`,
   'no-address': ({ pod, because }, write) => `pod/${pod}: ${write.reason(because)}`,
@@ -146,9 +146,9 @@ export const waysOut: { [C in RefusalCode]: (facts: Readonly<Refusals[C]>) => Wa
   }),
   'unknown-container': () => ({ hint: 'Name one of these: CONTAINER=IMAGE.' }),
   'left-open': leftOpenWayOut,
-  'load-balancer-dropped': ({ loadBalancer }) => ({
+  'load-balancer-dropped': ({ loadBalancer, pods }) => ({
     hint:
-      'Name it in the config as it was. Where it gets no requests for them any more, or has another name in the config now, say so: ' +
+      `Name it in the config as it was. Where it gets no requests for ${agreeing(pods, 'it', 'them')} any more, or has another name in the config now, say so: ` +
       `--retired-load-balancer ${loadBalancer}.`,
   }),
   'min-ready-too-long': ({ workload }) => ({
@@ -174,7 +174,7 @@ export const waysOut: { [C in RefusalCode]: (facts: Readonly<Refusals[C]>) => Wa
         : `Upgrade these images too: ${imageWords(more)}`,
   }),
   'revision-unknown': ({ workload, pods }) => ({
-    hint: `Delete the ${pods.length === 1 ? 'pod' : 'pods'} to have them recreated from the template of ${workload}. ${COST}`,
+    hint: `Delete the ${agreeing(pods, 'pod to have it', 'pods to have them')} recreated from the template of ${workload}. ${COST}`,
   }),
   'rollout-in-progress': ({ watch }) => ({ hint: 'Wait for its end.', command: watch }),
   'template-drift': () => ({

@@ -1,7 +1,7 @@
 import type { RunReasons } from '../../reasons/run-reasons.ts'
 import { wayOutOf } from './refusals.ts'
 import { imageWords } from './images.ts'
-import { cause, entries, place, podNames, type WordsOf } from './writing.ts'
+import { agreeing, cause, entries, place, podNames, type WordsOf } from './writing.ts'
 
 const ENDINGS = {
   failed: 'failed',
@@ -38,7 +38,7 @@ export const run: WordsOf<RunReasons> = {
   'plan-refused': ({ refusals: refused }, write) => {
     const wayOut = (refusal: (typeof refused)[number]): string => {
       const { hint, command } = wayOutOf(refusal)
-      return command === undefined ? hint : `${hint} ${write.command(command)}`
+      return command === undefined ? hint : `${hint} \`${write.command(command)}\``
     }
     return Array.from(
       Map.groupBy(refused, wayOut),
@@ -74,7 +74,7 @@ export const run: WordsOf<RunReasons> = {
     `the template${workload === undefined ? '' : ` of ${workload}`} could not be put back to its former images${cause(because, write)}`,
   'template-put-back': ({ images: former }) => `back to its former images: ${imageWords(former)}`,
   'template-kept': ({ workload, upgraded }) =>
-    `the template of ${workload} keeps the new images: ${upgraded} of its pods run them; sluice undo takes them back`,
+    `the template of ${workload} keeps the new images: ${upgraded} of its pods ${agreeing(upgraded, 'runs', 'run')} them; sluice undo takes them back`,
   'template-of-another-run': ({ workload }) =>
     `the template of ${workload} was left as it is: it is not part of this run any more`,
   'made-before-put-back': ({ pods }) =>
@@ -113,7 +113,7 @@ export const run: WordsOf<RunReasons> = {
   'lease-ran-out': () => 'the Lease could not be renewed, and has run out',
   'lease-lost': () => 'the Lease is not held any more',
   'lease-contested': ({ leases }) =>
-    `another run has come while the Lease ${leases.join(', ')} was being made, and somebody has deleted its own; it may still be at work for a few seconds: run the same command again`,
+    `another run has come while the ${agreeing(leases, 'Lease', 'Leases')} ${leases.join(', ')} ${agreeing(leases, 'was', 'were')} being made, and somebody has deleted its own; it may still be at work for a few seconds: run the same command again`,
   'lease-counted-out': ({ lease, transitions, setBack }, write) =>
     `the Lease ${lease} cannot be taken: its leaseTransitions is ${transitions}, and there is no larger number for the next owner: somebody has edited it; with no run at work, set it back: ${write.command(setBack)}`,
   'epoch-too-large': ({ lease, epoch, largest, pod }) =>

@@ -1,6 +1,6 @@
 import type { TrafficReasons } from '../../reasons/traffic-reasons.ts'
 import { imageWords } from './images.ts'
-import { cause, entries, entryReading, type WordsOf } from './writing.ts'
+import { agreeing, cause, entries, entryReading, seconds, type WordsOf } from './writing.ts'
 
 /** What load balancers and their entries say, and why a call was not sent. */
 export const traffic: WordsOf<TrafficReasons> = {
@@ -20,13 +20,13 @@ export const traffic: WordsOf<TrafficReasons> = {
   'not-found': ({ loadBalancer, said }) => `${loadBalancer}: ${said}`,
   'no-entry-at': ({ loadBalancer, addresses }) => `${loadBalancer} has no entry at ${addresses.join(' or ')}`,
   'entries-changing': ({ pod }) => `the entries of ${pod} are changing`,
-  'at-new-address': ({ address = '', entries: some, because }, write) =>
-    `at its new address ${address} it is ${some.length === 0 ? `in no load balancer${cause(because, write)}` : entries(some)}`,
+  'at-new-address': ({ address, entries: some, because }, write) =>
+    `${address === undefined ? 'without an address' : `at its new address ${address}`} ${some.length === 0 ? `it is in no load balancer${cause(because, write)}` : `its ${agreeing(some, 'entry is', 'entries are')} ${entries(some)}`}`,
   'effect-unanswered': ({ loadBalancer, effect }) =>
     `${loadBalancer}: the ${effect} before has no answer, and cannot be read back`,
   'job-accepted': ({ loadBalancer, effect, job }) =>
     `${loadBalancer}: the ${effect} was accepted${job === undefined ? '' : ` (${job})`}, and is not done yet`,
-  'job-overdue': ({ longestMs }) => `it was accepted, and not done within ${longestMs} ms`,
+  'job-overdue': ({ longestMs }) => `it was accepted, and not done within ${seconds(longestMs)}`,
   'other-job': ({ loadBalancer, scope }) => `${loadBalancer}: a change of ${scope} was accepted, and is not done yet`,
   'run-not-begun': () => 'the run has not begun',
   'run-ended': () => 'the run has ended',

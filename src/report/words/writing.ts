@@ -19,6 +19,11 @@ export function entries(some: readonly Entry[]): string {
   return some.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
 }
 
+/** The form of a verb, or of another word, that goes with so many. */
+export function agreeing(some: readonly unknown[] | number, one: string, many: string): string {
+  return (typeof some === 'number' ? some : some.length) === 1 ? one : many
+}
+
 /** For a person who looks at the load balancers. */
 export function listed(some: readonly Entry[]): string {
   return some.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ') || 'in no load balancer'
@@ -28,6 +33,16 @@ export function entryReading({ loadBalancer, target, admin, inFlight, said, by }
   const flight = inFlight === null ? 'in flight unknown' : `${inFlight} in flight`
   const more = by === undefined ? said : write.reason(by)
   return `${loadBalancer}/${target} ${admin}, ${flight}${more === undefined ? '' : ` (${more})`}`
+}
+
+/** What a person is to do about what was drained for a pod that is gone, up to the command that says so. */
+export function goneAndDrained(pod: string, some: readonly Entry[], replacementAt: string | undefined): string {
+  const replacement = `the pod in its place${replacementAt === undefined ? '' : ` (${replacementAt})`}`
+  const [was, entry, it, is] = some.length === 1 ? ['was', 'entry', 'it', 'it is'] : ['were', 'entries', 'them', 'each is']
+  return (
+    `${listed(some)} ${was} drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the ${entry} at ` +
+    `${replacement} and leave ${it} drained, or remove ${it}, and run the same command again; or, once ${is} as it should be, say so:`
+  )
 }
 
 /** A part of a load balancer. */
