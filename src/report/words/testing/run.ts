@@ -108,6 +108,7 @@ export const run: SamplesOf<RunReasons> = {
 
   'ledgers-not-removed': [{}, { because: FORBIDDEN }],
   'ledger-not-closed': [{}, { because: NO_ANSWER }],
+  'ledger-of-newer-sluice': [{ run: EARLIER_RUN, problem: { code: 'record-newer', version: 9, reads: 1 } }],
   'ledger-unreadable': [{ run: EARLIER_RUN, problem: { code: 'record-part-missing', part: 'sluice-run-k3v9q0m1xz-2' } }],
   'ledgers-not-taken-over': [{ namespace: 'shop', tries: 5 }],
   'record-changed': [{ run: RUN }],
