@@ -38,10 +38,12 @@ export interface Bed {
   /** Waits until the StatefulSet's controller has seen its template. */
   observed(): Promise<void>
   /** Puts a load balancer before the pods of these names, all unless named, and names it in the config. `id`: of an entry, in CEL. */
-  balance(options?: { names?: readonly string[]; as?: string; id?: string }): Promise<void>
+  balance(options?: { names?: readonly string[]; as?: string; id?: string; settle?: string }): Promise<void>
   /** Nothing answers there until it is balanced again. */
   stopBalancer(): Promise<void>
   setState(server: string, state: 'ready' | 'drain' | 'maint'): Promise<void>
+  /** The words of a command with the way to the cluster and the config. */
+  wordsOf(...args: string[]): string[]
   /** A command as it is typed on a terminal that names the cluster and the config. */
   start(...args: string[]): Started
   sluice(...args: string[]): Promise<Ended>
@@ -77,10 +79,13 @@ export async function openBed(): Promise<Bed> {
     await vi.waitUntil(isSo, { timeout: 60_000, interval: 20 })
   }
 
-  function start(...args: string[]): Started {
+  function wordsOf(...args: string[]): string[] {
     const [verb = ''] = args
-    const where = ['--kubeconfig', kubeconfig, ...(CONFIGURED.has(verb) ? ['--config', config] : [])]
-    return startWords([...args, ...where])
+    return [...args, '--kubeconfig', kubeconfig, ...(CONFIGURED.has(verb) ? ['--config', config] : [])]
+  }
+
+  function start(...args: string[]): Started {
+    return startWords(wordsOf(...args))
   }
 
   function startWords(words: readonly string[]): Started {
@@ -105,7 +110,7 @@ export async function openBed(): Promise<Bed> {
         const { metadata, status } = cluster.apiServer.store.get('statefulsets.apps', 'default', 'web')!
         return (status as { observedGeneration?: number } | undefined)?.observedGeneration === metadata.generation
       }),
-    async balance({ names, as = 'edge', id = 'entry.name' } = {}) {
+    async balance({ names, as = 'edge', id = 'entry.name', settle } = {}) {
       await edge?.close()
       const behind = pods().filter(({ metadata: { name } }) => names === undefined || names.includes(name))
       const servers = behind.map(({ metadata: { name }, status }) => ({ name, address: `${status!.podIP!}:${PORT}` }))
@@ -113,7 +118,15 @@ export async function openBed(): Promise<Bed> {
       const api = serversApi(edge.adminUrl)
       const options = { ...api, targets: { ...(api['targets'] as object), id } }
       const loadBalancers = [{ name: as, adapter: 'http', port: PORT, options }]
-      writeFileSync(config, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+      writeFileSync(
+        config,
+        JSON.stringify({
+          apiVersion: 'sluice.dev/v1',
+          kind: 'Config',
+          loadBalancers,
+          ...(settle === undefined ? {} : { drain: { settle } }),
+        }),
+      )
     },
     async stopBalancer() {
       await edge?.close()
@@ -124,6 +137,7 @@ export async function openBed(): Promise<Bed> {
       const headers = { 'content-type': 'application/json' }
       await fetch(`${edge!.adminUrl}/servers/${server}`, { method: 'PUT', headers, body })
     },
+    wordsOf,
     start,
     sluice: (...args) => start(...args).ended,
     async paste(line, ...more) {
