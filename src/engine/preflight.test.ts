@@ -6,6 +6,7 @@ import type { Reason } from '../reasons/reason.ts'
 import { parseAllDocuments } from 'yaml'
 import type { AccessCheck } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
 import { field } from '../kube/json.ts'
 import { checkRights } from './preflight.ts'
 
@@ -93,5 +94,17 @@ test('Leases and workloads may be given by their names, as the role says, where 
   })
   await expect(checkRights(restricted, { namespace: 'shop', select: { labelSelector: 'app=web' } })).rejects.toMatchObject({
     reason: { rights: expect.arrayContaining(['get leases.coordination.k8s.io']) as string[] },
+  })
+})
+
+test('where the server does not let itself be asked, that is told with what it says', async () => {
+  const said =
+    'selfsubjectaccessreviews.authorization.k8s.io is forbidden: User "ci" cannot create resource "selfsubjectaccessreviews" in API group "authorization.k8s.io" at the cluster scope'
+  const client = {
+    create: () => Promise.reject(new KubeError(said, { kind: 'definite', method: 'POST', path: '', status: 403 })),
+  } as unknown as KubeClient
+  expect(await checkRights(client, { namespace: 'shop', select: { refs: [idNamed('StatefulSet', 'web')] } })).toMatchObject({
+    code: 'rights-not-asked',
+    because: { code: 'api-error', status: 403, said },
   })
 })

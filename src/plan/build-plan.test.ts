@@ -322,3 +322,8 @@ test('a pod that needs nothing, and that a load balancer does not know, is warne
   expect(warned(podOf('web-0', {}, V2))).toEqual([])
   expect(warned(podOf('web-0', nowhere))).toEqual([])
 })
+
+test('a pod without the container is refused by its name', () => {
+  const { pods } = planOf([podOf('web-0', { images: [{ container: 'log', image: 'registry/log:v2' }] })])
+  expect(pods).toMatchObject([{ action: 'refuse', reason: { code: 'no-container', container: 'log' } }])
+})

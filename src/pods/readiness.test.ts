@@ -51,6 +51,13 @@ test('a pod that is Terminating is told with when it was to be gone, and with wh
   expect(standing(testPod({ deleting: true }))).toEqual({ ...terminating, finalizers: [] })
 })
 
+test('a pod stands before a closed readiness gate', () => {
+  expect(standing(testPod({ ready: false, containersReady: true, gates: [{ type: 'lb.example/in' }] }))).toEqual({
+    code: 'readiness-gates-closed',
+    gates: [{ type: 'lb.example/in', status: 'missing' }],
+  })
+})
+
 test('a node that does not report is told from a closed readiness gate, and from containers that are not ready', () => {
   const silent = (options: object) => testPod({ ready: false, node: 'node-1', ...options }).nodeIsSilent
   expect(silent({ containersReady: true })).toBe(true)

@@ -91,6 +91,11 @@ describe('a pod that is there', () => {
     expect(decided?.next.baseline).toMatchObject([{ name: 'app', image: 'app:v1' }])
   })
 
+  test('out says nothing of a pod whose containers have ended for good', () => {
+    const ended = { ...pod(writeJournal(journal)), finished: true as const }
+    expect(() => decide(found(ended, entry()), OUT, 9)).toThrow(refusal({ code: 'pod-has-ended', pod: 'web-0' }))
+  })
+
   test('and without a ledger it can only be closed', () => {
     expect(decide(found(pod('{')), IN, 9).journal?.next).toMatchObject({ step: 'closed', epoch: 9 })
     expect(() => decide(found(pod('{')), OUT, 9)).toThrow(refusal({ code: 'nothing-on-record', pod: 'web-0' }))

@@ -399,6 +399,16 @@ test('control: a webhook refuses them, with the status of a right that is missin
   expect((await rehearsed(403, 'Forbidden: admission webhook "images" denied the request: not signed')).kind).toBe('refused')
 })
 
+test('images that come back as others are refused, with what came back', async () => {
+  const stored = rawPod({ containers: [{ name: 'app', image: 'mirror/app:v2' }] })
+  const client = { patch: () => Promise.resolve(stored) } as unknown as KubeClient
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  expect(await rehearse(client, 'shop', pod, [{ container: 'app', image: 'app:v2' }], [])).toEqual({
+    kind: 'refused',
+    reason: { code: 'dry-run-differs', images: [{ container: 'app', image: 'mirror/app:v2' }] },
+  })
+})
+
 function rehearsed(status: number | undefined, message: string): ReturnType<typeof rehearse> {
   const kind = status === 409 ? 'conflict' : 'definite'
   const error = new KubeError(message, { kind, method: 'PATCH', path: '', ...(status === undefined ? {} : { status }) })
