@@ -13,6 +13,7 @@ interface Options {
   kinds?: Kinds
 }
 
+/** What may be left half done without a record that can be read: a pod, or a run. */
 export type Unrecorded = ReasonOf<'half-done-without-record' | 'record-of-run-unreadable'>
 
 /** What may be left half done of these workloads where no ledger tells of an open run: it was removed, or cannot be read. */

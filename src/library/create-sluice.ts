@@ -20,7 +20,7 @@ import type { Cluster } from './connect.ts'
 import { PlanChangedError, SluiceClosedError } from './errors.ts'
 import type { Abort, AbortOptions, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
 import { inWords } from './in-words.ts'
-import { isPlan, type PlannedUpgrade } from './plan.ts'
+import { assertUndoes, isPlan, type PlannedUpgrade } from './plan.ts'
 import { processIdentity } from './process-identity.ts'
 import type { RecordedReport } from './records.ts'
 import { parseChoice, parseNamed } from './request/parse-choice.ts'
@@ -80,7 +80,7 @@ export interface Sluice {
    * rejects with a PlanChangedError. A request is planned and carried out as it is planned. Never throws: what is wrong is in `result`.
    */
   upgrade(planOrRequest: PlannedUpgrade | UpgradeRequest, options?: RunOptions): Run
-  /** Takes an earlier run back, as `upgrade` of a request or a plan with `undo`. */
+  /** Takes an earlier run back, as `upgrade` of a request or a plan with `undo`. Of a plan without it `result` rejects with a RequestError. */
   undo(planOrRequest: PlannedUpgrade | UndoRequest, options?: RunOptions): Run
   /**
    * Orders that the open runs of these workloads end, whichever process has them, and waits for that. What no living process has is
@@ -93,7 +93,7 @@ export interface Sluice {
   resume(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
   /** What sluice has left in the cluster: of these workloads, or without a name of all in the namespace. */
   status(about?: Pick<WorkloadChoice, 'workload' | 'namespace'>, options?: CallOptions): Promise<Status>
-  /** The report of one run, of what is kept in the cluster. Rejects with a NotOnRecordError where there is no such run. */
+  /** The report of one run, of what is kept in the cluster. Rejects with a NotOnRecordError where it is not there, or cannot be read. */
   report(request: ReportRequest, options?: CallOptions): Promise<RecordedReport>
   /** The runs on record in a namespace, the newest first. */
   runs(about?: Pick<WorkloadChoice, 'namespace'>, options?: CallOptions): Promise<KnownRun[]>
@@ -191,7 +191,11 @@ export function createSluice(options: SluiceOptions): Sluice {
 
   function start(
     request: UpgradeRequest,
-    source: Pick<RunSource, 'accept'> & { prepare(loaded: Loaded, ports: RunPorts, signal: AbortSignal): Promise<PreparedRun> },
+    source: Pick<RunSource, 'accept'> & {
+      /** Throws where the run is not even to be prepared. */
+      check?(): void
+      prepare(loaded: Loaded, ports: RunPorts, signal: AbortSignal): Promise<PreparedRun>
+    },
     { signal, ...runOptions }: RunOptions = {},
   ): Run {
     const run = startRun(
@@ -200,6 +204,7 @@ export function createSluice(options: SluiceOptions): Sluice {
         by,
         accept: source.accept,
         async prepare({ signal: ended, onEvent }) {
+          source.check?.()
           const loaded = await unlessAborted(load(), ended)
           return source.prepare(loaded, portsOf(loaded, onEvent), ended)
         },
@@ -212,12 +217,13 @@ export function createSluice(options: SluiceOptions): Sluice {
     return run
   }
 
-  function upgrade(given: PlannedUpgrade | UpgradeRequest, runOptions: RunOptions = {}): Run {
+  function upgrade(given: PlannedUpgrade | UpgradeRequest, runOptions: RunOptions = {}, check?: () => void): Run {
     const planned = isPlan(given) ? given : undefined
     const request = planned?.request ?? (given as UpgradeRequest)
     return start(
       request,
       {
+        ...(check && { check }),
         accept(now) {
           const changes = planned === undefined ? [] : comparePlans(planned, now)
           if (changes.length > 0) throw new PlanChangedError(changes, now)
@@ -233,7 +239,7 @@ export function createSluice(options: SluiceOptions): Sluice {
 
   return {
     cluster,
-    upgrade,
+    upgrade: (given, runOptions) => upgrade(given, runOptions),
     plan: (request, { onEvent, ...callOptions } = {}) =>
       call(callOptions, async (signal) => {
         const loaded = await load()
@@ -257,7 +263,7 @@ export function createSluice(options: SluiceOptions): Sluice {
         }
       }),
     undo(given, runOptions) {
-      if (isPlan(given)) return upgrade(given, runOptions)
+      if (isPlan(given)) return upgrade(given, runOptions, () => assertUndoes(given))
       const { run, ...request } = given
       return upgrade({ ...request, undo: run === undefined ? {} : { run } }, runOptions)
     },

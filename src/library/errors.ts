@@ -1,4 +1,6 @@
 import type { Plan } from '../plan/plan.ts'
+import type { Reason } from '../reasons/reason.ts'
+import { reasonWords } from '../report/words/words.ts'
 import type { PlanChange } from './compare-plans.ts'
 
 /** What would be done is not what was planned. Nothing was touched. */
@@ -35,8 +37,13 @@ export class SluiceClosedError extends Error {
   }
 }
 
-/** No such run is on record. */
+/** No such run is on record; or it is, and cannot be read: the code of `reason` is `run-unreadable` then. */
 export class NotOnRecordError extends Error {
   override readonly name = 'NotOnRecordError'
   readonly component = 'library'
+  readonly reason: Reason
+  constructor(reason: Reason) {
+    super(reasonWords(reason))
+    this.reason = reason
+  }
 }

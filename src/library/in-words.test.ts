@@ -17,6 +17,30 @@ test('an error of the engine leaves the library with its reason in English, and 
   })
 })
 
+test('a cause is worded too, also that of an error that is not ours', () => {
+  const gone = new WorkloadError('not-found', { code: 'no-such-workload', workload: 'statefulset/web', namespace: 'shop' })
+  const lost = new Error('not ours', { cause: gone })
+  const run = new RunError('preflight', { code: 'not-paused', asked: 'statefulset/web' }, { cause: lost })
+  expect(inWords(run)).toBe(run)
+  expect(lost.message).toBe('not ours')
+  expect(gone.message).toBe('there is no statefulset/web in namespace shop; check the name, and the namespace (-n)')
+})
+
+test('causes that lead in a circle, or on and on, are not followed for ever', () => {
+  const round = new RunError('preflight', { code: 'not-paused', asked: 'statefulset/web' })
+  round.cause = new Error('not ours', { cause: round })
+  expect(inWords(round)).toMatchObject({ message: 'no run of statefulset/web is paused: nothing to resume' })
+  let asked = 0
+  class Endless extends Error {
+    override get cause(): unknown {
+      asked += 1
+      return new Endless()
+    }
+  }
+  expect(inWords(new Endless())).toBeInstanceOf(Endless)
+  expect(asked).toBeLessThan(100)
+})
+
 test('any other is left as it is', () => {
   const other = new TypeError('not ours')
   expect(inWords(other)).toBe(other)

@@ -1,5 +1,8 @@
 import type { LeaseHolder } from '../engine/run.ts'
 import type { Plan } from '../plan/plan.ts'
+import { displayName } from '../pods/workload-id.ts'
+import { imageWords } from '../report/words/images.ts'
+import { RequestError } from './request/request-error.ts'
 import type { UpgradeRequest } from './request/upgrade-request.ts'
 
 /** What an upgrade would do, and what it was asked for. Plain JSON: it can be kept, shown to a person, and passed to `upgrade` later. */
@@ -12,4 +15,18 @@ export interface PlannedUpgrade extends Plan {
 /** What `upgrade` was given is a plan. */
 export function isPlan(given: PlannedUpgrade | UpgradeRequest): given is PlannedUpgrade {
   return 'request' in given && 'pods' in given
+}
+
+/** Throws a RequestError for a plan that takes no run back: an undo of it would upgrade. */
+export function assertUndoes({ request, workloads, images }: PlannedUpgrade): void {
+  if (request.undo !== undefined) return
+  const what = workloads.map(displayName).join(', ') || 'pods'
+  const to = images.length === 0 ? 'the template' : imageWords(images)
+  throw new RequestError([
+    {
+      field: 'undo',
+      message: `the plan is one of an upgrade: ${what} to ${to}`,
+      hint: "pass it to 'upgrade', or plan with 'undo: {}'",
+    },
+  ])
 }

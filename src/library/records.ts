@@ -1,4 +1,3 @@
-import { reasonWords } from '../report/words/words.ts'
 import { listLedgers } from '../engine/ledgers/list-ledgers.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { reportOf, runsOf, type KnownRun } from '../report/from-ledgers.ts'
@@ -19,7 +18,7 @@ export interface ReportSource {
   namespace: string
 }
 
-/** Throws a NotOnRecordError where there is no such run. */
+/** Throws a NotOnRecordError where there is no such run, or it cannot be read. */
 export async function reportRun(
   wanted: { run: string } | { ref: WorkloadId },
   failures: readonly ReportFailure[],
@@ -28,7 +27,7 @@ export async function reportRun(
   const found = await listLedgers(client, namespace)
   const { left, passedOver } = 'ref' in wanted ? passOverIdle(found, wanted.ref) : { left: found, passedOver: [] }
   const made = reportOf(left, { wanted, namespace, failures })
-  if (made.kind === 'none') throw new NotOnRecordError(reasonWords(made.reason))
+  if (made.kind === 'none') throw new NotOnRecordError(made.reason)
   return { report: made.report, passedOver }
 }
 

@@ -14,6 +14,7 @@ export interface Entry {
   target: string
 }
 
+/** The image of one container. */
 export interface NamedImage {
   container: string
   image: string

@@ -83,4 +83,5 @@ export interface Refusals {
   'workload-paused': { workload: string; resume: Command }
 }
 
+/** Why a plan cannot be carried out. */
 export type RefusalCode = keyof Refusals

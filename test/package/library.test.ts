@@ -88,8 +88,8 @@ function changesSince(call: number): string[] {
     .flatMap(({ path, body, changed }) => (changed ? [`${path.split('/').at(-1)} ${(body as { state: string }).state}`] : []))
 }
 
-test('the packed types are right by themselves, and for programs: the quickstart, the examples of the docs, and one of a test', () => {
-  const files = ['quickstart.ts', 'drive.ts', ...exampleFiles]
+test('the packed types are right by themselves, and for programs: the quickstart, the examples of the docs, and those of a test', () => {
+  const files = ['quickstart.ts', 'drive.ts', 'names.ts', ...exampleFiles]
   expect(installed.compile(files)).toBe('')
   expect(installed.compile(files, 'strictest')).toBe('')
   expect(exampleFiles.length).toBeGreaterThan(3)

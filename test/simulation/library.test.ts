@@ -1,8 +1,9 @@
 import { KINDS } from '../../src/workloads/kinds/index.ts'
 import { expect, test } from 'vitest'
 import type { PodState, RunEvent, RunResult } from '../../src/engine/events.ts'
-import { PlanChangedError, RunInterruptedError, SluiceClosedError } from '../../src/library/errors.ts'
+import { NotOnRecordError, PlanChangedError, RunInterruptedError, SluiceClosedError } from '../../src/library/errors.ts'
 import { prepareRun } from '../../src/engine/run.ts'
+import type { ReportRequest } from '../../src/library/request/parse-report.ts'
 import { parseUpgrade } from '../../src/library/request/parse-upgrade.ts'
 import { RequestError } from '../../src/library/request/request-error.ts'
 import type { Run } from '../../src/library/run.ts'
@@ -321,6 +322,75 @@ test('an abort of what no living process has is left, and its end is a run of th
   expect(await settled(bed, sluice.undo(plan))).toEqual({ outcome: 'done' })
   const runs = await stage.ask(sluice.runs())
   expect(runs.map(({ undoes }) => undoes !== undefined)).toEqual([true, false, false])
+  await closed(bed)
+})
+
+test('an undo of the plan of an upgrade touches nothing, and is refused by its field', async () => {
+  const bed = await openLibraryBed({ pods: 1 })
+  const { stage, sluice, writes } = bed
+  const plan = await stage.ask(sluice.plan(REQUEST))
+  let calls = 0
+  bed.onCall(() => void (calls += 1))
+  const run = sluice.undo(plan)
+  const { error } = await settled(bed, run)
+  expect(error).toBeInstanceOf(RequestError)
+  expect((error as RequestError).issues).toEqual([
+    {
+      field: 'undo',
+      message: `the plan is one of an upgrade: statefulset/${NAME} to app=${imageOf('v2')}`,
+      hint: "pass it to 'upgrade', or plan with 'undo: {}'",
+    },
+  ])
+  await expect(run.plan).rejects.toBe(error)
+  expect([calls, writes]).toEqual([0, []])
+  await closed(bed)
+})
+
+test('control: an upgrade of the plan of an undo carries out that plan', async () => {
+  const bed = await openLibraryBed({ pods: 1 })
+  const { stage, sluice } = bed
+  expect(await settled(bed, sluice.upgrade(REQUEST))).toEqual({ outcome: 'done' })
+  const plan = await stage.ask(sluice.plan({ workload: REQUEST.workload, undo: {} }))
+  expect(await settled(bed, sluice.upgrade(plan))).toEqual({ outcome: 'done' })
+  expect(plan.undoes).toBeDefined()
+  const [report] = await stage.ask(sluice.runs())
+  expect(report?.undoes).toBe(plan.undoes?.run)
+  await closed(bed)
+})
+
+test('the workloads of a plan are a request', async () => {
+  const bed = await openLibraryBed({ pods: 1 })
+  const { stage, another } = bed
+  // A handle of another namespace: that of the workloads goes for it.
+  const sluice = another({ cluster: { ...bed.sluice.cluster, namespace: 'another' } })
+  const { workloads: workload } = await stage.ask(sluice.plan(REQUEST))
+  expect(await stage.ask(sluice.status({ workload }))).toMatchObject({ workloads: [{ workload: { name: NAME } }] })
+  expect(await settled(bed, sluice.upgrade({ workload, images: REQUEST.images }))).toEqual({ outcome: 'done' })
+  expect((await stage.ask(sluice.report({ workload: workload[0]! }))).report.outcome).toBe('done')
+  const error = await stage.ask(sluice.status({ workload, namespace: 'other' }).catch((one: unknown) => one))
+  expect((error as RequestError).message).toMatch(new RegExp(`^workload\\[0\\]\\.namespace: "${NAMESPACE}" .* "other"`))
+  await stage.ask(sluice.close())
+  await closed(bed)
+})
+
+test('a run that is not on record, and one whose record cannot be read, are told apart by the reason', async () => {
+  const bed = await openLibraryBed({ pods: 1 })
+  const { stage, sluice } = bed
+  const failed = (request: ReportRequest) => stage.ask(sluice.report(request).catch((error: unknown) => error))
+  const none = await failed({ workload: REQUEST.workload })
+  expect(none).toBeInstanceOf(NotOnRecordError)
+  expect(none).toMatchObject({ reason: { code: 'nothing-on-record-of', unreadable: [] } })
+  expect(await settled(bed, sluice.upgrade(REQUEST))).toEqual({ outcome: 'done' })
+  const run = (await stage.ask(sluice.runs()))[0]!.run
+  const ledger = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-${run}`
+  await stage.ask(stage.client.patch(ledger, [{ op: 'replace', path: '/data/header', value: '{' }]))
+  const unread = await failed({ run })
+  expect(unread).toBeInstanceOf(NotOnRecordError)
+  expect(unread).toMatchObject({ reason: { code: 'run-unreadable', run, problem: { code: expect.any(String) } } })
+  expect((unread as Error).message).toContain(`the ledger of run ${run} cannot be read`)
+  expect(await failed({ workload: REQUEST.workload })).toMatchObject({
+    reason: { code: 'nothing-on-record-of', unreadable: [run] },
+  })
   await closed(bed)
 })
 

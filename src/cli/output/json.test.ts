@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createWriting } from '../../report/words/words.ts'
+import type { Plan } from '../../plan/plan.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import { goOn, nextCommand, at, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import type { BadEnding } from '../../engine/events.ts'
@@ -7,6 +8,7 @@ import { createColors } from './color.ts'
 import { inertJson } from './inert.ts'
 import { createJson, createJsonLines } from './json.ts'
 import type { Renderer } from './renderer.ts'
+import { planDocument } from './plan-view.ts'
 import { runReport, type RunReport } from './run-report.ts'
 import { summary } from './summary.ts'
 
@@ -132,6 +134,15 @@ test('-o jsonl is an event a line, and the report as the last', () => {
   expect(JSON.parse(last!)).toMatchObject({ kind: 'RunReport', exitCode: 4 })
   expect(rest).toBe('')
   expect(err.text()).toBe('n\nTo go on from here:\n  sluice upgrade sts/web\n')
+})
+
+test('a plan in an event is as the document of a plan: whether there is something to do, and the way out of each refusal', () => {
+  const out = collector()
+  const plan: Plan = { ...samplePlan, refusals: [{ code: 'workload-deleting', workload: 'statefulset/web' }] }
+  createJsonLines({ out, err: collector(), write }).onEvent(at(0, { type: 'planned', plan }))
+  const { plan: told } = JSON.parse(out.text()) as { plan: object }
+  expect({ apiVersion: 'sluice.dev/v1', kind: 'Plan', ...told }).toEqual(planDocument(plan, write))
+  expect(told).toMatchObject({ changes: true, refusals: [{ hint: expect.stringMatching(/\.$/) }] })
 })
 
 test('a run that is paused does not go on by its command alone', () => {

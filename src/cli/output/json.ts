@@ -3,6 +3,7 @@ import type { Writing } from '../../report/words/writing.ts'
 import { inert, inertJson } from './inert.ts'
 import type { Renderer } from './renderer.ts'
 import { API_VERSION } from './api-version.ts'
+import { planFields } from './plan-fields.ts'
 import { nextCommands } from './summary.ts'
 
 interface Output {
@@ -26,7 +27,10 @@ export function createJson({ out, progress, write }: { out: Output; progress: Re
 export function createJsonLines({ out, err, write }: { out: Output; err: Output; write: Writing }): Renderer {
   const line = (document: object): string => `${inertJson(worded(document, write))}\n`
   return {
-    onEvent: (event) => out.write(line({ apiVersion: API_VERSION, kind: 'RunEvent', ...event })),
+    onEvent(event) {
+      const told = event.type === 'planned' ? { ...event, plan: planFields(event.plan) } : event
+      out.write(line({ apiVersion: API_VERSION, kind: 'RunEvent', ...told }))
+    },
     notice: (text) => err.write(`${inert(text)}\n`),
     finish: (report) => {
       out.write(line(report))

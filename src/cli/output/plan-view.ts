@@ -1,7 +1,6 @@
 import { worded } from '../../report/words/document.ts'
 import { wayOutOf } from '../../report/words/refusals.ts'
 import type { Writing } from '../../report/words/writing.ts'
-import { hasChanges } from '../../plan/has-changes.ts'
 import type { Plan, PlannedTarget, PodPlan } from '../../plan/plan.ts'
 import { raisedDeadlineWords } from '../../report/report-words.ts'
 import type { Colors } from './color.ts'
@@ -9,11 +8,11 @@ import { table } from './columns.ts'
 import { inert } from './inert.ts'
 import { guarantees, heading, imageChanges, leftOut, templates, warnings } from './plan-outline.ts'
 import { API_VERSION } from './api-version.ts'
+import { planFields } from './plan-fields.ts'
 
 /** For `plan -o json`. Fields are added, never changed or removed, under one apiVersion. */
 export function planDocument(plan: Plan, write: Writing): unknown {
-  const withHints = plan.refusals.map((refusal) => ({ ...refusal, hint: wayOutOf(refusal).hint }))
-  return worded({ apiVersion: API_VERSION, kind: 'Plan', changes: hasChanges(plan), ...plan, refusals: withHints }, write)
+  return worded({ apiVersion: API_VERSION, kind: 'Plan', ...planFields(plan) }, write)
 }
 
 /** The plan for a person, a line each. */

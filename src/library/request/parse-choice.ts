@@ -21,7 +21,14 @@ export type Choice = Pick<RunRequest, 'namespace' | 'select'>
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 const optional = z.string().optional()
-const objectFields = { group: optional, version: optional, kind: z.string(), plural: optional, name: z.string() }
+const objectFields = {
+  group: optional,
+  version: optional,
+  kind: z.string(),
+  plural: optional,
+  name: z.string(),
+  namespace: optional,
+}
 const Name = z.union([z.string(), z.strictObject(objectFields)])
 
 const namedFields = { workload: z.union([Name, z.array(Name)]).optional(), namespace: z.string().optional() }
@@ -43,7 +50,7 @@ export function parseNamed(
   cluster: OfCluster,
 ): { namespace: string; refs: WorkloadId[] } {
   return parsed(Named, input, (issues) => ({
-    namespace: namespaceOf(input.namespace, cluster.namespace, issues),
+    namespace: namespaceOf(input, cluster.namespace, issues),
     refs: refsOf(input.workload, cluster.kinds, issues),
   }))
 }
@@ -66,22 +73,38 @@ export function parsed<Value>(schema: z.ZodType, input: unknown, read: (issues: 
 }
 
 /** What a request is about; tells `issues` what is wrong. */
-export function choiceOf(
-  { workload, labelSelector, namespace: asked }: WorkloadChoice,
-  { namespace, kinds }: OfCluster,
-  issues: RequestIssue[],
-): Choice {
-  return { namespace: namespaceOf(asked, namespace, issues), select: selectionOf({ workload, labelSelector }, kinds, issues) }
+export function choiceOf(input: WorkloadChoice, { namespace, kinds }: OfCluster, issues: RequestIssue[]): Choice {
+  return { namespace: namespaceOf(input, namespace, issues), select: selectionOf(input, kinds, issues) }
 }
 
-function namespaceOf(asked: string | undefined, namespace: string, issues: RequestIssue[]): string {
-  if (asked !== undefined && !NAMESPACE.test(asked))
-    issues.push({ field: 'namespace', message: `${quote(asked)} cannot be the name of a namespace` })
-  return asked ?? namespace
+/** A request is of one namespace: its own, else that of its workloads, which are not to disagree. */
+function namespaceOf(
+  { workload, namespace: asked }: Pick<WorkloadChoice, 'workload' | 'namespace'>,
+  ofCluster: string,
+  issues: RequestIssue[],
+): string {
+  const own = asked === undefined ? [] : [{ field: 'namespace', namespace: asked }]
+  const named = namesOf(workload).flatMap((name, index) =>
+    typeof name === 'string' || name.namespace === undefined
+      ? []
+      : [{ field: `${fieldOf(workload, index)}.namespace`, namespace: name.namespace }],
+  )
+  const [first, ...others] = [...own, ...named]
+  if (first === undefined) return ofCluster
+  if (!NAMESPACE.test(first.namespace))
+    issues.push({ field: first.field, message: `${quote(first.namespace)} cannot be the name of a namespace` })
+  for (const { field, namespace } of others)
+    if (namespace !== first.namespace)
+      issues.push({
+        field,
+        message: `${quote(namespace)} is another namespace than ${quote(first.namespace)} of ${first.field}`,
+        hint: 'a request is of one namespace',
+      })
+  return first.namespace
 }
 
 function selectionOf(
-  { workload, labelSelector }: { workload: WorkloadChoice['workload']; labelSelector: string | undefined },
+  { workload, labelSelector }: Pick<WorkloadChoice, 'workload' | 'labelSelector'>,
   kinds: Kinds,
   issues: RequestIssue[],
 ): RunRequest['select'] {
@@ -110,7 +133,7 @@ function refsOf(workload: WorkloadChoice['workload'], kinds: Kinds, issues: Requ
     const read = parseRef(typeof name === 'string' ? name : `${name.kind}${name.group ? `.${name.group}` : ''}/${name.name}`, {
       kinds,
     })
-    if (!read.ok) issues.push({ field: Array.isArray(workload) ? `workload[${index}]` : 'workload', message: read.problem })
+    if (!read.ok) issues.push({ field: fieldOf(workload, index), message: read.problem })
     else if (!refs.some((ref) => isSameWorkload(ref, read.ref))) refs.push(read.ref)
   }
   return refs
@@ -119,4 +142,8 @@ function refsOf(workload: WorkloadChoice['workload'], kinds: Kinds, issues: Requ
 function namesOf(workload: WorkloadChoice['workload']): readonly WorkloadName[] {
   if (workload === undefined) return []
   return Array.isArray(workload) ? (workload as readonly WorkloadName[]) : [workload as WorkloadName]
+}
+
+function fieldOf(workload: WorkloadChoice['workload'], index: number): string {
+  return Array.isArray(workload) ? `workload[${index}]` : 'workload'
 }

@@ -9,7 +9,7 @@ import type { WorkloadName } from './upgrade-request.ts'
 export interface ReportRequest {
   run?: string
   workload?: WorkloadName
-  /** Absent: that of the cluster handle. */
+  /** Absent: that of the workload where it has one, else that of the cluster handle. */
   namespace?: string
   /** Requests that others have seen fail, to be shown beside what the run did. */
   failures?: readonly ReportFailure[]

@@ -23,8 +23,8 @@ function issuesOf(request: unknown): readonly RequestIssue[] {
   try {
     parse(request as UpgradeRequest)
   } catch (error) {
-    expect(error).toBeInstanceOf(RequestError)
-    return (error as RequestError).issues
+    if (!(error instanceof RequestError)) throw error
+    return error.issues
   }
   return []
 }
@@ -60,6 +60,23 @@ test('workloads are names, objects, or several of both, each once', () => {
   })
 })
 
+test('the namespace of a workload is that of the request, and agrees with it and with that of the others', () => {
+  const [web, api] = ['web', 'api'].map((name) => ({ ...idNamed('StatefulSet', name), namespace: 'shop' }))
+  expect(parse({ workload: [web!, api!] })).toMatchObject({
+    namespace: 'shop',
+    select: { refs: [idNamed('StatefulSet', 'web'), idNamed('StatefulSet', 'api')] },
+  })
+  expect(parse({ workload: ['sts/db', web!] }).namespace).toBe('shop')
+  expect(parse({ workload: web!, namespace: 'shop' }).namespace).toBe('shop')
+  const hint = 'a request is of one namespace'
+  expect(issuesOf({ workload: web, namespace: 'prod' })).toEqual([
+    { field: 'workload.namespace', message: '"shop" is another namespace than "prod" of namespace', hint },
+  ])
+  expect(issuesOf({ workload: ['sts/db', web, { ...api, namespace: 'prod' }] })).toEqual([
+    { field: 'workload[2].namespace', message: '"prod" is another namespace than "shop" of workload[1].namespace', hint },
+  ])
+})
+
 test('settings go over those of the config, and an undo never rolls back', () => {
   const settings = { maxUnavailable: '25%', readyForMs: 5_000, onFailure: undefined } as unknown as UpgradeRequest['settings'] &
     object
@@ -83,6 +100,7 @@ test.each([
   ['a selector that is none', { labelSelector: 'app=(' }, ['labelSelector']],
   ['a label that a patch changes', { labelSelector: 'controller-revision-hash=x' }, ['labelSelector']],
   ['a namespace', { workload: 'sts/web', namespace: 'Shop' }, ['namespace']],
+  ['a namespace of a workload', { workload: { kind: 'Pod', name: 'a', namespace: 'Shop' } }, ['workload.namespace']],
   ['an image', { workload: 'sts/web', images: { app: 'a b' } }, ['images.app']],
   ['a container', { workload: 'sts/web', images: { 'a/b': 'app:v2' } }, ['images.a/b']],
   ['images of an undo', { workload: 'sts/web', images: { app: 'app:v2' }, undo: {} }, ['images']],

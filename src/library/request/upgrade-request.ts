@@ -1,15 +1,18 @@
 import type { RunSettings } from '../../engine/run.ts'
-import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { WorkloadRef } from '../../plan/plan.ts'
 
-/** `TYPE/NAME` as kubectl has it, such as `statefulset/web`, `sts/web` or `pod/web-0`; or the same as an object, such as a plan has. */
-export type WorkloadName = string | (Pick<WorkloadId, 'kind' | 'name'> & Partial<WorkloadId>)
+/**
+ * `TYPE/NAME` as kubectl has it, such as `statefulset/web`, `sts/web` or `pod/web-0`; or the same as an object, such as a plan has. A
+ * `namespace` in it is that of the request.
+ */
+export type WorkloadName = string | (Pick<WorkloadRef, 'kind' | 'name'> & Partial<WorkloadRef>)
 
 /** What a request is about: workloads and pods by name, or pods by their labels. */
 export interface WorkloadChoice {
   workload?: WorkloadName | readonly WorkloadName[]
   /** In place of `workload`, such as `app=web,tier!=cache`. */
   labelSelector?: string
-  /** Absent: that of the cluster handle. */
+  /** Absent: that of the workloads where they have one, else that of the cluster handle. */
   namespace?: string
 }
 

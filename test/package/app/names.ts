@@ -1,0 +1,75 @@
+/* A program outside of the repository that names the types of what it is given, and of what it gives. */
+import {
+  type Abort,
+  type Advice,
+  type AdviceCode,
+  type AdviceFields,
+  byName,
+  type Clock,
+  type ContainerRestart,
+  createSluice,
+  type Difference,
+  type Entry,
+  type EntryBefore,
+  type EntryReading,
+  type FeedScope,
+  type GonePod,
+  type HeirRule,
+  type JournalStep,
+  type NamedImage,
+  NotOnRecordError,
+  type PlannedUpgrade,
+  type PodResult,
+  type PodStatus,
+  type PodView,
+  type Random,
+  type Reason,
+  type ReasonOf,
+  type Refusal,
+  type RefusalCode,
+  type Report,
+  type RunEvent,
+  type SluiceOptions,
+  type Status,
+  type Sluice,
+  type TimedCall,
+  type Unrecorded,
+  type Warning,
+} from 'sluice'
+
+// What is answered.
+export const unrecordedOf = (abort: Abort): readonly Unrecorded[] => (abort.outcome === 'none' ? abort.unrecorded : [])
+export const warningsOf = ({ warnings }: Report): Warning[] => warnings
+export const restartsOf = ({ restarts = [] }: PodResult): ContainerRestart[] => restarts
+export const stepOf = ({ state }: PodStatus): JournalStep => state
+export const codeOf = ({ code }: Refusal): RefusalCode => code
+export function callOf(event: RunEvent): TimedCall | undefined {
+  return event.type === 'apiCall' ? event : undefined
+}
+
+// The facts of reasons and advice.
+export const differencesOf = ({ differences }: ReasonOf<'template-changed'>): Difference[] => differences
+export const fieldsOf = <Code extends AdviceCode>(_code: Code, fields: AdviceFields[Code]): AdviceFields[Code] => fields
+export function entriesOf(advice: Advice): EntryBefore[] | Entry[] {
+  return 'entries' in advice ? advice.entries : []
+}
+export function formerOf(advice: Advice): NamedImage[] {
+  return advice.code === 'upgrade-to-working-images' ? advice.former : []
+}
+export const read = ({ admin, ...entry }: EntryReading): Entry & { admin: string } => ({ ...entry, admin })
+
+// What is thrown, and what is asked for.
+export const reasonOf = (error: unknown): Reason | undefined => (error instanceof NotOnRecordError ? error.reason : undefined)
+export const statusOf = (sluice: Sluice, { workloads }: PlannedUpgrade): Promise<Status> => sluice.status({ workload: workloads })
+
+// What a program may bring.
+export const isHeir: HeirRule = (gone: GonePod, candidate: PodView) => byName(gone, candidate) && candidate.node !== gone.node
+const watch: FeedScope = 'request'
+const clock: Clock = {
+  now: () => performance.now(),
+  wallNow: () => Date.now(),
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+}
+const random: Random = { next: () => Math.random() }
+export const open = (options: SluiceOptions): Sluice => createSluice({ ...options, watch, clock, random })
