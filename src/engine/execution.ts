@@ -279,6 +279,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     follow(rollout)
     obedience = createObedience({
       ordered,
+      isWriting: ownOrders.isWriting,
       rollout,
       exitWhenPaused: request.exitWhenPaused ?? false,
       onPaused(by) {

@@ -37,8 +37,8 @@ export interface Run {
   readonly result: Promise<RunResult>
   /**
    * Starts no new pod, from now on; pods under way come home. Resolves once that stands on the Lease too, so that it holds for whoever
-   * goes on with the run. Rejects with a RunOverError where the run has ended, and with a KubeError or a RunError where it could not be
-   * written: the run is paused all the same.
+   * goes on with the run; with `endWhenPaused` the run ends only then. Rejects with a RunOverError where the run has ended, and with a
+   * KubeError or a RunError where it could not be written: the run is paused all the same, or ends so, and the same request goes on.
    */
   pause(): Promise<void>
   /**

@@ -6,11 +6,13 @@ import { readLease } from '../../src/engine/leases/read-lease.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { ORDER_ANNOTATION, orderFor, readOrder } from '../../src/engine/orders/order.ts'
-import { RunOverError } from '../../src/engine/orders/own-orders.ts'
+import type { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { prepareRun, type PreparedRun } from '../../src/engine/run.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import type { RunEvent } from '../../src/engine/events.ts'
+import { type OwnOrder, RunOverError } from '../../src/engine/orders/own-orders.ts'
 import { type Actor, isIn, openStage, type Stage } from './stage.ts'
 
 /* Orders that a run is given by the process that it runs in. */
@@ -228,3 +230,123 @@ test('a run that is over hears no order', async () => {
   const lease = await stage.ask(stage.client.get(leasePath(NAMESPACE, leaseName({ ...STATEFUL_SET, name: NAME }))))
   expect(JSON.stringify(lease)).not.toContain('ann@desk')
 })
+
+const ENDING = { ...REQUEST, exitWhenPaused: true }
+
+/** A run that ends when paused, whose process gives it orders at an event. */
+async function ending(
+  isAt: (event: RunEvent) => boolean,
+  orders: readonly OwnOrder[],
+  before = (_stage: Stage): void => {},
+  through = (client: KubeClient): KubeClient => client,
+) {
+  const stage = await openStage(plainScene({ pods: 3 }))
+  const answers: Promise<string>[] = []
+  let run: PreparedRun | undefined
+  const actor = stage.start(ENDING, async (ports) => {
+    const onEvent = (event: RunEvent): void => {
+      ports.onEvent(event)
+      if (answers.length > 0 || !isAt(event)) return
+      before(stage)
+      const given = orders.map((order) => run!.order(order, 'ann@desk'))
+      const told = given.map((one) =>
+        one.then(
+          () => 'written',
+          (error: Error) => error.name,
+        ),
+      )
+      answers.push(...told)
+    }
+    run = await prepareRun(ENDING, { ...ports, client: through(ports.client), onEvent })
+    return run
+  })
+  return { stage, actor, answers, run: () => run! }
+}
+
+const isStarted = ({ type }: RunEvent): boolean => type === 'started'
+const isPodDone = (event: RunEvent): boolean => event.type === 'podState' && event.to === 'done'
+const isPaused = ({ type }: RunEvent): boolean => type === 'paused'
+
+test.each([
+  { at: 'it starts', isAt: isStarted, pods: 0 },
+  { at: 'a pod is done', isAt: isPodDone, pods: 1 },
+])('a pause when $at, with nothing under way, ends a run only once it stands on the Lease', async ({ isAt, pods }) => {
+  const bed = await ending(isAt, ['pause'])
+  const { stage, actor, answers } = bed
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor), await stage.ask(Promise.all(answers))]).toEqual(['paused', pods, ['written']])
+  expect(actor.events.filter(isPaused)).toHaveLength(1)
+  expect(await standing(bed)).toMatchObject({ order: 'pause', by: 'ann@desk', runs: [runOf(actor)] })
+
+  const next = stage.start(ENDING)
+  await stage.until(() => next.end !== undefined)
+  expect([next.end?.outcome, runOf(next), started(next)]).toEqual(['paused', runOf(actor), 0])
+})
+
+test('a pause that cannot be written ends a run that is to end when paused, once that is known', async () => {
+  const { stage, actor, answers } = await ending(isStarted, ['pause'], (one) => one.stopApiServer(25_000))
+  await stage.until(() => answers.length > 0)
+  expect(await stage.ask(answers[0]!)).toBe('KubeError')
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['paused', 0])
+})
+
+test('nor does an API server that never answers again keep the run from its end', async () => {
+  const { stage, actor, answers } = await ending(isStarted, ['pause'], (one) => one.silenceApiServer(3_600_000))
+  await stage.until(() => answers.length > 0)
+  expect(await stage.ask(answers[0]!)).toBe('KubeError')
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['paused', 0])
+})
+
+test('an interrupt while the pause is on its way ends the run at once', async () => {
+  const { stage, actor, answers } = await ending(isStarted, ['pause'], (one) => one.silenceApiServer(20_000))
+  await stage.until(() => actor.events.some(isPaused))
+  const at = actor.events.at(-1)!.atMs
+  actor.interrupt()
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end?.outcome).toBe('interrupted')
+  expect(actor.events.at(-1)!.atMs - at).toBeLessThan(15_000)
+  expect(await stage.ask(answers[0]!)).toMatch(/^(KubeError|RunOverError)$/)
+})
+
+test('a resume while the pause is on its way lets the run go on, and the rest in between ends nothing', async () => {
+  const bed = await ending(isStarted, ['pause', 'resume'])
+  const { stage, actor, answers } = bed
+  await stage.until(() => actor.end !== undefined)
+  expect(await stage.ask(Promise.all(answers))).toEqual(['written', 'written'])
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+})
+
+test.each([
+  { last: 'pause', orders: ['pause'], outcome: 'paused', pods: 0 },
+  { last: 'resume', orders: ['pause', 'resume'], outcome: 'done', pods: 3 },
+] as const)(
+  'a $last that is written counts for the end also while this owner cannot read it',
+  async ({ orders, outcome, pods }) => {
+    let patches = 0
+    let isCut = false
+    const { stage, actor } = await ending(
+      isStarted,
+      orders,
+      () => {},
+      (client) => ({
+        ...client,
+        async get(path, options) {
+          if (isCut && path.includes('/leases/')) throw new KubeError('cut', { kind: 'ambiguous', method: 'GET', path })
+          return client.get(path, options)
+        },
+        async patch(path, ...rest) {
+          const answer = await client.patch(path, ...rest)
+          if (path.includes('/leases/')) isCut = (patches += 1) === orders.length
+          return answer
+        },
+      }),
+    )
+    await stage.until(() => isCut)
+    await stage.pass(6_000)
+    isCut = false
+    await stage.until(() => actor.end !== undefined)
+    expect([actor.end?.outcome, started(actor)]).toEqual([outcome, pods])
+  },
+)

@@ -6,14 +6,18 @@ interface Bed {
   obedience: Obedience
   /** What stands on the Lease from now on. */
   order(given: Given | undefined): void
+  /** Orders are on their way there. */
+  write(isWriting: boolean): void
   told: string[]
 }
 
 function createBed(exitWhenPaused = false): Bed {
   const told: string[] = []
   let present: Given | undefined
+  let isWriting = false
   const obedience = createObedience({
     ordered: () => present,
+    isWriting: () => isWriting,
     rollout: {
       pause: (reason) => told.push(`pause: ${reason.code}`),
       resume: () => told.push('resume'),
@@ -29,6 +33,10 @@ function createBed(exitWhenPaused = false): Bed {
     told,
     order(given) {
       present = given
+      obedience.look()
+    },
+    write(now) {
+      isWriting = now
       obedience.look()
     },
   }
@@ -81,4 +89,31 @@ test('a run that is to end when paused ends at rest, and not before', () => {
   expect(told.at(-1)).toBe('pause: run-paused')
   obedience.rest()
   expect(told.slice(2)).toEqual(['paused', 'ended by ann', 'hold: pause-ends-run'])
+})
+
+test('while an order is on its way a rest ends nothing; after that it is asked for anew, and ends the run once', () => {
+  const { order, write, obedience, told } = createBed(true)
+  write(true)
+  order(pause)
+  obedience.rest()
+  obedience.rest()
+  order(pause)
+  expect(told.splice(0)).toEqual(['ordered pause ann', 'pause: run-paused', 'paused'])
+  write(false)
+  expect(told.splice(0)).toEqual(['pause: run-paused'])
+  obedience.rest()
+  obedience.rest()
+  write(false)
+  expect(told).toEqual(['ended by ann', 'hold: pause-ends-run'])
+})
+
+test('a rest that has ended nothing is forgotten with its pause', () => {
+  const { order, write, obedience, told } = createBed(true)
+  write(true)
+  order(pause)
+  obedience.rest()
+  order(undefined)
+  write(false)
+  obedience.rest()
+  expect(told.slice(3)).toEqual(['ordered resume', 'resume'])
 })

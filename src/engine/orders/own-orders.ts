@@ -33,6 +33,11 @@ export interface OwnOrders {
    * a resume does not. A pause that is not written holds until a resume that is given here is written: no other process knows of it.
    */
   give(order: OwnOrder, by: string): Promise<void>
+  /**
+   * An order of this process is neither on the Leases yet nor known not to come there, or is a resume that is not read there yet. Once
+   * that is over, `onOrder` is called.
+   */
+  isWriting(): boolean
   /** The run is on record, and hears orders that stand on its Leases. */
   begin(run: BegunRun): void
   /** How the run ends is decided. */
@@ -65,6 +70,8 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
   /** What counts here, whether it is written or not. */
   let local: Given | undefined
   let writing: Promise<void> = Promise.resolve()
+  /** As `isWriting` counts them. */
+  let unwritten = 0
 
   async function write(order: OwnOrder, by: string): Promise<void> {
     const { run, refs } = await beginning.promise
@@ -82,13 +89,22 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
   }
 
   /** What is written counts here until this owner has read it there: in between it would be as if nothing had been ordered. */
-  async function heard(given: Given | undefined): Promise<void> {
-    for (;;) {
-      const isHeard = await (begun?.hear() ?? true)
-      if (isHeard) break
+  async function heard(order: OwnOrder, given: Given | undefined): Promise<void> {
+    let isHeard = await (begun?.hear() ?? true)
+    // A rest waits no longer for a pause that stands there, read or not; one that is lifted ends no run until that is read.
+    const isEarly = !isHeard && order !== 'resume'
+    if (isEarly) arrived()
+    while (!isHeard) {
       await pause(clock, LOOK_EVERY_MS, over.signal)
+      isHeard = await (begun?.hear() ?? true)
     }
     if (local === given) local = undefined
+    if (isEarly) begun?.onOrder()
+    else arrived()
+  }
+
+  function arrived(): void {
+    unwritten -= 1
     begun?.onOrder()
   }
 
@@ -102,13 +118,20 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
       // A resume counts once no Lease says that the run is paused: who reads that there must find it so.
       const given = order === 'resume' || local?.order === 'abort' ? local : { order, by }
       local = given
+      unwritten += 1
       begun?.onOrder()
       // One after another: what is given last is what stands there last.
       const mine = writing.then(() => write(order, by))
       writing = mine.catch(() => {})
-      await mine
-      void heard(given)
+      try {
+        await mine
+      } catch (error) {
+        arrived()
+        throw error
+      }
+      void heard(order, given)
     },
+    isWriting: () => unwritten > 0,
     begin(run) {
       begun = run
       beginning.resolve(run)
