@@ -182,6 +182,142 @@ test('a first list that is refused rejects all that wait for it, and leaves noth
   expect([observation.size, clock.pending()]).toEqual([0, 0])
 })
 
+/** Everything fails with this, until it is given another. */
+function failing(api: ReturnType<typeof bed>['api']) {
+  const fail = (status?: number): void => {
+    api.faults.before = (method, path) => {
+      if (method !== 'LIST') return
+      const answer = status === undefined ? {} : { status }
+      throw new KubeError(`no list: ${status ?? 'refused'}`, { kind: 'definite', method: 'GET', path, ...answer })
+    }
+  }
+  const answer = (): void => void (api.faults.before = () => {})
+  return { fail, answer }
+}
+
+/** How a call has ended, and when. */
+function noted<T>(clock: ReturnType<typeof bed>['clock'], call: Promise<T>) {
+  const note: { is: string; at: number; value?: T; error?: unknown } = { is: 'open', at: 0 }
+  void call.then(
+    (value) => Object.assign(note, { is: 'in', at: clock.now(), value }),
+    (error: unknown) => Object.assign(note, { is: 'rejected', at: clock.now(), error }),
+  )
+  return note
+}
+
+test('a user that joins a list that others have long waited for has its own time: the feed is opened again', async () => {
+  const { api, clock, observation, open, put } = bed()
+  const { fail, answer } = failing(api)
+  fail()
+  const beganAt = clock.now()
+  const first = noted(clock, open())
+  await clock.advance(58_000)
+  const others = [noted(clock, open()), noted(clock, open())]
+  await clock.advance(10_000)
+  expect([first.is, ...others.map(({ is }) => is), observation.size]).toEqual(['rejected', 'open', 'open', 1])
+  expect(first.at - beganAt).toBeGreaterThanOrEqual(60_000)
+  answer()
+  await clock.advance(10_000)
+  expect([...others.map(({ is }) => is), observation.size]).toEqual(['in', 'in', 1])
+  put('web-1')
+  await clock.settle()
+  for (const { value } of others)
+    expect(value!.events().filter((one) => one.startsWith('added'))).toEqual(['added web-0', 'added web-1'])
+  for (const { value } of others) await value!.feed.stop()
+  expect([observation.size, clock.pending()]).toEqual([0, 0])
+})
+
+test.each([undefined, 503, 429])(
+  'each is rejected when its own time is over, with the last error (%s), and leaves nothing',
+  async (status) => {
+    const { api, clock, observation, open } = bed()
+    const { fail } = failing(api)
+    fail(status)
+    const beganAt = clock.now()
+    const notes = [noted(clock, open())]
+    await clock.advance(50_000)
+    notes.push(noted(clock, open()))
+    await clock.advance(8_000)
+    notes.push(noted(clock, open()))
+    await clock.advance(70_000)
+    const message = `no list: ${status ?? 'refused'}`
+    expect(notes).toMatchObject(notes.map(() => ({ is: 'rejected', error: { message } })))
+    expect(notes.slice(1).map(({ at }) => at - beganAt)).toEqual([110_000, 118_000])
+    expect([observation.size, clock.pending()]).toEqual([0, 0])
+  },
+)
+
+test('where nobody answers any more, a user whose feed was opened again hears why the one before it failed', async () => {
+  const { api, clock, observation, open } = bed()
+  failing(api).fail()
+  const beganAt = clock.now()
+  const { get } = api.client
+  let last = ''
+  api.client.get = (path, options = {}) => {
+    if (clock.now() - beganAt < 60_000) return get(path, options)
+    const isLast = last === ''
+    last ||= `refused after ${clock.now() - beganAt} ms`
+    if (isLast) return Promise.reject(new KubeError(last, { kind: 'definite', method: 'GET', path }))
+    return new Promise((_, reject) => options.signal?.addEventListener('abort', () => reject(new Error('stopped'))))
+  }
+  void noted(clock, open())
+  await clock.advance(58_000)
+  const second = noted(clock, open())
+  await clock.advance(60_000)
+  expect(second).toMatchObject({ is: 'rejected', at: beganAt + 118_000, error: { message: last } })
+  expect([last, observation.size, clock.pending()]).toEqual([expect.stringContaining('refused after 6'), 0, 0])
+})
+
+test('the time for the first list counts for the one that is of now', async () => {
+  const { api, clock, open } = bed()
+  failing(api).fail()
+  const beganAt = clock.now()
+  const first = noted(clock, open())
+  await clock.advance(10_000)
+  const second = noted(clock, open())
+  await clock.advance(10_000)
+  let lists = 0
+  api.faults.before = (method, path) => {
+    if (method !== 'LIST' || (lists += 1) === 1) return
+    throw new KubeError('no second list', { kind: 'ambiguous', method: 'GET', path })
+  }
+  await clock.advance(60_000)
+  expect([first.is, second]).toMatchObject(['in', { is: 'rejected', at: beganAt + 70_000, error: { message: 'no second list' } }])
+})
+
+test.each([401, 403, 404, 422])('control: an answer of %i to a feed that is opened again rejects at once', async (status) => {
+  const { api, clock, observation, open } = bed()
+  const { fail } = failing(api)
+  fail()
+  const beganAt = clock.now()
+  const first = noted(clock, open())
+  await clock.advance(58_000)
+  const second = noted(clock, open())
+  await clock.advance(1_000)
+  fail(status)
+  await clock.advance(10_000)
+  expect([first, second]).toMatchObject([{ error: { status } }, { error: { status } }])
+  expect(second.at - beganAt).toBeLessThan(66_000)
+  expect([observation.size, clock.pending()]).toEqual([0, 0])
+})
+
+test('a user that leaves by its signal while the feed is opened again leaves nothing', async () => {
+  const { api, clock, observation } = bed()
+  const { fail } = failing(api)
+  fail()
+  const user = { onEvent() {}, onError() {} }
+  const controller = new AbortController()
+  const first = noted(clock, observation.open({ path: PODS, decode: podRecord }, user))
+  await clock.advance(58_000)
+  const second = noted(clock, observation.open({ path: PODS, decode: podRecord }, { ...user }, controller.signal))
+  await clock.advance(10_000)
+  expect([first.is, second.is]).toEqual(['rejected', 'open'])
+  controller.abort(new Error('enough'))
+  await clock.settle()
+  expect(second).toMatchObject({ is: 'rejected', error: { message: 'enough' } })
+  expect([observation.size, clock.pending()]).toEqual([0, 0])
+})
+
 test('a user that waits for a change has a silent watch looked after for all', async () => {
   const { clock, open, calls } = bed()
   let isAwaited = false

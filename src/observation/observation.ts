@@ -1,6 +1,7 @@
+import { KubeError } from '../kube/errors.ts'
 import type { ObjectRecord } from '../kube/reflector.ts'
 import type { Feed, FeedRequest, FeedUser } from './feed.ts'
-import { createSharedFeed, type FeedPorts, type SharedFeed } from './shared-feed.ts'
+import { createSharedFeed, type FeedPorts, JOINED_WITHIN_MS, type SharedFeed } from './shared-feed.ts'
 
 /**
  * How much a feed lists:
@@ -39,29 +40,53 @@ export function createObservation({ scope, ...ports }: ObservationOptions): Shar
   /** By what reads the objects: two users that read them differently have nothing to share. */
   const byDecode = new Map<unknown, Feeds>()
 
+  function sharedFeed<R extends ObjectRecord, C, I>(
+    request: FeedRequest<R, C, I>,
+  ): { shared: SharedFeed<R, C, I>; isNew: boolean } {
+    const feeds = byDecode.get(request.decode) ?? new Map<string, SharedFeed<never, unknown, unknown>>()
+    byDecode.set(request.decode, feeds)
+    const key = JSON.stringify([request.path, request.labelSelector, request.fieldSelector])
+    // The records of a feed are what its `decode` gives.
+    const known = feeds.get(key) as SharedFeed<R, C, I> | undefined
+    if (known !== undefined) return { shared: known, isNew: false }
+    const shared = createSharedFeed<R, C, I>(ports, request, () => {
+      feeds.delete(key)
+      if (feeds.size === 0) byDecode.delete(request.decode)
+    })
+    feeds.set(key, shared as unknown as SharedFeed<never, unknown, unknown>)
+    return { shared, isNew: true }
+  }
+
   return {
     scope,
     ports,
     get size() {
       return Array.from(byDecode.values(), (feeds) => feeds.size).reduce((sum, one) => sum + one, 0)
     },
-    open<R extends ObjectRecord, C, I>(
+    async open<R extends ObjectRecord, C, I>(
       request: FeedRequest<R, C, I>,
       user: FeedUser<R, C>,
       signal?: AbortSignal,
     ): Promise<Feed<R, I>> {
-      const feeds = byDecode.get(request.decode) ?? new Map<string, SharedFeed<never, unknown, unknown>>()
-      byDecode.set(request.decode, feeds)
-      const key = JSON.stringify([request.path, request.labelSelector, request.fieldSelector])
-      // The records of a feed are what its `decode` gives.
-      const known = feeds.get(key) as SharedFeed<R, C, I> | undefined
-      if (known !== undefined) return known.join(user, signal)
-      const shared = createSharedFeed<R, C, I>(ports, request, () => {
-        feeds.delete(key)
-        if (feeds.size === 0) byDecode.delete(request.decode)
-      })
-      feeds.set(key, shared as unknown as SharedFeed<never, unknown, unknown>)
-      return shared.join(user, signal)
+      const endsAt = ports.clock.now() + JOINED_WITHIN_MS
+      let before: Error | undefined
+      for (;;) {
+        const { shared, isNew } = sharedFeed(request)
+        try {
+          return await shared.join(user, { signal, leftMs: endsAt - ports.clock.now(), before })
+        } catch (error) {
+          // Found by a reviewer: a run was told after 4 s that there is no list, since another had waited for 62 s.
+          if (isNew || !shared.hasFailed() || !isPassing(error) || ports.clock.now() >= endsAt) throw error
+          before = error
+        }
+      }
     },
   }
+}
+
+/** No answer, or one that says nothing of what was asked for: the same request may be answered a moment later. */
+function isPassing(error: unknown): error is KubeError {
+  if (!(error instanceof KubeError)) return false
+  const { status } = error
+  return status === undefined || status >= 500 || status === 429
 }

@@ -7,12 +7,20 @@ import type { Random } from '../ports/random.ts'
 import type { Feed, FeedRequest, FeedUser } from './feed.ts'
 
 /** A user that joins has a list of now within this, or is told that there is none. */
-const JOINED_WITHIN_MS = 60_000
+export const JOINED_WITHIN_MS = 60_000
 
 export interface FeedPorts {
   client: KubeClient
   clock: Clock
   random: Random
+}
+
+export interface JoinOptions {
+  signal: AbortSignal | undefined
+  /** What is left of this user's time, where it is not the first to ask: whoever began the list had another. */
+  leftMs: number
+  /** Why the feed before this one has failed. */
+  before: Error | undefined
 }
 
 /** One list-and-watch with its users. */
@@ -21,10 +29,12 @@ export interface SharedFeed<R extends ObjectRecord, C, I> {
    * Rejects where there is no list to be had: for lack of rights, or for so long; and with the reason of the signal, which takes the
    * user out again.
    */
-  join(user: FeedUser<R, C>, signal?: AbortSignal): Promise<Feed<R, I>>
+  join(user: FeedUser<R, C>, options: JoinOptions): Promise<Feed<R, I>>
+  /** The first list was not to be had: no user was told of an object, and whoever has time left needs another feed. */
+  hasFailed(): boolean
 }
 
-/** Begins with the first user. `onUnused`: the last user has left, or the first list was not to be had. */
+/** Begins with the first user. `onUnused`, once: the last user has left, or the first list was not to be had. */
 export function createSharedFeed<R extends ObjectRecord, C, I>(
   { client, clock, random }: FeedPorts,
   { createIndex, ...collection }: FeedRequest<R, C, I>,
@@ -36,6 +46,8 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
   const index = createIndex?.()
   let lastError: Error | undefined
   let started: Promise<void> | undefined
+  let failed = false
+  let isUsed = true
   const reflector = createReflector<R>({
     client,
     clock,
@@ -68,9 +80,14 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     }
   }
 
+  function close(): void {
+    if (isUsed) onUnused()
+    isUsed = false
+  }
+
   async function leave(user: FeedUser<R, C>): Promise<void> {
     if (!users.delete(user) || users.size > 0) return
-    onUnused()
+    close()
     await reflector.stop()
   }
 
@@ -96,25 +113,40 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     }
   }
 
-  async function joined(user: FeedUser<R, C>, feed: Feed<R, I>): Promise<void> {
+  async function joined(user: FeedUser<R, C>, feed: Feed<R, I>, { leftMs, before }: JoinOptions): Promise<void> {
+    const endsAt = clock.now() + leftMs
+    const inTime = (work: () => Promise<unknown>): Promise<boolean> => withinLimit(clock, endsAt - clock.now(), work)
+    const noList = (): Error =>
+      lastError ?? before ?? new Error(`${collection.path}: no list within ${JOINED_WITHIN_MS / 1000} s`)
+    const isFirst = started === undefined
     if (started === undefined) {
       started = reflector.start()
-      return started
+      // Before any user is told: one that opens the feed again must not find this one.
+      started.catch(() => {
+        failed = true
+        close()
+      })
+      if (before === undefined) return started
     }
     for (const record of reflector.records().values()) tell(user, () => user.onEvent({ type: 'added', record }, undefined))
-    await started
+    const beginning = started
+    if (!(await inTime(() => beginning))) throw noList()
+    await beginning
+    // Its list was begun after it came.
+    if (isFirst) return
     // What the others know may lag by as much as their watch does, and a run begins with what is so now.
-    const isIn = await withinLimit(clock, JOINED_WITHIN_MS, feed.refresh)
-    if (!isIn || !reflector.isCurrent())
-      throw lastError ?? new Error(`${collection.path}: no list within ${JOINED_WITHIN_MS / 1000} s`)
+    const isIn = await inTime(feed.refresh)
+    if (!isIn || !reflector.isCurrent()) throw noList()
   }
 
   return {
-    async join(user, signal) {
+    hasFailed: () => failed,
+    async join(user, options) {
+      const { signal } = options
       users.add(user)
       joining.add(user)
       const feed = feedOf(user)
-      const begun = joined(user, feed)
+      const begun = joined(user, feed, options)
       try {
         await (signal === undefined ? begun : unlessAborted(begun, signal))
         return feed
