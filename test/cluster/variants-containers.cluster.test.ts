@@ -47,7 +47,10 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
       objects: [statefulSet({ name: 'web', namespace: name, replicas: 2, probe: false })],
       app: 'web',
       count: 2,
+      // A process takes its time to listen, which nobody tells of here.
+      config: { rollout: { readyFor: '3s' } },
     })
+    await waitUntilServing(bed)
     await upgrade('sts/web', 'app=localhost/app:v2')
     expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
   })
