@@ -11,19 +11,12 @@ const DECIDING = /^(machines|src\/(reasons|ports|pods|journal|plan|observation|w
 const STATES_INPUT = /^src\/(pods\/image|engine\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
 /** These read what a kubelet, an API server, a parser or the file system writes, or leave out a cause that is said already. */
 const READS_OTHERS = /^src\/((kube|config)\/|pods\/(witness|image-pulls)\.ts$|cli\/(failures|run\/report-files)\.ts$)/
-const SENTENCE = /[a-z]{2,} [a-z]{2,}/
-const SEARCHES = new Set([
-  'test',
-  'exec',
-  'match',
-  'matchAll',
-  'search',
-  'includes',
-  'startsWith',
-  'endsWith',
-  'indexOf',
-  'split',
-])
+/** Two words, with or without values between them. */
+const SENTENCE = /[a-z]{2,}(?: ◊)* [a-z]{2,}/
+const SEARCHES = new Set(
+  'test exec match matchAll search includes startsWith endsWith indexOf lastIndexOf split replace replaceAll'.split(' '),
+)
+const COMPARES = new Set(['===', '!==', '==', '!='])
 const MESSAGE = /^(message|hint|said|detail|instructions|reasonWords|adviceLines|shortWords)$/
 
 interface Node {
@@ -56,48 +49,90 @@ function children(node: Node): Node[] {
     .filter((one): one is Node => typeof one === 'object' && one !== null)
 }
 
-function isMessage(node: Node | undefined): boolean {
+/** A message, by its name, the names that it was given, or as the text of an error. */
+function isMessage(node: Node | undefined, aliases: ReadonlySet<string>): boolean {
   if (node === undefined) return false
-  if (node.type === 'Identifier') return MESSAGE.test(node.name ?? '')
-  if (node.type === 'MemberExpression') return isMessage(node.property) || isMessage(node.object)
-  if (node.type === 'CallExpression') return isMessage(node.callee)
-  return node.type === 'ChainExpression' && isMessage(node.expression as Node)
+  const is = (one: Node | undefined): boolean => isMessage(one, aliases)
+  if (node.type === 'Identifier') return MESSAGE.test(node.name ?? '') || aliases.has(node.name ?? '')
+  if (node.type === 'MemberExpression') return is(node.property) || is(node.object)
+  if (node.type === 'CallExpression')
+    return is(node.callee) || (node.callee?.name === 'String' && isErrorName(node.arguments?.[0]))
+  return node.type === 'ChainExpression' && is(node.expression as Node)
 }
 
-function isSearch({ type, callee, arguments: given = [] }: Node): boolean {
+function isErrorName(node: Node | undefined): boolean {
+  return node?.type === 'Identifier' && /^(error|cause)$/i.test(node.name ?? '')
+}
+
+/** Names under which a file has a message: `{ message: text }`, `const text = error.message`. */
+function aliasesIn(node: Node, found = new Set<string>()): Set<string> {
+  const { type, key, value, id, init } = node as Node & { key?: Node; id?: Node; init?: Node }
+  const name = (value as Node | undefined)?.name
+  if (type === 'Property' && MESSAGE.test(key?.name ?? '') && name !== undefined && isPattern(node)) found.add(name)
+  if (type === 'VariableDeclarator' && id?.name !== undefined && init?.type === 'MemberExpression')
+    if (MESSAGE.test(init.property?.name ?? '')) found.add(id.name)
+  for (const child of children(node)) {
+    if (child.type === 'ObjectPattern') for (const one of children(child)) one['isPattern'] = true
+    aliasesIn(child, found)
+  }
+  return found
+}
+
+function isPattern(node: Node): boolean {
+  return node['isPattern'] === true
+}
+
+function isString(node: Node | undefined): boolean {
+  return node?.type === 'TemplateLiteral' || (node?.type === 'Literal' && typeof node.value === 'string' && node.value !== '')
+}
+
+/** A message that is searched in, compared with a text, or branched on. */
+function isSearch(node: Node, aliases: ReadonlySet<string>): boolean {
+  const { type, callee, arguments: given = [], left, right, operator, discriminant } = node as Node & Record<string, Node>
+  const is = (one: Node | undefined): boolean => isMessage(one, aliases)
+  // A field `said` may be one of two words, which are data.
+  const isText = (one: Node | undefined): boolean => is(one) && one?.property?.name !== 'said' && one?.name !== 'said'
+  if (type === 'SwitchStatement') return isText(discriminant)
+  if (type === 'BinaryExpression' && COMPARES.has(operator as unknown as string))
+    return (isText(left) && isString(right)) || (isText(right) && isString(left))
   if (type !== 'CallExpression' || callee?.type !== 'MemberExpression' || !SEARCHES.has(callee.property?.name ?? '')) return false
-  return isMessage(callee.object) || given.some(isMessage)
+  return is(callee.object) || (given as Node[]).some(is)
 }
 
 /** What a programmer gets to read whose code is wrong is no sentence for an operator. */
 function isThrown({ type, callee }: Node): boolean {
   const name = callee?.name ?? ''
+  if (type === 'CallExpression') return callee?.type === 'Super'
   return type === 'NewExpression' && name.endsWith('Error') && name !== 'RunError' && name !== 'WorkloadError'
 }
 
-function isError({ type, superClass }: Node): boolean {
-  return type === 'ClassDeclaration' && (superClass as Node | null)?.name === 'Error'
-}
-
-function textOf({ type, value }: Node): string | undefined {
-  const text = type === 'TemplateElement' ? (value as { cooked?: string }).cooked : value
-  return type === 'TemplateElement' || (type === 'Literal' && typeof text === 'string') ? (text as string) : undefined
+/** A text, with a mark for each value in it. Parts that are put together by + are one text. */
+function textOf(node: Node): string | undefined {
+  const { type, value, left, right, operator } = node as Node & { left?: Node; right?: Node; operator?: string }
+  if (type === 'Literal') return typeof value === 'string' ? value : undefined
+  if (type === 'TemplateLiteral')
+    return (node['quasis'] as Node[]).map((one) => (one.value as { cooked?: string }).cooked ?? '').join('◊')
+  if (type !== 'BinaryExpression' || operator !== '+') return undefined
+  const [before, after] = [textOf(left!), textOf(right!)]
+  return before === undefined && after === undefined ? undefined : `${before ?? '◊'}${after ?? '◊'}`
 }
 
 function foundIn(file: string): Found[] {
   const source = readFileSync(file, 'utf8')
   const found: Found[] = []
   const isDeciding = DECIDING.test(file) && !STATES_INPUT.test(file)
+  const program = parseAst(source, { lang: 'ts', sourceType: 'module' }) as unknown as Node
+  const aliases = aliasesIn(program)
   const visit = (node: Node, mayState: boolean): void => {
-    const told = mayState || isThrown(node) || isError(node)
+    const told = mayState || isThrown(node)
     const at = (what: Found['what'], text: string): void =>
       void found.push({ file, line: source.slice(0, node.start).split('\n').length, what, text })
     const text = textOf(node)
     if (isDeciding && !told && text !== undefined && SENTENCE.test(text)) at('sentence', text)
-    if (!READS_OTHERS.test(file) && isSearch(node)) at('search', source.slice(node.start, node.start! + 60))
+    if (!READS_OTHERS.test(file) && isSearch(node, aliases)) at('search', source.slice(node.start, node.start! + 60))
     for (const child of children(node)) visit(child, told)
   }
-  visit(parseAst(source, { lang: 'ts', sourceType: 'module' }) as unknown as Node, false)
+  visit(program, false)
   return found
 }
 
@@ -112,9 +147,11 @@ const { files, found } = search()
 for (const { file, line, what, text } of found) console.error(`${file}:${line}: ${what} "${text}": ${WAY_OUT[what]}`)
 if (found.length > 0) process.exit(1)
 
-const PLANTED: [string, Found['what'], string][] = [
+const PLANTED: [file: string, what: Found['what'], source: string][] = [
   ['src/plan/planted-words.ts', 'sentence', "export const planted = 'the pod is gone'"],
-  ['src/engine/planted-words.ts', 'sentence', 'export const planted = (pod: string): string => `${pod} is gone by now`'],
+  ['src/engine/planted-words.ts', 'sentence', 'export const planted = (pod: string): string => `pod ${pod} gone`'],
+  ['src/pods/planted-words.ts', 'sentence', "export const planted = (pod: string): string => 'the pod ' + pod + ' is gone'"],
+  ['src/journal/planted-words.ts', 'sentence', "export class Planted extends Error {\n  told = (): string => 'it is gone'\n}"],
   [
     'src/cli/planted-words.ts',
     'search',
@@ -124,6 +161,13 @@ const PLANTED: [string, Found['what'], string][] = [
     'src/library/planted-words.ts',
     'search',
     "export const planted = ({ said }: { said: string }): boolean => said.includes('gone')",
+  ],
+  ['src/report/planted-words.ts', 'search', "export const planted = (error: Error): boolean => error.message === 'gone'"],
+  ['src/cli/run/planted-words.ts', 'search', "export const planted = ({ message: m }: Error): boolean => m.startsWith('gone')"],
+  [
+    'src/cli/output/planted-words.ts',
+    'search',
+    "export const planted = (error: unknown): boolean => String(error).includes('gone')",
   ],
 ]
 try {

@@ -77,9 +77,10 @@ test('an abort is none where its record stays open, and what is worse stays so',
 })
 
 test('a run is no success where it leaves pods that nobody has looked after, and what is worse stays so', () => {
-  const overlooked = { code: 'overlooked', pods: ['web-2', 'web-0'] }
+  const LEFT = [{ pod: 'web-2' }, { pod: 'web-0' }]
+  const overlooked = { code: 'overlooked', pods: LEFT }
   const ends = (['done', 'aborted', 'needsOperator'] as const).map((outcome) =>
-    withOverlooked({ outcome, reason: BECAUSE }, ['web-2', 'web-0']),
+    withOverlooked({ outcome, reason: BECAUSE }, LEFT),
   )
   expect(ends).toEqual([
     { outcome: 'failed', reason: overlooked },

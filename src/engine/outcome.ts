@@ -1,3 +1,4 @@
+import type { OverlookedPod } from '../reasons/run-reasons.ts'
 import { several } from '../reasons/several.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { PodResult, RunOutcome } from './events.ts'
@@ -62,7 +63,7 @@ export function hasFailedAndGone({ outcome, before }: Pick<PodResult, 'outcome' 
 }
 
 /** Of a run that leaves these pods as they are: nobody has looked after them, and their targets may be drained. */
-export function withOverlooked({ outcome, reason }: Ending, pods: readonly string[]): Ending {
+export function withOverlooked({ outcome, reason }: Ending, pods: readonly OverlookedPod[]): Ending {
   const left: Reason = { code: 'overlooked', pods: [...pods] }
   if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
   return { outcome, reason: several(reason, left) }

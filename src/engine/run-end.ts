@@ -1,3 +1,4 @@
+import type { OverlookedPod } from '../reasons/run-reasons.ts'
 import { several } from '../reasons/several.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import { KubeError } from '../kube/errors.ts'
@@ -33,7 +34,7 @@ export interface RunEnd {
   /** Why the run ends otherwise than its pods do. The first reason counts. */
   because(ending: Ending): void
   /** Pods that nobody has looked after, whatever else there was. */
-  withOverlooked(pods: readonly PodResult[], overlooked: readonly string[]): void
+  withOverlooked(pods: readonly PodResult[], overlooked: readonly OverlookedPod[]): void
   /** An abort is not over, whatever it was to end as: its record could not be closed. */
   withOpenRecord(pods: readonly PodResult[], trouble: Reason, error: unknown): void
   /** What an error means that comes before the pods' turn. Throws one that says nothing of the run. */

@@ -354,7 +354,7 @@ test.each<{ waiting: { reason: string; message?: string }; hopeless: boolean }>(
   const images = [{ container: 'app', image: V2 }]
   const restart = beginRestart(2, baselineOf(podOf(BEFORE), images), images)
   const pod = podOf({ ...WITNESS, running: false, waiting: { reason: waiting, ...(message && { message }) } })
-  const reason = { code: 'container-waiting', container: 'app', waiting, ...(message && { message }) }
+  const reason = { code: 'container-waiting', container: 'app', waiting, ...(message && { said: message }) }
   expect(restartTrouble(restart, pod)).toEqual({ reason, hopeless })
 })
 

@@ -245,7 +245,7 @@ function waitingOf({ name, waitingReason = '', waitingMessage }: ContainerView):
     code: 'container-waiting',
     container: name,
     waiting: waitingReason,
-    ...(waitingMessage ? { message: waitingMessage } : {}),
+    ...(waitingMessage ? { said: waitingMessage } : {}),
   }
 }
 

@@ -2,8 +2,8 @@ import type { NoFields } from './fields.ts'
 
 /** How a pod stands, as observed. */
 export interface PodFacts {
-  /** The kubelet's own reason why a container waits, such as ImagePullBackOff. */
-  'container-waiting': { container: string; waiting: string; message?: string }
+  /** `waiting`: the kubelet's own reason, such as ImagePullBackOff. `said`: in the words of the kubelet. */
+  'container-waiting': { container: string; waiting: string; said?: string }
   'containers-not-ready': { containers: { name: string; waiting?: string }[] }
   /** Condition ContainersReady is not True. */
   'pod-not-ready': NoFields

@@ -14,12 +14,14 @@ export type Subject = { pods: string[] } | { workload: string }
 
 /**
  * Pods that their owner would make anew on other images than the run gives them.
+ * - `pod`: the only one of the owner that the run is about
  * - `made`: the kind of what makes the pods, such as ReplicaSet
  * - `by`: the kind that makes another one of those when its template changes; absent where none does
  * - `images`: those of the template that stay; empty where it is not read
  */
 export interface TemplateDrift {
   owner: string
+  pod?: string
   made: string
   by?: string
   images: NamedImage[]

@@ -3,6 +3,12 @@ import type { Because, Entry, NoFields } from './fields.ts'
 import type { Reason, ReasonOf } from './reason.ts'
 import type { Place, RefusalCode } from './refusals.ts'
 
+/** A pod that no machine of the run has looked after. `workload`: of another workload than those of the run. */
+export interface OverlookedPod {
+  pod: string
+  workload?: string
+}
+
 /** How a run ended, and what it told on its way. */
 export interface RunReasons {
   /** The pods that decided how the run ended, each with its own reason. `failed` is the failure that came before that. */
@@ -12,7 +18,7 @@ export interface RunReasons {
   /** A run ended for several reasons. */
   several: { reasons: Reason[] }
   /** Pods that the run has not looked after: gone while they waited for their turn, or none of the request. */
-  overlooked: { pods: string[] }
+  overlooked: { pods: OverlookedPod[] }
   /** An abort whose record could not be closed: the run is open, and the order stands. */
   'run-not-ended': { because: Reason }
   /** `open` is present where the abort was of another process's run: only its open pods count. */

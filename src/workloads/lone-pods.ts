@@ -36,10 +36,10 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
       ...restartPolicyRefusals(asked, observed),
     ]
     const warnings: Reason[] = []
-    if (asked.length === 0) refusals.push({ code: 'no-image', pod: displayName(ref) })
+    if (asked.length === 0) refusals.push({ code: 'no-image', pod: name })
     if (ownership.type === 'parentless') {
       const { kind: made, name: maker } = ownership.owner
-      const drift: TemplateDrift = { owner: `${displayName(ref)} of ${made.toLowerCase()}/${maker}`, made, images: [] }
+      const drift: TemplateDrift = { pod: name, owner: `${made.toLowerCase()}/${maker}`, made, images: [] }
       if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
       else refusals.push(templateDriftRefusal(drift))
     }

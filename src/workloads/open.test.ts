@@ -232,12 +232,12 @@ describe('opening the owners of pods', () => {
     putPod('a', ownerOf('apps/v1', 'ReplicaSet', 'alone'))
     const [refused] = await openOwners([view('a')], options)
     expect(refused!.assess(v2, [view('a')]).refusals).toEqual([
-      { code: 'template-drift', owner: 'pod/a of replicaset/alone', made: 'ReplicaSet', images: [] },
+      { code: 'template-drift', owner: 'replicaset/alone', pod: 'a', made: 'ReplicaSet', images: [] },
     ])
     const [accepted] = await openOwners([view('a')], { ...options, acceptTemplateDrift: true })
     expect(accepted!.assess(v2, [view('a')])).toMatchObject({
       refusals: [],
-      warnings: [{ code: 'template-unchanged', owner: 'pod/a of replicaset/alone', made: 'ReplicaSet', images: [] }],
+      warnings: [{ code: 'template-unchanged', owner: 'replicaset/alone', pod: 'a', made: 'ReplicaSet', images: [] }],
     })
   })
 
@@ -259,7 +259,7 @@ describe('opening the owners of pods', () => {
   it('needs an image for a bare pod, and one of its containers', async () => {
     putPod('a')
     const [bare] = await openOwners([view('a')], options)
-    expect(bare!.assess([], [view('a')]).refusals).toEqual([{ code: 'no-image', pod: 'pod/a' }])
+    expect(bare!.assess([], [view('a')]).refusals).toEqual([{ code: 'no-image', pod: 'a' }])
     expect(bare!.assess([{ container: 'proxy', image: 'x' }], [view('a')]).refusals).toMatchObject([{ code: 'init-container' }])
     expect(bare!.assess([{ container: 'ap', image: 'x' }], [view('a')]).refusals).toMatchObject([{ code: 'unknown-container' }])
   })

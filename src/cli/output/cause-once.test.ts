@@ -13,7 +13,7 @@ import { runReport } from './run-report.ts'
 /* The cause of a failed pod stands once in the output, at its end, at a terminal and without one. */
 
 const CAUSE = 'container app CrashLoopBackOff: back-off 10s'
-const because = { code: 'container-waiting', container: 'app', waiting: 'CrashLoopBackOff', message: 'back-off 10s' } as const
+const because = { code: 'container-waiting', container: 'app', waiting: 'CrashLoopBackOff', said: 'back-off 10s' } as const
 const SHORT = '✗ web-1 failed: no proof of the restart in time [restart deadline] (out of rotation)'
 
 const renderers: Record<string, (write: (text: string) => void) => Renderer> = {

@@ -36,17 +36,17 @@ describe('an entry of a pod that nobody has looked after', () => {
   const journal = JSON.stringify({ v: 1, run: '1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
 
   test('keeps the run open, and is named: it went while it waited', async () => {
-    expect(await close('out')).toEqual({ overlooked: ['web-2'], ended: [] })
+    expect(await close('out')).toEqual({ overlooked: [{ pod: 'web-2' }], ended: [] })
   })
 
   test('or it lives on, drained, where the selector has lost it', async () => {
     const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: journal } })
-    expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
+    expect(await close('out', pod)).toEqual({ overlooked: [{ pod: 'web-2' }], ended: [] })
   })
 
   test('or with a record that cannot be read, which says neither', async () => {
     const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: '{' } })
-    expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
+    expect(await close('out', pod)).toEqual({ overlooked: [{ pod: 'web-2' }], ended: [] })
   })
 
   // Found by reading: a run of its workload had it under way at that moment.
@@ -74,7 +74,7 @@ test('an entry of a pod that this run is not about, with a record that cannot be
     const found = await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default', aborts: false })
     return [found.ledgers.size, found.overlooked]
   }
-  expect(await left({ kind: 'unreadable', problem: { code: 'record-not-json' } })).toEqual([1, ['web-2']])
+  expect(await left({ kind: 'unreadable', problem: { code: 'record-not-json' } })).toEqual([1, [{ pod: 'web-2' }]])
   expect(await left({ kind: 'none' })).toEqual([0, []])
 })
 
@@ -86,7 +86,7 @@ test('an entry of a pod that is asked for, and of which nothing is told: an abor
   const world = { workloads: [], store: { get: () => observed }, includes: () => true } as unknown as World
   const overlooked = async (aborts: boolean) =>
     (await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default', aborts })).overlooked
-  expect(await overlooked(true)).toEqual(['web-2'])
+  expect(await overlooked(true)).toEqual([{ pod: 'web-2' }])
   expect(await overlooked(false), 'control: a run has a machine for it').toEqual([])
 })
 

@@ -1,3 +1,4 @@
+import type { OverlookedPod } from '../../reasons/run-reasons.ts'
 import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ReadJournal, Term } from '../../pods/glossary.ts'
@@ -38,9 +39,9 @@ export interface LeftOpen {
   ledgers: ReadonlySet<LedgerStore>
   /**
    * Names of pods that may be left drained and that no machine has looked after: they went while they waited for their
-   * turn, or are another request's business. Of another workload with its name, as `api-1 (statefulset/api)`.
+   * turn, or are another request's business.
    */
-  overlooked: string[]
+  overlooked: OverlookedPod[]
   /**
    * Of a workload too that is there, and that is not of this run, nor of one that has come to its end since; in an abort, nor of one
    * that has begun since.
@@ -52,7 +53,7 @@ export interface LeftOpen {
 export async function findLeftOpen({ ledgers, pods, world, client, namespace, aborts }: LookOptions): Promise<LeftOpen> {
   const results = new Map(pods.map((result) => [result.uid, result]))
   const open = new Set<LedgerStore>()
-  const overlooked = new Set<string>()
+  const overlooked = new Map<string, OverlookedPod>()
   const shared = new Set<LedgerStore>()
   const { kinds } = world
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
@@ -72,10 +73,13 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
       const isAskedFor = observed !== undefined && world.includes(observed.pod)
       // An abort that says nothing of it would be over, with its run open.
       const isTold = !aborts && (isAskedFor || (await isOfLater(entry, store.ledger.header)))
-      if (!results.has(entry.uid) && !isTold) overlooked.add(entry.pod + otherWorkload(entry, store.ledger.header))
+      if (!results.has(entry.uid) && !isTold) {
+        const workload = otherWorkload(entry, store.ledger.header)
+        overlooked.set(`${entry.pod} ${workload}`, { pod: entry.pod, ...(workload === undefined ? {} : { workload }) })
+      }
     }
   }
-  return { ledgers: open, overlooked: [...overlooked], shared }
+  return { ledgers: open, overlooked: [...overlooked.values()], shared }
 
   function headers(): Promise<LedgerHeader[]> {
     present ??= listLedgers(client, namespace).then((all) =>
@@ -99,10 +103,10 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
     return false
   }
 
-  function otherWorkload(entry: LedgerEntry, { workloads }: LedgerHeader): string {
-    if (refs.some((ref) => isNamedIn(kinds, ref, podOf(entry)))) return ''
+  function otherWorkload(entry: LedgerEntry, { workloads }: LedgerHeader): string | undefined {
+    if (refs.some((ref) => isNamedIn(kinds, ref, podOf(entry)))) return undefined
     const own = workloads.find((one) => !isPod(one) && isNamedIn(kinds, one, podOf(entry)))
-    return own === undefined ? '' : ` (${displayName(own)})`
+    return own && displayName(own)
   }
 
   /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */

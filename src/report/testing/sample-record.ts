@@ -92,7 +92,7 @@ function accountOf(index: number, startMs: number, way: 'plain' | 'lost' | 'brok
       code: 'container-waiting',
       container: 'app',
       waiting: 'ImagePullBackOff',
-      message: 'Back-off pulling image',
+      said: 'Back-off pulling image',
     } as const
     const reason = { code: 'restart-not-proven', because } as const
     phase('restarting', 14_000, because)

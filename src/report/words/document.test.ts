@@ -39,3 +39,18 @@ test('a code of another version is left as it is', () => {
   const later = { code: 'of-a-later-version', pods: ['web-1'] }
   expect(worded(later, write)).toEqual(later)
 })
+
+test('what a load balancer or a template has is shown as it is, whatever it looks like', () => {
+  const prior = { code: 'error', said: 'weight 5' }
+  const difference = { path: 'spec.template.x', before: { code: 'error', said: 'a' }, after: { command: 'undo', namespace: 'b' } }
+  expect(worded({ targets: [{ target: 'web/web0', prior }], differences: [difference] }, write)).toEqual({
+    targets: [{ target: 'web/web0', prior }],
+    differences: [difference],
+  })
+})
+
+test('no field of a reason is lost under its English', () => {
+  const told = worded({ ...because, said: 'back-off 10s' }, write)
+  expect(told).toEqual({ ...because, said: 'back-off 10s', message: 'container app ErrImagePull: back-off 10s' })
+  expect(worded(told, write)).toEqual(told)
+})

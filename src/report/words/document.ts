@@ -10,9 +10,17 @@ import type { Writing } from './writing.ts'
 export function worded(value: unknown, write: Writing): unknown {
   if (Array.isArray(value)) return value.map((one) => worded(one, write))
   if (typeof value !== 'object' || value === null) return value
-  const parts = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, worded(part, write)]))
+  if (isDifference(value)) return value
+  const parts = Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, key === 'prior' ? part : worded(part, write)]),
+  )
   if (isReason(value)) return { ...parts, message: write.reason(value) }
   return isCommand(value) ? { ...parts, shell: write.command(value) } : parts
+}
+
+/** What a template has stays as it is; so does `prior`, what an adapter has read. */
+function isDifference(value: object): boolean {
+  return 'path' in value && ('before' in value || 'after' in value)
 }
 
 function isReason(value: object): value is Reason {

@@ -1,6 +1,6 @@
 import type { PlanReasons } from '../../reasons/plan-reasons.ts'
 import { standing as standingOf } from './pod-facts.ts'
-import { stayingImages } from './refusals.ts'
+import { drifting, stayingImages } from './refusals.ts'
 import { imageWords } from './images.ts'
 import { agreeing, cause, goneAndDrained, place, podNames, seconds, type WordsOf, type Writing } from './writing.ts'
 
@@ -40,7 +40,7 @@ export const plan: WordsOf<PlanReasons> = {
   'other-image-stays': ({ pods, workload, container, image, templateImage }) =>
     `${podNames(pods)}: container ${container} runs ${image} where the template of ${workload} has ${templateImage ?? 'no image'}; it is left as it is`,
   'template-unchanged': (drift) =>
-    `${drift.owner}: its template is not changed; every pod made later comes up on its images (${stayingImages(drift)})`,
+    `${drifting(drift)}: its template is not changed; every pod made later comes up on its images (${stayingImages(drift)})`,
   'load-balancer-retired': ({ place: retired, run }) =>
     `nothing is drained in ${place(retired)}, which run ${run} has on record: it is retired, as --retired-load-balancer says`,
   'controller-behind': ({ generation, observed }) =>

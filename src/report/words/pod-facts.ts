@@ -18,7 +18,7 @@ const silent = (node: string | undefined): string => (node === undefined ? '' : 
 
 /** How a pod stands, as observed. */
 export const podFacts: WordsOf<PodFacts> = {
-  'container-waiting': ({ container, waiting, message }) => `container ${container} ${waiting}${message ? `: ${message}` : ''}`,
+  'container-waiting': ({ container, waiting, said }) => `container ${container} ${waiting}${said ? `: ${said}` : ''}`,
   'containers-not-ready': ({ containers }) =>
     containers.map(({ name, waiting }) => `container ${name} is not ready${waiting ? ` (${waiting})` : ''}`).join(', '),
   'pod-not-ready': () => 'the pod is not Ready',

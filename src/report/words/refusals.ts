@@ -16,6 +16,11 @@ function driftOf({ made, by }: Readonly<TemplateDrift>): string {
   return `a change of the template of a ${by} makes a new ${made}, which replaces every pod without a drain`
 }
 
+/** What drifts: the pods of the owner, or one of them. */
+export function drifting({ pod, owner }: Readonly<TemplateDrift>): string {
+  return pod === undefined ? owner : `pod/${pod} of ${owner}`
+}
+
 /** Such as `app stays registry/app:v1`. */
 export function stayingImages({ made, images: some }: Readonly<TemplateDrift>): string {
   return some.length === 0 ? `those of its ${made}` : some.map(({ container, image }) => `${container} stays ${image}`).join(', ')
@@ -89,7 +94,7 @@ export const refusals: WordsOf<Refusals> = {
   'min-ready-too-long': ({ workload, minReadyMs, readyDeadlineMs }) =>
     `${workload} has minReadySeconds ${minReadyMs / 1000}, which is not shorter than deadlines.ready (${seconds(readyDeadlineMs)})`,
   'no-address': ({ pod, because }, write) => `pod/${pod}: ${write.reason(because)}`,
-  'no-image': ({ pod }) => `no image was given, and ${pod} has no workload with a template to take it from`,
+  'no-image': ({ pod }) => `no image was given, and pod/${pod} has no workload with a template to take it from`,
   'no-pods': () => 'no pods match',
   'not-in-load-balancer': ({ pod, because }, write) => `pod/${pod}: ${write.reason(because)}`,
   'restart-policy': ({ pods, policy }) =>
@@ -102,7 +107,7 @@ export const refusals: WordsOf<Refusals> = {
   'rollout-in-progress': ({ workload, because }, write) =>
     `${workload} is in the middle of a rollout, which replaces pods: ${write.reason(because)}`,
   'template-drift': (drift) =>
-    `${drift.owner} cannot be upgraded in place with its template: ${driftOf(drift)}. With the pods alone patched, every pod made later comes up on the images of the template (${stayingImages(drift)})`,
+    `${drifting(drift)} cannot be upgraded in place with its template: ${driftOf(drift)}. With the pods alone patched, every pod made later comes up on the images of the template (${stayingImages(drift)})`,
   'unreadable-journal': ({ pod, because }, write) => `pod/${pod}: ${write.reason(because)}`,
   'unsupported-owner': ({ pods, owner, upgrades }) =>
     `${podNames(pods)}: owned by ${owner.kind} ${owner.name} (${owner.apiVersion}), ${OWNERS[upgrades].why}`,

@@ -25,7 +25,7 @@ export const run: WordsOf<RunReasons> = {
     `${upgraded} upgraded, ${already} at the wanted images already${resolved === undefined ? '' : `, ${resolved} resolved by a person`}${left === 0 ? '' : `, ${left} left as ${left === 1 ? 'it is' : 'they are'}`}`,
   several: ({ reasons }, write) => reasons.map((one) => write.reason(one)).join('; '),
   overlooked: ({ pods }) =>
-    `not settled: ${pods.join(', ')}: gone while they waited for their turn, or not of this request. sluice status says what ` +
+    `not settled: ${pods.map(({ pod, workload }) => (workload === undefined ? pod : `${pod} (${workload})`)).join(', ')}: gone while they waited for their turn, or not of this request. sluice status says what ` +
     `may be drained for them; the same command again goes on with those that it asks for, one that names their workload with ` +
     `all, and of a workload that is gone a person says how they stand: sluice resolve pod/NAME --traffic in`,
   'run-not-ended': ({ because }, write) =>

@@ -73,7 +73,7 @@ export const plan: SamplesOf<PlanReasons> = {
   ],
   'template-unchanged': [
     { owner: 'deployment/web', made: 'ReplicaSet', by: 'Deployment', images: OLD_IMAGES },
-    { owner: 'pod/web-0 of replicaset/alone', made: 'ReplicaSet', images: [] },
+    { owner: 'replicaset/alone', pod: 'web-0', made: 'ReplicaSet', images: [] },
   ],
   'load-balancer-retired': [
     { place: { loadBalancer: 'former' }, run: EARLIER_RUN },

@@ -49,7 +49,7 @@ export const refusals: SamplesOf<Refusals> = {
   ],
   'min-ready-too-long': [{ workload: WEB, minReadyMs: 900_000, readyDeadlineMs: 600_000 }],
   'no-address': [{ pod: 'web-0', because: { code: 'pod-without-address', pod: 'web-0' } }],
-  'no-image': [{ pod: 'pod/web-0' }],
+  'no-image': [{ pod: 'web-0' }],
   'no-pods': [{}],
   'not-in-load-balancer': [
     { pod: 'web-0', because: NO_ENTRY, isThere: false },
@@ -86,7 +86,7 @@ export const refusals: SamplesOf<Refusals> = {
   ],
   'template-drift': [
     { owner: 'deployment/web', made: 'ReplicaSet', by: 'Deployment', images: OLD_IMAGES },
-    { owner: 'pod/web-0 of replicaset/alone', made: 'ReplicaSet', images: [] },
+    { owner: 'replicaset/alone', pod: 'web-0', made: 'ReplicaSet', images: [] },
   ],
   'unreadable-journal': [
     { pod: 'web-0', because: UNREADABLE, isOnRecord: true, resolve: resolve('out') },

@@ -36,7 +36,7 @@ export const run: SamplesOf<RunReasons> = {
     { upgraded: 2, already: 0, left: 2 },
   ],
   several: [{ reasons: [{ code: 'not-ready-at-end', pods: ['web-0'] }, { code: 'interrupted' }] }],
-  overlooked: [{ pods: ['web-0', 'web-2'] }],
+  overlooked: [{ pods: [{ pod: 'web-0' }, { pod: 'api-1', workload: 'statefulset/api' }] }],
   'run-not-ended': [{ because: NO_ANSWER }],
   aborted: [
     { by: 'ann', upgraded: 1, old: 2 },

@@ -40,7 +40,7 @@ export const IMAGE_NOT_PULLED: ReasonOf<'container-waiting'> = {
   code: 'container-waiting',
   container: 'app',
   waiting: 'ImagePullBackOff',
-  message: 'Back-off pulling image "registry.example/app:v2"',
+  said: 'Back-off pulling image "registry.example/app:v2"',
 }
 /** Why a pod is on its way back to its former images. */
 export const FAILED: ReasonOf<'restart-not-proven'> = { code: 'restart-not-proven', because: { code: 'container-not-replaced' } }
