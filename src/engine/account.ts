@@ -79,7 +79,7 @@ export function createAccount(): Account {
           operation,
           outcome,
           batch,
-          durationMs,
+          ...(durationMs === undefined ? {} : { durationMs }),
           ...(said === undefined ? {} : { said }),
           ...(reason === undefined ? {} : { reason }),
         })

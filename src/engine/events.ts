@@ -149,8 +149,8 @@ export type RunEventBody =
       outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
       /** Targets in the same wire call. */
       batch: number
-      /** From the moment that the call was asked for until this outcome. */
-      durationMs: number
+      /** From the moment that the call was asked for until this outcome; absent where another process has asked for it. */
+      durationMs?: number
       /** In the words of the adapter. */
       said?: string
       /** What shows the outcome, or stood against the call. */

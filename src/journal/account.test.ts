@@ -60,7 +60,7 @@ const accounts: fc.Arbitrary<PodAccount> = fc.record(
           said: words,
           reason: reasons,
         },
-        { requiredKeys: ['afterMs', 'loadBalancer', 'target', 'effect', 'operation', 'outcome', 'batch', 'durationMs'] },
+        { requiredKeys: ['afterMs', 'loadBalancer', 'target', 'effect', 'operation', 'outcome', 'batch'] },
       ),
       { maxLength: 6 },
     ),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Advice } from '../reasons/advice.ts'
 import type { Reason } from '../reasons/reason.ts'
-import { clipped, StoredAdvice, StoredReason } from './stored-reason.ts'
+import { StoredAdvice, storedReason, StoredReason, storedText } from './stored-reason.ts'
 
 /*
  * What a process tells of its part in a run, for the report; kept in the ledger, beside what a later run needs. No run
@@ -91,7 +91,8 @@ export interface AccountEffect {
   outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
   /** Targets in the same call. */
   batch: number
-  durationMs: number
+  /** Absent where this process has not asked for it. */
+  durationMs?: number
   /** In the words of the adapter. */
   said?: string
   reason?: Reason
@@ -131,6 +132,12 @@ const LONGEST_ADVICE = 1_200
 /** A pod that went to and fro keeps the first and the last of its phases and calls. */
 const KEPT_AT_EACH_END = 15
 const KEPT_WARNINGS = 20
+/** Bytes of a reason: eight processes, and the pods of a ConfigMap with what runs need, have room in 1 MiB. */
+const MOST_OF_PROCESS = 4_000
+const MOST_OF_WARNING = 600
+const MOST_OF_POD = 1_500
+/** What was waited for, or shows the outcome of a call: one pod has up to sixty of them. */
+const MOST_OF_STEP = 600
 
 const Process = z.object({
   v: z.literal(VERSION),
@@ -172,7 +179,7 @@ const Pod = z.object({
         z.number().int(),
         z.number(),
         z.string(),
-        z.number(),
+        z.number().nullable(),
       ])
       .rest(z.object({ said: z.string().exactOptional(), reason: StoredReason.exactOptional() })),
   ),
@@ -195,10 +202,11 @@ export interface AccountContext {
 }
 
 export function writeProcessAccount(account: ProcessAccount): unknown {
-  const warnings = account.warnings.slice(0, KEPT_WARNINGS)
-  return { v: VERSION, ...account, reason: clipped(account.reason), warnings: clipped(warnings) } satisfies z.input<
-    typeof Process
-  >
+  const reason = storedReason(account.reason, MOST_OF_PROCESS)
+  const warnings = account.warnings
+    .slice(0, KEPT_WARNINGS)
+    .map((warning) => ({ ...warning, reason: storedReason(warning.reason, MOST_OF_WARNING) }))
+  return { v: VERSION, ...account, reason, warnings } satisfies z.input<typeof Process>
 }
 
 /** Undefined where it cannot be read. */
@@ -222,11 +230,14 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
     p: endsOf(account.phases, joined).map(({ state, ms, waiting }): z.input<typeof Pod>['p'][number] => {
       const place = STATES.indexOf(state)
       const isTold = waiting !== undefined && (state === 'emptying' || !isPlain)
-      return [place === -1 ? state : place, ms, ...(isTold ? [clipped(waiting)] : [])]
+      return [place === -1 ? state : place, ms, ...(isTold ? [storedReason(waiting, MOST_OF_STEP)] : [])]
     }),
     f: endsOf(account.effects).map((effect): z.input<typeof Pod>['f'][number] => {
       const { loadBalancer, target, said, reason: because } = effect
-      const more = { ...(said === undefined ? {} : { said }), ...(because === undefined ? {} : { reason: because }) }
+      const more = {
+        ...(said === undefined ? {} : { said: storedText(said) }),
+        ...(because === undefined ? {} : { reason: storedReason(because, MOST_OF_STEP) }),
+      }
       const place = targets.findIndex((one) => one.loadBalancer === loadBalancer && one.target === target)
       return [
         effect.afterMs,
@@ -235,8 +246,8 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
         OUTCOMES.indexOf(effect.outcome),
         effect.batch,
         effect.operation,
-        effect.durationMs,
-        ...(Object.keys(more).length === 0 ? [] : [clipped(more)]),
+        effect.durationMs ?? null,
+        ...(Object.keys(more).length === 0 ? [] : [more]),
       ]
     }),
     c: account.restarts.map(({ container, image, containerId, imageId }) => [
@@ -249,7 +260,7 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
       imageId.to ?? null,
     ]),
     ...(outcome === undefined ? {} : { o: outcome }),
-    ...(reason === undefined || isUsual(account) ? {} : { r: clipped(reason) }),
+    ...(reason === undefined || isUsual(account) ? {} : { r: storedReason(reason, MOST_OF_POD) }),
     ...(deadline === undefined ? {} : { d: deadline }),
     ...(proof === undefined ? {} : { w: proof }),
     ...(out === true ? { u: true } : {}),
@@ -291,7 +302,7 @@ export function readPodAccount(value: unknown, { targets, before, after }: Accou
         operation,
         outcome: OUTCOMES[outcome] ?? 'ambiguous',
         batch,
-        durationMs,
+        ...(durationMs === null ? {} : { durationMs }),
         ...more,
       }
     }),

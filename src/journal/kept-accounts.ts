@@ -67,7 +67,7 @@ function kindOf(account: PodAccount | undefined): Kind {
 /** Those of the processes of a run, as they are written: a person's word goes before what a process has done. */
 export function keptProcesses(before: readonly unknown[], told: ProcessAccount): unknown[] {
   const known = before.map((value) => ({ value, account: readProcessAccount(value) }))
-  let lost = known.findLast(({ account }) => account?.lost)?.account?.lost ?? 0
+  let lost = lostOf(before)
   while (known.length >= KEPT_PROCESSES) {
     known.splice(
       Math.max(
@@ -79,4 +79,15 @@ export function keptProcesses(before: readonly unknown[], told: ProcessAccount):
     lost += 1
   }
   return [...known.map(({ value }) => value), writeProcessAccount(lost > 0 ? { ...told, lost } : told)]
+}
+
+/** The same where there is no room for what one more has told: it is counted in the newest that can be read. */
+export function countedAsLost(before: readonly unknown[]): unknown[] {
+  const newest = before.findLastIndex((value) => readProcessAccount(value) !== undefined)
+  return before.map((value, index) => (index === newest ? { ...(value as object), lost: lostOf(before) + 1 } : value))
+}
+
+function lostOf(accounts: readonly unknown[]): number {
+  const known = accounts.map((value) => readProcessAccount(value))
+  return known.findLast((account) => account?.lost)?.lost ?? 0
 }

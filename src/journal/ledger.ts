@@ -5,7 +5,7 @@ import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { issueWords } from './issue-words.ts'
 import { newerVersion } from './newer-version.ts'
-import { StoredReason } from './stored-reason.ts'
+import { storedReason, StoredReason } from './stored-reason.ts'
 
 /*
  * The record of a run: what was asked for, and for every pod its uid, address, targets and prior state, so that what
@@ -92,6 +92,13 @@ export interface RetiredPlace {
   scope: string
 }
 
+export interface Aborted {
+  by: string
+  left: Reason[]
+  /** So many more reasons, which the ledger has not kept. */
+  more?: number
+}
+
 export interface LedgerHeader {
   run: string
   workloads: LedgerWorkload[]
@@ -107,7 +114,7 @@ export interface LedgerHeader {
   /** Nothing is open any more. */
   finishedAt?: string
   /** It was ended by an order: whose, and what of its templates was left as it is. */
-  aborted?: { by: string; left: Reason[] }
+  aborted?: Aborted
   /** Of a finished one: an earlier run of its workloads stays open, for pods that it was not about. That is not taken over by it. */
   part?: true
   /** For the report, one a process, the newest last: see account.ts. Nothing else reads them. */
@@ -138,7 +145,7 @@ const Header = z.object({
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
-  aborted: z.object({ by: z.string(), left: z.array(StoredReason) }).optional(),
+  aborted: z.object({ by: z.string(), left: z.array(StoredReason), more: z.number().exactOptional() }).optional(),
   part: z.literal(true).optional(),
   accounts: z.array(z.unknown()).optional(),
 })
@@ -166,6 +173,16 @@ const utf8 = new TextEncoder()
 export const HEADER_KEY = 'header'
 /** In each ConfigMap, who has begun with it last: every write tests it, so that none that was sent before arrives after. */
 export const FENCE_KEY = 'fence'
+
+/** Templates that an abort has left, of which the header says why, and bytes of each reason. */
+const KEPT_LEFT = 20
+const MOST_OF_LEFT = 600
+
+export function storedAborted({ by, left, more = 0 }: Aborted): Aborted {
+  const others = more + Math.max(0, left.length - KEPT_LEFT)
+  const kept = left.slice(0, KEPT_LEFT).map((reason) => storedReason(reason, MOST_OF_LEFT))
+  return { by, left: kept, ...(others > 0 && { more: others }) }
+}
 
 export function writeHeader(header: LedgerHeader): string {
   return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)

@@ -3,24 +3,71 @@ import type { Advice } from '../reasons/advice.ts'
 import type { Reason } from '../reasons/reason.ts'
 
 /*
- * Reasons as records keep them. A record may be of another version of sluice: a code that this one does not know is kept as it is,
- * and shown with its fields.
+ * Reasons as records keep them, none larger than its record has room for: the output of the run has all of each. A record may be
+ * of another version of sluice: a code that this one does not know is kept as it is, and shown with its fields.
  */
-
-/** Of a text inside of a reason that a record keeps; the output of the run had all of it. */
-const TEXT_LENGTH = 300
 
 export const StoredReason: z.ZodType<Reason> = z.looseObject({ code: z.string() }) as unknown as z.ZodType<Reason>
 export const StoredAdvice: z.ZodType<Advice> = z.looseObject({ code: z.string() }) as unknown as z.ZodType<Advice>
 
-/** The same with its long texts cut. */
-export function clipped<T>(value: T): T {
-  if (typeof value === 'string') return clippedText(value) as T
-  if (Array.isArray(value)) return value.map((one: unknown) => clipped(one)) as T
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, clipped(part)])) as T
+interface Limits {
+  /** Of one list. */
+  entries: number
+  /** Characters of one text. */
+  text: number
+  /** Reasons inside of each other. */
+  depth: number
 }
 
-function clippedText(words: string): string {
-  return words.length > TEXT_LENGTH ? `${words.slice(0, TEXT_LENGTH - 1)}…` : words
+/** Tried one after the other: what has room is kept. */
+const LIMITS: readonly Limits[] = [
+  { entries: 20, text: 300, depth: 6 },
+  { entries: 8, text: 150, depth: 4 },
+  { entries: 3, text: 60, depth: 2 },
+]
+
+const utf8 = new TextEncoder()
+
+/** As much of it as has room in so many bytes: `more` counts what is left out of its lists. */
+export function storedReason(reason: Reason, mostBytes: number): Reason {
+  for (const limits of LIMITS) {
+    const kept = cut(reason, limits)
+    if (utf8.encode(JSON.stringify(kept)).length <= mostBytes) return kept
+  }
+  return tooLong(reason)
+}
+
+export function storedText(text: string, { text: most }: Pick<Limits, 'text'> = LIMITS[0]!): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}
+
+function cut(reason: Reason, limits: Limits, depth = 1): Reason {
+  let more = typeof reason.more === 'number' ? reason.more : 0
+  const part = (value: unknown): unknown => {
+    if (typeof value === 'string') return storedText(value, limits)
+    if (Array.isArray(value)) {
+      more += Math.max(0, value.length - limits.entries)
+      return value.slice(0, limits.entries).map(part)
+    }
+    if (typeof value !== 'object' || value === null || isWhole(value)) return value
+    if (isReason(value)) return depth < limits.depth ? cut(value, limits, depth + 1) : tooLong(value)
+    return parts(value)
+  }
+  const parts = (value: object): object =>
+    Object.fromEntries(Object.entries(value).map(([key, field]) => [key, key === 'prior' ? field : part(field)]))
+  const kept = parts(reason) as Reason
+  return more > 0 ? { ...kept, more } : kept
+}
+
+/** A command of which a part is left out is another command. */
+function isWhole(value: object): boolean {
+  return 'command' in value && typeof value.command === 'string'
+}
+
+function isReason(value: object): value is Reason {
+  return 'code' in value && typeof value.code === 'string'
+}
+
+function tooLong({ code }: Reason): Reason {
+  return { code: 'too-long-for-record', of: storedText(code) }
 }

@@ -130,3 +130,25 @@ test('once the whole stream has come, the store is what the server has, and so i
     { numRuns: 1_000 },
   )
 })
+
+test('a look at one name that is older than what the watch has told of it changes nothing', () => {
+  const record = (uid: string, version: number): Version => ({
+    uid,
+    name: 'web-0',
+    namespace: 'n',
+    resourceVersion: String(version),
+    version,
+  })
+  const store = createObjectStore<Version>()
+  const looked = (records: Version[], version: string) =>
+    store.replace({ records, unreadable: new Set(), version, name: 'web-0' }).map(({ type }) => type)
+  store.apply('ADDED', record('old', 1))
+  store.apply('DELETED', record('old', 2))
+  store.apply('ADDED', record('new', 3))
+  expect(looked([record('old', 1)], '1')).toEqual([])
+  expect(looked([], '2')).toEqual([])
+  expect([...store.records().keys()]).toEqual(['new'])
+  // Control: a later one counts.
+  expect(looked([], '4')).toEqual(['deleted'])
+  expect(looked([record('newest', 5)], '5')).toEqual(['added'])
+})

@@ -91,10 +91,13 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
         if (listed.has(uid) || (name !== undefined && record.name !== name)) continue
         // Made while the list was under way, and known from the answer that made it: the watch will bring it.
         if (!told.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
+        // A look goes on beside the watch, which may have told by now of what was made anew under that name.
+        if (name !== undefined && isOlderVersion(version, record.resourceVersion)) continue
         remove(uid, version)
         events.push({ type: 'deleted', record })
       }
       for (const record of records) {
+        if (name !== undefined && !told.has(record.uid) && isFromBeforeDeletion(record)) continue
         const event = tell(record)
         if (event !== undefined) events.push(event)
       }

@@ -38,8 +38,13 @@ export interface ReasonFields
 /** The codes are a closed set: docs/reasons.md has all of them. */
 export type ReasonCode = keyof ReasonFields
 
+/** Of one that a record has kept: entries that are left out of its lists, all in all. */
+export interface Kept {
+  readonly more?: number
+}
+
 /** A reason with the code, or one of the codes. */
-export type ReasonOf<Code extends ReasonCode> = { [C in Code]: { readonly code: C } & Readonly<ReasonFields[C]> }[Code]
+export type ReasonOf<Code extends ReasonCode> = { [C in Code]: { readonly code: C } & Kept & Readonly<ReasonFields[C]> }[Code]
 
 /**
  * Why something is as it is: a code, and the facts that go with it. Nothing reads its English, which `src/report/words` makes.

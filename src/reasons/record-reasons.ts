@@ -62,6 +62,8 @@ export interface RecordReasons extends RecordProblems {
   'nothing-open-any-more': NoFields
   'since-then': { reason: Reason }
   'left-open-closed-at': { at: string }
+  /** A reason with the code `of` was too long, or too deep, for the record that keeps it. */
+  'too-long-for-record': { of: string }
   'phases-joined': { phases: number }
   /** The answer of a load balancer that cannot be read back. */
   'as-answered': NoFields

@@ -141,7 +141,7 @@ function effectsOf(upgrade: Upgrade): ReportEffect[] {
       outcome: outcome === 'applied' ? 'done' : outcome,
       repeated,
       batch,
-      durationMs,
+      ...(durationMs === undefined ? {} : { durationMs }),
       ...(said === undefined ? {} : { said }),
       evidence: [reason, shown].filter((one) => one !== undefined),
     }

@@ -109,7 +109,8 @@ export interface ReportEffect {
   repeated: boolean
   /** Targets in the same call. */
   batch: number
-  durationMs: number
+  /** From the moment that the call was asked for until this outcome; absent where the process had not asked for it itself. */
+  durationMs?: number
   /** In the words of the adapter. */
   said?: string
   /** What shows that the call did what it should, or what stood against it. */

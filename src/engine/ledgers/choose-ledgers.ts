@@ -56,9 +56,11 @@ export function chooseLedgers(all: readonly PlacedLedger[], { request, world }: 
 
 /** By another who was to end it too, or by who went on with it. */
 function endedMeanwhile(runs: readonly string[], finished: readonly PlacedLedger[]): RunError {
-  const left = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted?.left ?? []) : []))
+  const aborted = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted ?? []) : []))
+  const left = aborted.flatMap((one) => one.left)
+  const others = aborted.reduce((sum, { more = 0 }) => sum + more, 0)
   return left.length > 0
-    ? new RunError('conflict', { code: 'aborted-but', left })
+    ? new RunError('conflict', { code: 'aborted-but', left, ...(others > 0 && { more: others }) })
     : new RunError('aborted', { code: 'run-ended-meanwhile' })
 }
 

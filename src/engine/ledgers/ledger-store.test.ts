@@ -2,6 +2,8 @@ import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, it } from 'vitest'
 import { said } from '../testing/said.ts'
 import { applyPatch, PatchRefused } from '../../journal/testing/json-patch.ts'
+import type { ProcessAccount } from '../../journal/account.ts'
+import { readProcessAccount } from '../../journal/account.ts'
 import type { Ledger, LedgerEntry, PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
 import { ENTRIES_PER_CHUNK } from '../../journal/ledger.ts'
 import type { KubeClient, WriteOptions } from '../../kube/client.ts'
@@ -571,6 +573,72 @@ describe('what a process tells at its end', () => {
     expect(header.finishedAt).toBe(finished.at)
     expect(entries.get('u1')).toEqual(entry('u1'))
     expect(header.accounts).toEqual([expect.objectContaining({ withoutRoom: 2 })])
+  })
+
+  const many = 2_400
+  const broken: ProcessAccount = {
+    ...process,
+    reason: {
+      code: 'pods',
+      pods: Array.from(ledger(many).entries.values(), ({ uid, pod }) => ({ uid, pod, reason: said('it crashed'.repeat(9)) })),
+    },
+    warnings: Array.from({ length: 50 }, () => ({ reason: said('ö'.repeat(9_000)) })),
+  }
+  const resumed = async (client: KubeClient) => {
+    const [found] = await listLedgers(client, NAMESPACE)
+    return resumeLedger(found as PlacedLedger, { client, namespace: NAMESPACE })
+  }
+
+  // Found by a reviewer: a reason names every pod that failed, and the ledger of such a run could not be closed.
+  it('has room for eight processes of a run whose pods have all failed, in 1 MiB', async () => {
+    const { client, refuseLarger } = server()
+    await createLedger(ledger(many), { client, namespace: NAMESPACE })
+    refuseLarger(2 ** 20)
+    const left = Array.from({ length: many }, () => broken.reason)
+    for (let epoch = 1; epoch <= 8; epoch++)
+      await (
+        await resumed(client)
+      ).conclude({
+        told: { ...told(9), process: { ...broken, epoch } },
+        ...(epoch === 8 && { finished: { at: 'then', aborted: { by: 'ann', left } } }),
+      })
+    const { header, entries } = await stored(client)
+    expect(header).toMatchObject({ finishedAt: 'then', aborted: { by: 'ann', more: many - 20 } })
+    expect(header.accounts?.map((value) => readProcessAccount(value)?.epoch)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(readProcessAccount(header.accounts?.[7])).toMatchObject({ reason: { code: 'pods', more: many - 20 } })
+    expect(Buffer.byteLength(JSON.stringify(header))).toBeLessThan(200_000)
+    expect(entries.get('u8')?.accounts).toHaveLength(3)
+  })
+
+  const sizeOf = (configMaps: Map<string, ConfigMap>): number =>
+    Object.values(configMaps.get('sluice-run-abc')!.data).join('').length
+
+  it('that has no room beside those before it is left out, counted as lost, and the run is finished', async () => {
+    const { client, configMaps, refuseLarger } = server()
+    await createLedger(ledger(3), { client, namespace: NAMESPACE })
+    await (await resumed(client)).conclude({ told: { ...told(3), process: { ...process, epoch: 1 } } })
+    refuseLarger(sizeOf(configMaps) + 100)
+    const store = await resumed(client)
+    await store.conclude({ finished, told: { process: { ...process, epoch: 2 }, pods: new Map() } })
+    const { header, entries } = await stored(client)
+    expect(header.finishedAt).toBe(finished.at)
+    expect(header.accounts).toEqual([expect.objectContaining({ epoch: 1, lost: 1 })])
+    expect(entries.get('u1')?.accounts).toHaveLength(1)
+    expect(store.ledger.header).toEqual(header)
+  })
+
+  it('where there is no room for any, not even those before it, none is left', async () => {
+    const { client, configMaps, refuseLarger } = server()
+    await createLedger(ledger(3), { client, namespace: NAMESPACE })
+    const bare = sizeOf(configMaps)
+    await (await resumed(client)).conclude({ told: told(3) })
+    // Such as a ledger that an older sluice has filled.
+    refuseLarger(bare + 100)
+    await (await resumed(client)).conclude({ finished, told: told(3) })
+    const { header, entries } = await stored(client)
+    expect(header.finishedAt).toBe(finished.at)
+    expect(header).not.toHaveProperty('accounts')
+    expect(entries.get('u1')).toEqual(entry('u1'))
   })
 
   it('says of how many pods there was no room for it, also where that was given up before', async () => {

@@ -2,10 +2,19 @@ import type { PatchOperation } from '../../kube/client.ts'
 import { isNotFound, KubeError } from '../../kube/errors.ts'
 import { RunError } from '../errors.ts'
 import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
-import { keptProcesses } from '../../journal/kept-accounts.ts'
+import { countedAsLost, keptProcesses } from '../../journal/kept-accounts.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger, RetiredPlace } from '../../journal/ledger.ts'
-import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
+import {
+  FENCE_KEY,
+  HEADER_KEY,
+  chunkName,
+  entryChunks,
+  ledgerChunks,
+  storedAborted,
+  writeEntry,
+  writeHeader,
+} from '../../journal/ledger.ts'
 import type { Term } from '../../pods/glossary.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
@@ -203,21 +212,21 @@ function ledgerStore(
     return differs
   }
 
-  /** The report is not worth a run that stays open: where the API server refuses the whole, what `least` says then is tried alone. */
+  /** The report is not worth a run that stays open: what the API server refuses is asked for with less and less of it. */
   async function setAtLeast(
-    least: () => Record<string, string>,
+    [values, ...lesser]: readonly (() => Record<string, string>)[],
     chunk: number,
-    values: Record<string, string>,
     assertOwned?: AssertOwned,
   ): Promise<void> {
+    const wanted = values!()
+    if (Object.keys(wanted).length === 0) return
     try {
-      await set(chunk, values, assertOwned)
+      await (lesser.length > 0 ? set : setInAnyCase)(chunk, wanted, assertOwned)
     } catch (error) {
       const isRefused = error instanceof KubeError && error.kind === 'definite' && !isPassing(error)
-      if (!isRefused || Object.keys(values).every((key) => key === HEADER_KEY)) throw error
-      for (const uid of Object.keys(values)) if (ledger.entries.get(uid)?.accounts) withoutRoom.add(uid)
-      const alone = least()
-      if (Object.keys(alone).length > 0) await set(chunk, alone, assertOwned)
+      if (!isRefused || lesser.length === 0) throw error
+      for (const uid of Object.keys(wanted)) if (ledger.entries.get(uid)?.accounts) withoutRoom.add(uid)
+      await setAtLeast(lesser, chunk, assertOwned)
     }
   }
 
@@ -352,35 +361,40 @@ function ledgerStore(
   ): Promise<void> {
     // Before the ledger in memory is ahead of it.
     standing()
-    const { header } = ledger
-    const ended = (): LedgerHeader => ({
-      ...header,
+    const { accounts = [], ...bare } = ledger.header
+    const ended = (kept: unknown[]): LedgerHeader => ({
+      ...bare,
       ...(finished && { finishedAt: finished.at }),
-      ...(finished?.aborted && { aborted: finished.aborted }),
+      ...(finished?.aborted && { aborted: storedAborted(finished.aborted) }),
       ...(finished?.part && { part: true }),
-      ...(told?.process && {
-        accounts: keptProcesses(header.accounts ?? [], {
-          ...told.process,
-          ...(withoutRoom.size > 0 && { withoutRoom: withoutRoom.size }),
-        }),
-      }),
+      ...(kept.length > 0 && { accounts: kept }),
     })
+    const withProcess = ({ process }: Told): unknown[] =>
+      process ? keptProcesses(accounts, { ...process, ...(withoutRoom.size > 0 && { withoutRoom: withoutRoom.size }) }) : accounts
+    const whole = (): LedgerHeader => ended(told ? withProcess(told) : accounts)
+    let concluded = ledger.header
+    const headerOf = (make: () => LedgerHeader): Record<string, string> => {
+      concluded = make()
+      return { [HEADER_KEY]: writeHeader(concluded) }
+    }
+    /** Of the accounts of processes: with the new one, without it, and none at all. */
+    const headers = [whole, () => ended(told?.process ? countedAsLost(accounts) : accounts), () => ended([])]
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
     const changed = told ? withClear(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
     const before = new Map(changed.map(({ uid }) => [uid, ledger.entries.get(uid)!]))
     const lacking = new Set(withoutRoom)
     try {
       for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
-        const least = (): Record<string, string> =>
-          chunk === 0 && (finished || told?.process) ? { [HEADER_KEY]: writeHeader(ended()) } : {}
+        const isHeaderDue = chunk === 0 && (finished !== undefined || told?.process !== undefined)
+        const [least, ...lesser] = isHeaderDue ? headers.map((make) => () => headerOf(make)) : [() => ({})]
         const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
-        const kept = new Set(fitting(own, { ...dataOf(chunk), ...least() }))
+        const kept = new Set(fitting(own, { ...dataOf(chunk), ...least!() }))
         for (const entry of own) {
           if (kept.has(entry)) ledger.entries.set(entry.uid, entry)
           else if (told?.pods.has(entry.uid)) withoutRoom.add(entry.uid)
         }
-        const values = { ...least(), ...Object.fromEntries(Array.from(kept, (entry) => [entry.uid, writeEntry(entry)])) }
-        if (Object.keys(values).length > 0) await setAtLeast(least, chunk, values, assertOwned)
+        const values = { ...least!(), ...Object.fromEntries(Array.from(kept, (entry) => [entry.uid, writeEntry(entry)])) }
+        await setAtLeast([() => values, least!, ...lesser], chunk, assertOwned)
       }
     } catch (error) {
       // It may be asked for again, and nothing is to be told twice then.
@@ -392,7 +406,7 @@ function ledgerStore(
       throw error
     }
     // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
-    ledger.header = ended()
+    ledger.header = concluded
   }
 
   return {

@@ -24,8 +24,8 @@ function bed() {
 test('a call in doubt may arrive until its time is over', async () => {
   const { clock, doubts } = bed()
   expect(doubts.areOver()).toBe(true)
-  doubts.raise('uid-0', TARGET, EVENT, 10_000)
-  expect(doubts.of('uid-0', TARGET)).toBe(EVENT)
+  doubts.raise('uid-0', TARGET, EVENT, { askedAt: clock.now() - 5, lateForMs: 10_000 })
+  expect(doubts.of('uid-0', TARGET)).toEqual(EVENT)
   expect(doubts.of('uid-1', TARGET)).toBeUndefined()
   expect(doubts.areOver()).toBe(false)
   await clock.advance(9_999)
@@ -36,7 +36,7 @@ test('a call in doubt may arrive until its time is over', async () => {
 
 test('what was seen to be done is in doubt no more', () => {
   const { doubts } = bed()
-  doubts.raise('uid-0', TARGET, EVENT, 10_000)
+  doubts.raise('uid-0', TARGET, EVENT, { lateForMs: 10_000 })
   doubts.settle('uid-0', TARGET)
   expect(doubts.of('uid-0', TARGET)).toBeUndefined()
   expect(doubts.overtake('uid-0', TARGET)).toBe(false)
@@ -45,7 +45,7 @@ test('what was seen to be done is in doubt no more', () => {
 
 test('a call that was overtaken may still arrive, also after the answer to the one that came after it', async () => {
   const { clock, doubts } = bed()
-  doubts.raise('uid-0', TARGET, EVENT, 10_000)
+  doubts.raise('uid-0', TARGET, EVENT, { lateForMs: 10_000 })
   await clock.advance(4_000)
   expect(doubts.overtake('uid-0', TARGET)).toBe(true)
   doubts.settle('uid-0', TARGET)
@@ -60,7 +60,7 @@ test('a call that was overtaken may still arrive, also after the answer to the o
 test('a job is waited for as long as it may take, and holds up its scope meanwhile', async () => {
   const { clock, doubts } = bed()
   const other = { ...TARGET, target: 'web-1' }
-  doubts.raise('uid-0', TARGET, { ...EVENT, outcome: 'pending' }, 10_000)
+  doubts.raise('uid-0', TARGET, { ...EVENT, outcome: 'pending' }, { lateForMs: 10_000 })
   expect(doubts.overtake('uid-0', TARGET)).toBe(false)
   expect(doubts.jobOf('uid-0', TARGET)).toMatchObject({ isOver: false })
   expect(doubts.areOver()).toBe(false)
@@ -73,7 +73,7 @@ test('a job is waited for as long as it may take, and holds up its scope meanwhi
 
 test('a call that nobody answered is no job', () => {
   const { doubts } = bed()
-  doubts.raise('uid-0', TARGET, EVENT, 10_000)
+  doubts.raise('uid-0', TARGET, EVENT, { lateForMs: 10_000 })
   expect(doubts.jobOf('uid-0', TARGET)).toBeUndefined()
   expect(doubts.hasOtherJob({ ...TARGET, target: 'web-1' })).toBe(false)
 })

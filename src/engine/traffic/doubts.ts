@@ -8,13 +8,20 @@ type ScopedTarget = Pick<JournalTarget, 'loadBalancer' | 'target' | 'scope'>
 
 type EffectEvent = Extract<RunEventBody, { type: 'effect' }>
 
+interface DoubtTimes {
+  /** When this process asked for it, on the monotonic clock; absent where another process may have. */
+  askedAt?: number | undefined
+  /** How long from now it may still arrive, or a job be done. */
+  lateForMs: number
+}
+
 /** Calls to load balancers of which it is not known whether they were carried out, by pod and target. */
 export interface Doubts {
-  /** `lateForMs`: how long from now it may still arrive, or a job be done. */
-  raise(uid: string, target: ScopedTarget, event: EffectEvent, lateForMs: number): void
+  raise(uid: string, target: ScopedTarget, event: EffectEvent, times: DoubtTimes): void
+  /** With the time that it has taken until now. */
   of(uid: string, target: TargetKey): EffectEvent | undefined
-  /** What was accepted as a job. `isOver`: it takes longer than a job may. */
-  jobOf(uid: string, target: TargetKey): { event: EffectEvent; isOver: boolean } | undefined
+  /** What was accepted as a job, likewise. `isOver`: it takes longer than a job may. */
+  jobOf(uid: string, target: TargetKey): { event: EffectEvent; isOver: boolean; askedAt: number | undefined } | undefined
   /** A job on another target of the same scope is under way. */
   hasOtherJob(target: ScopedTarget): boolean
   /** It is known by now: an answer came, or it was seen to be done. */
@@ -31,8 +38,16 @@ export interface Doubts {
   areOver(): boolean
 }
 
+interface Doubt {
+  uid: string
+  event: EffectEvent
+  scope: string
+  askedAt: number | undefined
+  until: number
+}
+
 export function createDoubts(clock: Clock): Doubts {
-  const doubts = new Map<string, { uid: string; event: EffectEvent; scope: string; until: number }>()
+  const doubts = new Map<string, Doubt>()
   /** By pod: of the calls that were overtaken, until when the last may arrive. */
   const lateUntil = new Map<string, number>()
   const keyOf = (uid: string, { loadBalancer, target }: TargetKey): string => JSON.stringify([uid, loadBalancer, target])
@@ -40,14 +55,22 @@ export function createDoubts(clock: Clock): Doubts {
   const pendingUntil = (uid: string): number =>
     Math.max(0, ...Array.from(doubts.values(), (doubt) => (doubt.uid === uid ? doubt.until : 0)))
 
+  function eventOf({ event, askedAt }: Doubt): EffectEvent {
+    const { durationMs: _, ...rest } = event
+    return askedAt === undefined ? rest : { ...rest, durationMs: Math.round(clock.now() - askedAt) }
+  }
+
   return {
-    raise: (uid, target, event, lateForMs) =>
-      void doubts.set(keyOf(uid, target), { uid, event, scope: target.scope, until: clock.now() + lateForMs }),
-    of: (uid, target) => doubts.get(keyOf(uid, target))?.event,
+    raise: (uid, target, event, { askedAt, lateForMs }) =>
+      void doubts.set(keyOf(uid, target), { uid, event, scope: target.scope, askedAt, until: clock.now() + lateForMs }),
+    of(uid, target) {
+      const doubt = doubts.get(keyOf(uid, target))
+      return doubt && eventOf(doubt)
+    },
     jobOf(uid, target) {
       const doubt = doubts.get(keyOf(uid, target))
       if (doubt?.event.outcome !== 'pending') return undefined
-      return { event: doubt.event, isOver: doubt.until <= clock.now() }
+      return { event: eventOf(doubt), isOver: doubt.until <= clock.now(), askedAt: doubt.askedAt }
     },
     hasOtherJob: ({ loadBalancer, target, scope }) =>
       Array.from(doubts.values()).some(

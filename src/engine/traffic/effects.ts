@@ -71,7 +71,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
     const isFirst = !begun.has(intentOf(kind, target))
     begun.add(intentOf(kind, target))
     if (isInherited && asyncJob && isFirst) {
-      doubts.raise(uid, target, { ...eventOf(target, request), outcome: 'pending', batch: 0, durationMs: 0 }, longestJobMs)
+      doubts.raise(uid, target, { ...eventOf(target, request), outcome: 'pending', batch: 0 }, { lateForMs: longestJobMs })
     }
     const job = doubts.jobOf(uid, target)
     if (job && !job.isOver) {
@@ -83,7 +83,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
       const reason = { code: 'job-overdue', longestMs: longestJobMs } as const
       const told = { ...job.event, outcome: 'ambiguous', reason } as const
       tell(told)
-      doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
+      doubts.raise(uid, target, told, { askedAt: job.askedAt, lateForMs: LATE_ARRIVAL_MS })
     }
     return doubts.hasOtherJob(target) ? { kind: 'retryable', reason: otherJob(target) } : undefined
   }
@@ -134,7 +134,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
       }
       answers.forget(target)
       const { longestJobMs } = balancers.adapterOf(target.loadBalancer).capabilities
-      doubts.raise(uid, target, { ...event, outcome: 'pending', batch, durationMs: tookMs() }, longestJobMs)
+      doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, { askedAt, lateForMs: longestJobMs })
       return {
         kind: 'unknown',
         reason: { code: 'job-accepted', loadBalancer: target.loadBalancer, effect: kind, job: result.job },
@@ -146,7 +146,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
       const told = { ...event, outcome, batch: 1, durationMs: tookMs(), reason: reasonOf(error) } as const
       tell(told)
       if (answer.kind === 'unknown') {
-        doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
+        doubts.raise(uid, target, told, { askedAt, lateForMs: LATE_ARRIVAL_MS })
         answers.forget(target)
         // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
         // nothing of the call itself.

@@ -33,13 +33,18 @@ function bed({ asyncJob = true } = {}) {
   }
   const clock = createVirtualClock()
   const told: string[] = []
+  const durations: (number | undefined)[] = []
   const traffic = createTraffic({
     clock,
     queues: createScopeQueues(clock),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},
-    tell: (event) => event.type === 'effect' && told.push(`${event.effect} ${event.outcome}`),
+    tell(event) {
+      if (event.type !== 'effect') return
+      told.push(`${event.effect} ${event.outcome}`)
+      durations.push(event.durationMs)
+    },
   })
   const targetOf = (name: string): JournalTarget => {
     const prior = { state: 'ready', weight: 1 }
@@ -51,7 +56,7 @@ function bed({ asyncJob = true } = {}) {
   }
   const inspect = (name = 'web-0') => traffic.inspect(`uid-${name}`, [targetOf(name)])
   const done = (state: 'ready' | 'drain', name = 'web-0') => (balancer.servers.get(`pool/${name}`)!.state = state)
-  return { traffic, clock, sent, told, ask, inspect, done }
+  return { traffic, clock, sent, told, durations, ask, inspect, done }
 }
 
 const ACCEPTED = { code: 'job-accepted', loadBalancer: 'edge', effect: 'drain' }
@@ -79,6 +84,22 @@ test('after the time that a job may take nobody knows: it is sent again, and the
   expect([sent.length, told]).toEqual([2, ['drain pending', 'drain ambiguous', 'drain pending']])
   expect(traffic.hasOvertaken('uid-web-0')).toBe(true)
   expect(await traffic.quiet()).toBe(false)
+})
+
+test('each outcome has the time since the call was asked for, whoever sees it; what another has asked for has none', async () => {
+  const { clock, durations, ask, inspect, done } = bed()
+  await ask('drain')
+  await clock.advance(700)
+  done('drain')
+  await inspect()
+  expect(durations.splice(0)).toEqual([0, 700])
+  await ask('restore', { isInherited: true })
+  await clock.advance(LONGEST_JOB_MS)
+  // The job of another is overdue; this process asks for it itself then, and that one is overdue too.
+  await ask('restore', { isInherited: true })
+  await clock.advance(LONGEST_JOB_MS + 50)
+  await ask('restore', { isInherited: true })
+  expect(durations).toEqual([undefined, 0, LONGEST_JOB_MS + 50, 0])
 })
 
 test('a restore waits for a drain that is under way: that would take out what was put back', async () => {

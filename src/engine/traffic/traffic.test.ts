@@ -568,6 +568,19 @@ describe('a read-back after a doubt', () => {
     expect(outcomes().slice(-2)).toEqual([`edge ${effect} ambiguous`, `edge ${effect} confirmed`])
   })
 
+  test('tells the time since the call was asked for', async () => {
+    const { clock, traffic, told } = createBed({
+      edge: { fault: ({ method }) => (method === 'drain' ? 'reply-lost' : undefined) },
+    })
+    await traffic.effect(request('drain', [EDGE]))
+    await clock.advance(1_200)
+    await traffic.inspect('uid-0', [EDGE])
+    expect(told.map(({ outcome, durationMs }) => [outcome, durationMs])).toEqual([
+      ['ambiguous', 0],
+      ['confirmed', 1_200],
+    ])
+  })
+
   // Seed 44178833.
   test.each([
     { state: 'maint', confirmed: false },

@@ -68,6 +68,7 @@ export const records: WordsOf<RecordReasons> = {
   'nothing-open-any-more': () => 'nothing of it is open any more',
   'since-then': ({ reason }, write) => `since then ${write.reason(reason)}`,
   'left-open-closed-at': ({ at }) => `what it had left open was closed at ${at}`,
+  'too-long-for-record': ({ of }) => `${of}, of which the record has no more: it was too long`,
   'phases-joined': ({ phases }) => `${phases} phases that were not kept one by one`,
   'as-answered': () => 'as it answered; it cannot be read back',
   'read-back-as-out': ({ because }, write) => `read back as out${because === undefined ? '' : `, ${write.reason(because)}`}`,

@@ -51,8 +51,9 @@ export function createWriting(command: (command: Command) => string = shellForm)
     command: (one) => orAsItIs(one, () => command(one)),
     reason(reason) {
       const sentence = words[reason.code] as ((facts: Reason, write: Writing) => string) | undefined
-      const { code, ...facts } = reason
-      return orAsItIs(facts, () => sentence?.(reason, write), `${code} `)
+      const { code, more, ...facts } = reason
+      const whole = orAsItIs(facts, () => sentence?.(reason, write), `${code} `)
+      return typeof more !== 'number' ? whole : `${whole}; and ${more} more`
     },
   }
   return write

@@ -76,6 +76,7 @@ export const records: SamplesOf<RecordReasons> = {
   'nothing-open-any-more': [{}],
   'since-then': [{ reason: { code: 'nothing-open-any-more' } }],
   'left-open-closed-at': [{ at: AT }],
+  'too-long-for-record': [{ of: 'pods' }],
   'phases-joined': [{ phases: 12 }],
   'as-answered': [{}],
   'read-back-as-out': [{}, { because: READ_AS_OUT }],

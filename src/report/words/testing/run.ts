@@ -29,6 +29,7 @@ export const run: SamplesOf<RunReasons> = {
         { uid: 'uid-1', pod: 'web-1', reason: { code: 'left-as-is' } },
       ],
     },
+    { pods: [{ uid: 'uid-0', pod: 'web-0', reason: FAILED }], more: 12 },
   ],
   counts: [
     { upgraded: 2, already: 1, left: 0 },

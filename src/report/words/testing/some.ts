@@ -1,9 +1,11 @@
 import type { Command } from '../../../reasons/command.ts'
 import type { Entry, EntryReading, NamedImage } from '../../../reasons/fields.ts'
-import type { ReasonOf } from '../../../reasons/reason.ts'
+import type { Kept, ReasonOf } from '../../../reasons/reason.ts'
 
 /** At least one sample of each code. */
-export type SamplesOf<Fields> = { readonly [C in keyof Fields]: readonly [Readonly<Fields[C]>, ...Readonly<Fields[C]>[]] }
+export type SamplesOf<Fields> = {
+  readonly [C in keyof Fields]: readonly [Readonly<Fields[C]> & Kept, ...(Readonly<Fields[C]> & Kept)[]]
+}
 
 export const WEB = 'statefulset/web'
 export const RUN = 'wgnbiszr2y'
