@@ -38,8 +38,8 @@ reason has a \`message\` besides, and each command a \`shell\` form: both are En
 read the code and the fields. Codes are added, and so are fields; read a code that you do not know as "something else".
 
 \`NAME: { … }\` is a reason with the code NAME and these fields; a \`Reason\` among them is one of all those below. With \`NoFields\` the
-code says everything. One that a record has kept may have \`more\`: so many entries of its lists are left out, all in all. How the
-documents look that have them: [json.md](json.md).
+code says everything. A reason from a record may have \`more\`, the number of entries that its lists have lost. The documents that
+have reasons: [json.md](json.md).
 
 The declarations are those of the source, copied by \`node scripts/write-reasons-page.ts\`.
 `

@@ -75,7 +75,7 @@ export function createObservation({ scope, ...ports }: ObservationOptions): Shar
         try {
           return await shared.join(user, { signal, leftMs: endsAt - ports.clock.now(), before })
         } catch (error) {
-          // Found by a reviewer: a run was told after 4 s that there is no list, since another had waited for 62 s.
+          // A list that another user has waited for may fail early in the time of this user: then the feed is opened anew.
           if (isNew || !shared.hasFailed() || !isPassing(error) || ports.clock.now() >= endsAt) throw error
           before = error
         }

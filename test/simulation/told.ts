@@ -2,6 +2,7 @@ import type { PodStatus } from '../../src/engine/status/status.ts'
 import type { Reason } from '../../src/reasons/reason.ts'
 import type { PodResult } from '../../src/engine/events.ts'
 import { adviceLines } from '../../src/report/words/advice.ts'
+import { podReason } from '../../src/report/words/events.ts'
 import { createWriting } from '../../src/report/words/words.ts'
 
 /** How a pod ended, as a person is told it. */
@@ -15,11 +16,10 @@ export interface ToldPod extends Omit<PodResult, 'reason' | 'advice'> {
 const write = createWriting()
 
 export function toldPod(result: PodResult): ToldPod {
-  const { reason, before, advice, traffic, outcome } = result
-  const failed = before !== undefined && outcome === 'settled' ? `${write.reason(before.reason)}; ` : ''
+  const { advice, traffic } = result
   return {
     ...result,
-    reason: failed + write.reason(reason),
+    reason: podReason(result, write),
     instructions: advice.flatMap((one) => adviceLines(one, write)).join('\n'),
     out: traffic === 'out',
     ...(traffic === 'leftOut' ? { leftOut: true } : {}),

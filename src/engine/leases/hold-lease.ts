@@ -223,7 +223,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
       await renewing
       if (ended || lost) return true
       const before = record
-      // Whoever waits for a renewal waits for this look too.
+      // A caller that waits for a renewal waits for this look too.
       renewing = look()
       await renewing
       return lost || record !== before

@@ -9,9 +9,8 @@ import type { World } from '../world.ts'
 import { ordersIn, readOrder } from './order.ts'
 
 /**
- * What has been ordered of the run that this request would go on with. Found by reading: a plan had read it with the Lease,
- * and said how many pods it would upgrade; the upgrade ended the run, or waited. Found by a fresh user: it was said of each run that was
- * open, also of one that this leaves behind; and the undo that took back nothing, by its warning, took back all.
+ * The orders on the Leases for the run that this request would go on with. A plan warns of these, since an upgrade obeys them. An
+ * order of a run that the request leaves behind is no warning.
  */
 export async function standingOrders(
   seen: ReadonlyMap<string, SeenLease>,
