@@ -19,6 +19,8 @@ export type { RecordedReport } from './library/records.ts'
 
 // What can be asked for.
 export type {
+  AbortRequest,
+  HomeSettings,
   RequestOptions,
   RequestSettings,
   UndoRequest,

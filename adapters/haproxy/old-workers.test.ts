@@ -21,9 +21,11 @@ const ANSWER = `#<PID>          <type>          <reloads>       <uptime>        
 
 `
 
+const NO_OLD_WORKERS = ANSWER.replace(/# old workers\n.*\n.*\n/, '# old workers\n')
+
 test('finds the old workers, and neither the new one nor programs', () => {
   expect(parseOldWorkers(ANSWER)).toEqual(['20', '12'])
-  expect(parseOldWorkers(ANSWER.replace(/# old workers\n.*\n.*\n/, '# old workers\n'))).toEqual([])
+  expect(parseOldWorkers(NO_OLD_WORKERS)).toEqual([])
   expect(parseOldWorkers('Unknown command')).toBe(undefined)
 })
 
@@ -32,12 +34,15 @@ function ask(said: string): Promise<unknown> {
   return askMaster((client) => client.end(`${said}\n\n`))
 }
 
-/** Of its old worker it says what that does. */
-async function askMaster(say: (client: Socket) => void): Promise<unknown> {
+/** Of its old worker it says what that does. `lists` are its answers to `show proc`, of which the last one stays. */
+async function askMaster(say: (client: Socket) => void, ...lists: string[]): Promise<unknown> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-master-'))
   const socket = join(folder, 'master.sock')
   const master = createServer({ allowHalfOpen: true }, (client) =>
-    client.once('data', (line) => (line.toString().startsWith('show proc') ? void client.end(ANSWER) : say(client))),
+    client.once('data', (line) => {
+      if (line.toString().startsWith('show proc')) client.end((lists.length > 1 ? lists.shift() : lists[0]) ?? ANSWER)
+      else say(client)
+    }),
   ).listen(socket)
   onTestFinished(() => {
     master.close()
@@ -58,6 +63,18 @@ test('a master that sends without end is given up, and not kept', async () => {
   await expect(asked).rejects.toMatchObject({ kind: 'fatal', message: expect.stringContaining('sends more than HAProxy') })
   expect(sent()).toBeGreaterThan(LONGEST_REPLY)
   expect(sent()).toBeLessThan(ENDLESS)
+})
+
+test.each([
+  ['amid its answer', (client: Socket) => void client.write('# pxname,svname')],
+  ['before its answer', () => {}],
+])('a worker that ends %s, while the master keeps the connection, serves nothing', async (_, say) => {
+  await expect(askMaster(say, ANSWER, NO_OLD_WORKERS)).resolves.toBeTypeOf('function')
+})
+
+test('a worker that is silent and still there is not taken for empty', async () => {
+  const asked = askMaster((client) => void client.write('# pxname,svname'))
+  await expect(asked).rejects.toMatchObject({ kind: 'retryable', message: expect.stringContaining('half an answer') })
 })
 
 test('one that has ended meanwhile serves nothing', async () => {

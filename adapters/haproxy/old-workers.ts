@@ -14,6 +14,8 @@ import { formatAddress, rewriteAddress } from './targets.ts'
 const END = '\n\n'
 /** The answer where a worker has ended meanwhile. Any other without a table leaves open what is in flight. */
 const GONE = /^Can't find the target PID/
+/** A worker that ends amid its answer leaves the connection to the master open: after this silence the master is asked again. */
+const SILENCE_MS = 2_000
 
 /**
  * What is in flight on all old workers at the address of a server. `master.socket` is the one of `haproxy -S`.
@@ -29,9 +31,8 @@ export async function readOldInFlight(
   const byAddress = new Map<string, number>()
   const byName = new Map<string, number>()
   for (const pid of pids) {
-    // Of all proxies: by name it might be a frontend's, and ids are another worker's own.
-    const answer = await askMaster(master, `@!${pid} show stat -1 4 -1`, call, open)
-    if (GONE.test(answer)) continue
+    const answer = await askOldWorker(master, pid, call, open)
+    if (answer === undefined) continue
     if (!answer.startsWith('# ')) {
       const message = `the old worker ${pid} does not say what it serves: ${answer.split('\n', 1)[0]}`
       throw new AdapterError(master.component, 'retryable', message)
@@ -43,6 +44,19 @@ export async function readOldInFlight(
     }
   }
   return (server) => (byAddress.get(formatAddress(server)) ?? 0) + (byName.get(server.name) ?? 0)
+}
+
+/** The statistics of a worker; undefined where it has ended. */
+async function askOldWorker(master: RuntimeEndpoint, pid: string, call: Call, open: Set<Socket>): Promise<string | undefined> {
+  try {
+    // Of all proxies: by name it might be a frontend's, and ids are another worker's own.
+    const answer = await askMaster(master, `@!${pid} show stat -1 4 -1`, call, open)
+    return GONE.test(answer) ? undefined : answer
+  } catch (error) {
+    const isFatal = error instanceof AdapterError && error.kind === 'fatal'
+    if (isFatal || (await listOldWorkers(master, call, open)).includes(pid)) throw error
+    return undefined
+  }
 }
 
 /** The process ids of the old workers; rejects where the socket is none of a master. */
@@ -67,10 +81,9 @@ function askMaster(master: RuntimeEndpoint, command: string, call: Call, open: S
     let answer = ''
     let failure = new Error('the connection was closed')
     open.add(socket)
-    const deadline = setTimeout(
-      () => socket.destroy(new Error(`no answer within ${call.deadlineMs} ms`)),
-      Math.min(call.deadlineMs, LONGEST_TIMER_MS),
-    )
+    const giveUp = (afterMs: number): void => void socket.destroy(new Error(`no answer within ${afterMs} ms`))
+    const deadline = setTimeout(giveUp, Math.min(call.deadlineMs, LONGEST_TIMER_MS), call.deadlineMs)
+    socket.setTimeout(SILENCE_MS, () => giveUp(SILENCE_MS))
     socket.setEncoding('utf8')
     socket.once('connect', () => {
       try {
@@ -96,7 +109,13 @@ function askMaster(master: RuntimeEndpoint, command: string, call: Call, open: S
       if (answer.endsWith(END)) resolve(answer)
       // The master is away for a moment while it replaces itself; the count must not be taken for 0 then.
       else if (answer === '') reject(connectionError(master, failure))
-      else reject(new AdapterError(master.component, 'retryable', `half an answer from the master socket ${master.socket}`))
+      else reject(halfAnswer(master, failure))
     })
+  })
+}
+
+function halfAnswer({ component, socket }: RuntimeEndpoint, cause: Error): AdapterError {
+  return new AdapterError(component, 'retryable', `half an answer from the master socket ${socket}: ${cause.message}`, {
+    cause,
   })
 }

@@ -25,9 +25,9 @@ import { processIdentity } from './process-identity.ts'
 import type { RecordedReport } from './records.ts'
 import { parseChoice, parseNamed } from './request/parse-choice.ts'
 import { parseReport, type ReportRequest } from './request/parse-report.ts'
-import { parseUpgrade } from './request/parse-upgrade.ts'
+import { abortSettings, parseAbort, parseUpgrade } from './request/parse-upgrade.ts'
 import { RequestError } from './request/request-error.ts'
-import type { UndoRequest, UpgradeRequest, WorkloadChoice } from './request/upgrade-request.ts'
+import type { AbortRequest, UndoRequest, UpgradeRequest, WorkloadChoice } from './request/upgrade-request.ts'
 import { type Run, type RunOptions, type RunSource, startRun } from './run.ts'
 
 export interface SluiceOptions {
@@ -86,7 +86,7 @@ export interface Sluice {
    * Orders that the open runs of these workloads end, whichever process has them, and waits for that. What no living process has is
    * `left`: `end` of the answer ends it here. Rejects with a RequestError, a WorkloadError, a RunError or a KubeError.
    */
-  abort(about: WorkloadChoice, options?: AbortOptions): Promise<Abort>
+  abort(about: AbortRequest, options?: AbortOptions): Promise<Abort>
   /** Orders that the open runs of these workloads start no new pod, whichever process has them. Rejects as `abort` does. */
   pause(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
   /** Takes that off. Rejects as `abort` does, also where nothing is paused. */
@@ -269,7 +269,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     },
     abort: (about, abortOptions = {}) =>
       call(abortOptions, async (signal) => {
-        const what = { ...parseChoice(about, ofCluster), kinds }
+        const what = { ...parseAbort(about, ofCluster), kinds }
         const [{ abortRuns }, { prepareAbort }] = await Promise.all([import('./orders.ts'), import('../engine/orders/abort.ts')])
         return abortRuns(what, orderPorts(signal), abortOptions, ({ open, runs, seen }, runOptions) =>
           start(
@@ -277,7 +277,11 @@ export function createSluice(options: SluiceOptions): Sluice {
             {
               accept: () => {},
               prepare: ({ settings }, ports, preparing) =>
-                prepareAbort({ namespace: what.namespace, settings, by, open, runs, seen }, ports, preparing),
+                prepareAbort(
+                  { namespace: what.namespace, settings: abortSettings(about, settings), by, open, runs, seen },
+                  ports,
+                  preparing,
+                ),
             },
             runOptions,
           ),

@@ -37,7 +37,8 @@ describeOnCluster('images that are long on their way', (cluster) => {
     await Promise.race([webhook.said(), run.exit.then((exit) => expect.unreachable(story(exit)))])
     await bed.haproxy.reload()
     await api.waitFor('the fence', journal, (text) => text.includes('"fence":1'))
-    expect(bed.effects()).toEqual({ 'web-1': ['drain', 'drain'] })
+    // The fence is on record before the drain that it is for.
+    await expect.poll(() => bed!.effects(), { timeout: 30_000 }).toEqual({ 'web-1': ['drain', 'drain'] })
     webhook.tell('go on')
 
     const exit = await run.exit

@@ -58,7 +58,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
   it('waits for readyFor where no probe tells when the application is up', async () => {
     const name = 'ready-for'
     const objects = [statefulSet({ name: 'web', namespace: name, replicas: 2, probe: false, readyAfter: 3 })]
-    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 2, config: { rollout: { readyFor: '3s' } } })
+    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 2, config: { rollout: { readyFor: '6s' } } })
     await waitUntilServing(bed)
     await upgrade('sts/web', 'app=localhost/app:v2')
     expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))

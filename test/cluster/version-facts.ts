@@ -6,7 +6,7 @@ export interface VersionFacts {
   observesGenerations: boolean
   /** How the restart of a pod that changes to another digest is proven, where no status is missed. */
   proofs: string[]
-  /** The version whose recordings of a kubelet hold where this version has none of its own. */
+  /** The version whose recordings of a kubelet hold for this one too. */
   recordings: KubernetesVersion
 }
 

@@ -203,7 +203,7 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
     await expect(openWorkload({ ...STATEFUL_SET, name: 'web', namespace: ns }, options)).rejects.toMatchObject({
       name: 'WorkloadError',
       kind: 'forbidden',
-      reason: { code: 'not-allowed', verbs: 'list and watch', resource: 'statefulsets.apps', namespace: ns },
+      reason: { code: 'not-allowed', verbs: ['list', 'watch'], resource: 'statefulsets.apps', namespace: ns },
     })
     await stranger.close()
   })

@@ -44,9 +44,43 @@ export function readRecorded(scenario: string, version: KubernetesVersion): Gold
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Golden) : undefined
 }
 
-/** What a cluster of this version is measured by. */
+/** What a cluster of this version is measured by: its own recordings, and those of the version whose kubelet does as its own. */
 export function readGolden(scenario: string, version: KubernetesVersion = usualVersion): Golden | undefined {
-  return readRecorded(scenario, version) ?? readRecorded(scenario, versionFacts(version).recordings)
+  const own = readRecorded(scenario, version)
+  const { recordings } = versionFacts(version)
+  const alike = recordings === version ? undefined : readRecorded(scenario, recordings)
+  return own !== undefined && alike !== undefined ? inBoth(own, alike) : (own ?? alike)
+}
+
+/** The states and steps of both; an object that is not in both is optional. */
+function inBoth(one: Golden, other: Golden): Golden {
+  const objects: Record<string, Steps> = { ...one.objects }
+  for (const [key, more] of Object.entries(other.objects)) {
+    const known = objects[key]
+    objects[key] = known === undefined ? { ...more, optional: true } : stepsInBoth(known, more)
+  }
+  for (const key of Object.keys(one.objects)) {
+    if (other.objects[key] === undefined) objects[key] = { ...objects[key]!, optional: true }
+  }
+  return { ...one, runs: one.runs + other.runs, objects }
+}
+
+function stepsInBoth(one: Steps, other: Steps): Steps {
+  const states = [...new Set([...one.states, ...other.states])]
+  const placed = (place: number): number => states.indexOf(other.states[place]!)
+  const steps = other.steps.map((step) =>
+    step
+      .split('>')
+      .map((place) => placed(Number(place)))
+      .join('>'),
+  )
+  return {
+    states,
+    begins: [...new Set([...one.begins, ...other.begins.map(placed)])],
+    ends: [...new Set([...one.ends, ...other.ends.map(placed)])],
+    steps: [...new Set([...one.steps, ...steps])],
+    ...(one.optional || other.optional ? { optional: true as const } : {}),
+  }
 }
 
 export function writeGolden(scenario: string, version: KubernetesVersion, golden: Golden): void {

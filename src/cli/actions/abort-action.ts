@@ -19,7 +19,7 @@ import { templateCommands } from '../printed-commands/template-command.ts'
 import type { WorkloadId } from '../../pods/workload-id.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import type { PrintedCommand } from '../printed-commands/printed-command.ts'
-import { choiceOf } from '../run/upgrade-request.ts'
+import { abortRequest } from '../run/upgrade-request.ts'
 
 /** Orders it, and waits for who has the run; does it itself where nobody has. */
 export async function abortAction(args: readonly string[], flags: AbortFlags, context: CommandContext): Promise<ExitCode> {
@@ -58,7 +58,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     const cluster = await openCluster(flags, request.requestTimeoutMs, terminal, (line) => notice(line))
     sluice = sluiceOf(cluster, terminal, () => readConfig(configPath(flags.config, terminal.env)))
     let told = ''
-    const abort = await sluice.abort(choiceOf(request), {
+    const abort = await sluice.abort(abortRequest(request), {
       wait: flags.wait,
       onOrdered: () => void (isOrdered = true),
       onWaiting(open, holder) {

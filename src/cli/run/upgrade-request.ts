@@ -1,4 +1,4 @@
-import type { UpgradeRequest } from '../../library/request/upgrade-request.ts'
+import type { AbortRequest, UpgradeRequest } from '../../library/request/upgrade-request.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
 
 /** What the command line asks for, as a request. The namespace is the one that the cluster handle has. */
@@ -14,6 +14,11 @@ export function upgradeRequest(parsed: ParsedRequest): UpgradeRequest {
     endWhenPaused: exitWhenPaused,
     ...(undo === undefined ? {} : { undo }),
   }
+}
+
+/** Of the settings an abort has the deadlines of the way home alone. */
+export function abortRequest(parsed: ParsedRequest): AbortRequest {
+  return { ...choiceOf(parsed), settings: parsed.overrides }
 }
 
 /** What it is about. */

@@ -2,7 +2,7 @@ import { KINDS } from '../../workloads/kinds/index.ts'
 import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
 import { expect, test } from 'vitest'
 import type { RunSettings } from '../../engine/run.ts'
-import { parseUpgrade } from './parse-upgrade.ts'
+import { abortSettings, parseAbort, parseUpgrade } from './parse-upgrade.ts'
 import { RequestError, type RequestIssue } from './request-error.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
 
@@ -19,9 +19,9 @@ const SETTINGS: RunSettings = {
 }
 const parse = (request: UpgradeRequest) => parseUpgrade(request, { namespace: 'default', kinds: KINDS, settings: SETTINGS })
 
-function issuesOf(request: unknown): readonly RequestIssue[] {
+function issuesOf(request: unknown, read: (request: UpgradeRequest) => unknown = parse): readonly RequestIssue[] {
   try {
-    parse(request as UpgradeRequest)
+    read(request as UpgradeRequest)
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
     return error.issues
@@ -111,6 +111,16 @@ test.each([
   ['several at once', { namespace: '-', images: { app: '' } }, ['images.app', 'namespace', 'workload']],
 ])('the field is named where it is about %s', (_what, request, expected) => {
   expect(fields(request)).toEqual(expected)
+})
+
+test('an abort has the deadlines of the way home, and no other settings', () => {
+  const settings = { restartDeadlineMs: 4_000 }
+  expect(abortSettings({ workload: 'sts/web', settings }, SETTINGS)).toEqual({ ...SETTINGS, restartDeadlineMs: 4_000 })
+  const read = (request: object) => parseAbort(request, { namespace: 'default', kinds: KINDS })
+  expect(issuesOf({ workload: 'sts/web', settings: { readyForMs: 1 } }, read)).toMatchObject([{ field: 'settings.readyForMs' }])
+  const late = { ...SETTINGS, readyForMs: 10_000 }
+  const issues = issuesOf({ workload: 'sts/web', settings: { readyDeadlineMs: 1 } }, (request) => abortSettings(request, late))
+  expect(issues).toMatchObject([{ field: 'settings.readyForMs' }])
 })
 
 test('the message has a line for each issue, with the way out', () => {

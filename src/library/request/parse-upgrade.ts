@@ -5,9 +5,9 @@ import { settingsProblems } from '../../config/settings.ts'
 import type { RunRequest, RunSettings } from '../../engine/run.ts'
 import type { ContainerImage } from '../../pods/glossary.ts'
 import { containerProblem, imageProblem } from './container-image.ts'
-import { choiceFields, choiceOf, type OfCluster, parsed } from './parse-choice.ts'
+import { type Choice, choiceFields, choiceOf, type OfCluster, parsed } from './parse-choice.ts'
 import type { RequestIssue } from './request-error.ts'
-import type { RequestSettings, UpgradeRequest } from './upgrade-request.ts'
+import type { AbortRequest, HomeSettings, RequestSettings, UpgradeRequest } from './upgrade-request.ts'
 
 /** What a request leaves out: what its cluster says, and the settings of the config. */
 export interface RequestDefaults extends OfCluster {
@@ -51,6 +51,23 @@ const Upgrade = z.strictObject({
   endWhenPaused: z.boolean().optional(),
 } satisfies Record<keyof UpgradeRequest, z.ZodType>)
 
+const HOME = { restartDeadlineMs: true, rollbackDeadlineMs: true, readyDeadlineMs: true, restoreDeadlineMs: true } as const
+
+const Abort = z.strictObject({
+  ...choiceFields,
+  settings: Settings.pick(HOME satisfies Record<keyof HomeSettings, true>).optional(),
+} satisfies Record<keyof AbortRequest, z.ZodType>)
+
+/** Throws a RequestError with everything that is wrong. */
+export function parseAbort(input: AbortRequest, cluster: OfCluster): Choice {
+  return parsed(Abort, input, (issues) => choiceOf(input, cluster, issues))
+}
+
+/** The settings of an abort that this process carries out. Throws a RequestError where they do not go with those of the config. */
+export function abortSettings(input: AbortRequest, configured: RunSettings): RunSettings {
+  return parsed(Abort, input, (issues) => settingsOf(input, configured, issues))
+}
+
 /** Throws a RequestError with everything that is wrong, also with settings that do not go with those of the config. */
 export function parseUpgrade(input: UpgradeRequest, defaults: RequestDefaults): RunRequest {
   return parsed(Upgrade, input, (issues) => {
@@ -80,7 +97,7 @@ function imagesOf(images: UpgradeRequest['images'], issues: RequestIssue[]): Con
 }
 
 function settingsOf(
-  { settings: asked = {}, undo }: UpgradeRequest,
+  { settings: asked = {}, undo }: Pick<UpgradeRequest, 'settings' | 'undo'>,
   configured: RunSettings,
   issues: RequestIssue[],
 ): RunSettings {

@@ -22,6 +22,18 @@ export interface RequestSettings extends Partial<Omit<RunSettings, 'maxUnavailab
   maxUnavailable?: number | string | RunSettings['maxUnavailable']
 }
 
+/** How long a pod that is out may take to come home. */
+export type HomeSettings = Pick<
+  RequestSettings,
+  'restartDeadlineMs' | 'rollbackDeadlineMs' | 'readyDeadlineMs' | 'restoreDeadlineMs'
+>
+
+/** The open runs of these workloads are ended. */
+export interface AbortRequest extends WorkloadChoice {
+  /** Over those of the config, where no living process has the runs and this one ends them. */
+  settings?: HomeSettings
+}
+
 /** How an upgrade or an undo goes about it. */
 export interface RequestOptions {
   settings?: RequestSettings
