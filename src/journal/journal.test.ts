@@ -124,6 +124,8 @@ test.each([
   ['[]', invalid(/expected/)],
   ['{}', invalid(/v/)],
   [JSON.stringify({ ...valid, v: 2 }), { code: 'record-newer', version: 2, reads: 1 }],
+  [JSON.stringify({ ...valid, needs: ['jobs'] }), { code: 'record-needs', needs: ['jobs'] }],
+  [JSON.stringify({ ...valid, needs: ['jobs'], step: 'held' }), { code: 'record-needs', needs: ['jobs'] }],
   [JSON.stringify({ v: 3, anything: true }), { code: 'record-newer', version: 3, reads: 1 }],
   [JSON.stringify({ ...valid, v: 0 }), invalid(/v/)],
   [JSON.stringify({ ...valid, v: '1' }), invalid(/v/)],

@@ -5,7 +5,7 @@ import { digest } from './digest.ts'
 import { issueWords } from './issue-words.ts'
 import { newerVersion } from './newer-version.ts'
 
-/** Grows when a field changes its meaning; a newer record than this is refused, never guessed at. */
+/** See newer-version.ts. */
 const VERSION = 1
 /** A pod's annotations share 256 KiB; a journal that grows past this is a mistake in an adapter's prior state. */
 export const LONGEST_JOURNAL = 4096
@@ -63,9 +63,10 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   } catch {
     return unreadable({ code: 'record-not-json' })
   }
+  const newer = newerVersion(raw, VERSION)
+  if (newer) return unreadable(newer)
   const parsed = Stored.safeParse(raw)
-  if (!parsed.success)
-    return unreadable(newerVersion(raw, VERSION) ?? { code: 'record-invalid', issues: issueWords(parsed.error) })
+  if (!parsed.success) return unreadable({ code: 'record-invalid', issues: issueWords(parsed.error) })
   const { run, origin, epoch, lease, attempt, step, gen, known, back, fence, base, ends, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>)) return unreadable({ code: 'record-edited' })

@@ -126,6 +126,11 @@ test.each([
     header: JSON.stringify({ v: 2, run: 'k3m9' }),
     problem: { code: 'record-newer', version: 2, reads: 1 },
   },
+  {
+    name: 'one that needs what this sluice does not know',
+    header: JSON.stringify({ v: 1, run: 'k3m9', needs: ['steps'] }),
+    problem: { code: 'record-needs', needs: ['steps'] },
+  },
   { name: 'one of no version', header: JSON.stringify({ run: 'k3m9' }), problem: invalid(/v/) },
   { name: 'one of an older version', header: JSON.stringify({ v: 0, run: 'k3m9' }), problem: invalid(/v/) },
   { name: 'no JSON', header: '{', problem: { code: 'record-not-json' } },
@@ -135,6 +140,21 @@ test.each([
     { name: 'sluice-run-k3m9', run: 'k3m9', workloads: ['statefulset/web'], data: { header }, version: '7' },
   ])
   expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', problem, workloads: ['statefulset/web'] })
+})
+
+test('an entry that needs what this sluice does not know makes its ledger one of a newer sluice', () => {
+  const [first, ...others] = stored(ledgerOf(2))
+  const [[uid, text]] = Object.entries(first!.data).filter(([key]) => key !== HEADER_KEY) as [[string, string]]
+  const entry = JSON.stringify({ ...(JSON.parse(text) as object), state: 'moved', needs: ['moved'] })
+  const read = readLedgers([{ ...first!, data: { ...first!.data, [uid]: entry } }, ...others])
+  expect(read).toMatchObject([{ kind: 'unreadable', problem: { code: 'record-needs', needs: ['moved'] } }])
+})
+
+test('a field that is not known, and not needed, is passed over', () => {
+  const [first, ...others] = stored(ledgerOf(1))
+  const header = JSON.stringify({ ...(JSON.parse(first!.data[HEADER_KEY]!) as object), note: 'by a newer sluice', needs: [] })
+  const read = readLedgers([{ ...first!, data: { ...first!.data, [HEADER_KEY]: header } }, ...others])
+  expect(read).toMatchObject([{ kind: 'read' }])
 })
 
 test('an entry that cannot be read makes its ledger unreadable, and no other', () => {

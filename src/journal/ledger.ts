@@ -17,7 +17,7 @@ import { storedReason, StoredReason } from './stored-reason.ts'
 export const LEDGER_LABEL = 'sluice.dev/ledger'
 /** Which workloads it is to be about, such as `statefulset/web,clonesets.apps.example.dev/api`: its header, which says so, comes later. */
 export const WORKLOADS_ANNOTATION = 'sluice.dev/workloads'
-/** Of all that the ledger has; the header says it. As with the journal's, a newer one is refused. */
+/** Of all that the ledger has; the header says it, as it says what its reader has to know. See newer-version.ts. */
 const VERSION = 1
 /** About 0.3 KB an entry. */
 export const ENTRIES_PER_CHUNK = 1000
@@ -283,7 +283,10 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
         parts.push({ fence: part.data[FENCE_KEY], version: part.version })
         for (const [uid, text] of Object.entries(part.data)) {
           if (uid === HEADER_KEY || uid === FENCE_KEY) continue
-          entries.set(uid, { uid, ...(Entry.parse(JSON.parse(text)) as Omit<LedgerEntry, 'uid'>) })
+          const entry: unknown = JSON.parse(text)
+          const newerEntry = newerVersion(entry, VERSION)
+          if (newerEntry) return unreadable(newerEntry)
+          entries.set(uid, { uid, ...(Entry.parse(entry) as Omit<LedgerEntry, 'uid'>) })
           chunkOf.set(uid, chunk)
         }
       }

@@ -8,6 +8,8 @@ export interface RecordProblems {
   'record-edited': NoFields
   /** A newer sluice has written the record. */
   'record-newer': { version: number; reads: number }
+  /** A newer sluice has written the record: it has what this one does not know, and must know to act on it. */
+  'record-needs': { needs: string[] }
   /** `issues`: each field, and what is wrong with it. */
   'record-invalid': { issues: string }
   /** A ConfigMap of the ledger is missing. */

@@ -12,6 +12,11 @@ function check(fields: Partial<UnreadableLedger>, refs: readonly WorkloadId[] = 
   assertNoneNewer([{ kind: 'unreadable', run: 'r1', problem: NEWER, workloads: ['statefulset/web'], ...fields }], refs)
 }
 
+test('so does one that needs what this sluice does not know', () => {
+  const problem: RecordProblem = { code: 'record-needs', needs: ['steps'] }
+  expect(() => check({ problem })).toThrow(expect.objectContaining({ kind: 'preflight' }))
+})
+
 test.each([
   { name: 'of the workload', workloads: ['statefulset/web'] },
   { name: 'of that and others', workloads: ['statefulset/api', 'statefulset/web'] },

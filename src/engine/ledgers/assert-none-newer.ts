@@ -1,3 +1,4 @@
+import { isNewer } from '../../journal/newer-version.ts'
 import type { ReadLedger } from '../../journal/ledger.ts'
 import { displayName, type WorkloadId } from '../../pods/workload-id.ts'
 import { RunError } from '../errors.ts'
@@ -9,7 +10,7 @@ import { RunError } from '../errors.ts'
 export function assertNoneNewer(ledgers: readonly ReadLedger[], refs: readonly WorkloadId[]): void {
   const names = refs.map(displayName)
   for (const one of ledgers) {
-    if (one.kind === 'read' || one.problem.code !== 'record-newer') continue
+    if (one.kind === 'read' || !isNewer(one.problem)) continue
     const { run, problem, workloads } = one
     const isOurs = workloads.length === 0 ? names.length > 0 : workloads.some((name) => names.includes(name))
     if (isOurs) throw new RunError('preflight', { code: 'ledger-of-newer-sluice', run, problem })

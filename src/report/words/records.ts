@@ -7,6 +7,7 @@ export const records: WordsOf<RecordReasons> = {
   'record-not-json': () => 'it is not JSON',
   'record-edited': () => 'somebody has edited it: it is not as sluice wrote it',
   'record-newer': ({ version, reads }) => `it is of version ${version}, written by a newer sluice; this one reads ${reads}`,
+  'record-needs': ({ needs }) => `it was written by a newer sluice, and needs what this one does not know: ${needs.join(', ')}`,
   'record-invalid': ({ issues }) => issues,
   'record-part-missing': ({ part }) => `its part ${part} is missing`,
   'record-in': ({ place, problem }, write) => `in the ${place}, ${write.reason(problem)}`,

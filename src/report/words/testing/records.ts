@@ -5,6 +5,7 @@ export const records: SamplesOf<RecordReasons> = {
   'record-not-json': [{}],
   'record-edited': [{}],
   'record-newer': [{ version: 9, reads: 1 }],
+  'record-needs': [{ needs: ['steps', 'jobs'] }],
   'record-invalid': [{ issues: 'phase: Invalid option' }],
   'record-part-missing': [{ part: 'sluice-run-wgnbiszr2y-2' }],
   'record-in': [
