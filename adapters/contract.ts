@@ -54,8 +54,6 @@ export interface TargetObservation {
   weight?: number
   /** Requests or connections under way; null where that cannot be known, never 0 by default. */
   inFlight: number | null
-  /** Changes when the load balancer restarted or reloaded, where that can be seen. */
-  epoch?: string
   /** For a person. */
   detail?: string
 }
@@ -97,28 +95,27 @@ export interface EffectCall extends Call {
 
 export type GuaranteeLevel = 'G0' | 'G1' | 'G2' | 'G3'
 
+/** What the engine relies on. The conformance kit tests that it is true. */
 export interface Capabilities {
+  /** docs/guarantees.md */
   guarantee: GuaranteeLevel
-  /** `max`: targets of one drain or restore; a read may be of any number. */
-  batch: { max: number; atomic: boolean; wholeDocument: boolean }
+  /** Targets of one drain or restore. A read may be of any number. */
+  maxBatch: number
+  /** Whether a read shows a write: at once, after `settleMs`, or never, since nothing can be read. */
   inspect: 'strong' | 'eventual' | 'none'
+  /** What `inFlight` of an observation counts: all that is open, requests alone, or nothing. The plan shows it. */
   inFlight: 'exact' | 'requests-only' | 'none'
-  weight: boolean
-  /** An effect may be a job, which is accepted at once and done later. */
-  asyncJob: boolean
-  /**
-   * The longest that a job takes. For so long after a `pending` the effect is read back and not sent again; after it, nobody knows what
-   * became of the job.
-   */
-  longestJobMs: number
-  idempotency: 'absolute-set' | 'client-token' | 'cas' | 'none'
   /** A reload or restart forgets what was set. */
   volatileOnReload: boolean
-  serializePerScope: boolean
-  /** Each change also cuts traffic of targets that it does not name. */
+  /** Each change also cuts connections of targets that it does not name. The plan shows it. */
   disruptsOthers: boolean
   /** From the answer of a drain until no new request arrives. */
   settleMs: number
+  /**
+   * The longest that a job takes, where an effect may be one: accepted at once, and done later. For so long after a `pending` the
+   * effect is read back and not sent again; after that, nobody knows what became of the job.
+   */
+  longestJobMs?: number
 }
 
 /** Every method answers for each target asked; results are keyed by target id. */

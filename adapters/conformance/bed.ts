@@ -29,15 +29,18 @@ export interface Wire {
 /** The load balancer's own view, read without the adapter. */
 export interface Oracle {
   admin(endpoint: Endpoint): Promise<'in' | 'draining' | 'out'>
-  weight(endpoint: Endpoint): Promise<number>
+  /** Absent where the load balancer has no weights. */
+  weight?(endpoint: Endpoint): Promise<number>
 }
 
 /** What a person does at the load balancer. */
 export interface Operator {
-  maint(endpoint: Endpoint): Promise<void>
+  /** Absent where the load balancer has no maintenance besides what the adapter's drain does. */
+  maint?(endpoint: Endpoint): Promise<void>
   drain(endpoint: Endpoint): Promise<void>
   ready(endpoint: Endpoint): Promise<void>
-  weight(endpoint: Endpoint, weight: number): Promise<void>
+  /** Absent where the load balancer has no weights. */
+  weight?(endpoint: Endpoint, weight: number): Promise<void>
 }
 
 export interface HeldRequest {

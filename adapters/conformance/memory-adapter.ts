@@ -73,11 +73,10 @@ export interface MemoryBalancer {
   readonly changes: MemoryChange[]
   /** Whom a new request reaches: routable servers in turn; undefined where there is none. */
   route(): MemoryServer | undefined
-  /** Forgets what was set at run time, as a reload does, and counts up the epoch. */
+  /** Forgets what was set at run time, as a reload does. */
   restart(): void
   /** Lets the calls with the fault `late` arrive, in order. */
   deliverLate(): void
-  epoch(): string
   /** For the adapter. */
   set(id: string, to: { state: MemoryState; weight?: number }, by: { kind: MemoryChange['kind']; operationId: string }): void
   holdBack(arrive: () => void): void
@@ -96,15 +95,10 @@ export interface MemoryAdapterOptions {
 
 export const memoryCapabilities: Capabilities = {
   guarantee: 'G1',
-  batch: { max: 100, atomic: false, wholeDocument: false },
+  maxBatch: 100,
   inspect: 'strong',
   inFlight: 'exact',
-  weight: true,
-  asyncJob: false,
-  longestJobMs: 0,
-  idempotency: 'absolute-set',
   volatileOnReload: true,
-  serializePerScope: true,
   disruptsOthers: false,
   settleMs: 0,
 }
@@ -117,11 +111,9 @@ export function createMemoryBalancer(configured: readonly MemoryServerOptions[],
   const servers = new Map<string, MemoryServer>()
   const changes: MemoryChange[] = []
   let late: (() => void)[] = []
-  let epoch = 0
   let turn = 0
 
   function restart(): void {
-    epoch += 1
     for (const { name, address, port, state = 'ready', weight = 1 } of configured) {
       const id = `${scope}/${name}`
       const inFlight = servers.get(id)?.inFlight ?? 0
@@ -146,7 +138,6 @@ export function createMemoryBalancer(configured: readonly MemoryServerOptions[],
       late = []
       for (const arrive of arriving) arrive()
     },
-    epoch: () => `memory-${epoch}`,
     set(id, to, by) {
       const server = servers.get(id)
       if (server === undefined) return
@@ -245,10 +236,9 @@ export function createMemoryAdapter(balancer: MemoryBalancer, options: MemoryAda
 
     inspect(targets: readonly Target[], call) {
       const observe = (server: MemoryServer | undefined): TargetObservation => {
-        const epoch = balancer.epoch()
-        if (server === undefined) return { admin: 'absent', routable: false, inFlight: null, epoch }
+        if (server === undefined) return { admin: 'absent', routable: false, inFlight: null }
         const admin = server.state === 'maint' ? 'out' : server.state === 'drain' || server.weight === 0 ? 'draining' : 'in'
-        return { admin, routable: isRoutable(server), weight: server.weight, inFlight: server.inFlight, epoch }
+        return { admin, routable: isRoutable(server), weight: server.weight, inFlight: server.inFlight }
       }
       const sent: MemoryCall = { method: 'inspect', ids: targets.map(({ id }) => id) }
       return send(call, sent, () => new Map(targets.map(({ id }) => [id, observe(balancer.servers.get(id))])))

@@ -54,7 +54,7 @@ export const wrongAdapters: readonly WrongAdapter[] = [
       ...adapter,
       async restore(wanted, call) {
         const results = await adapter.restore(wanted, call)
-        await bed.operator.weight(bed.endpoints[0]!, 1)
+        await bed.operator.weight!(bed.endpoints[0]!, 1)
         return results
       },
     }),
@@ -138,13 +138,25 @@ export const wrongAdapters: readonly WrongAdapter[] = [
     }),
   },
   {
-    title: 'does not see restarts',
+    title: 'believes what it has drained itself',
     fails: 'restart-is-seen',
-    wrap: (adapter) => ({
-      ...adapter,
-      inspect: async (targets, call) =>
-        new Map([...(await adapter.inspect(targets, call))].map(([id, observed]) => [id, { ...observed, epoch: 'same' }])),
-    }),
+    wrap(adapter) {
+      const drained = new Set<string>()
+      return {
+        ...adapter,
+        drain(targets, call) {
+          for (const { id } of targets) drained.add(id)
+          return adapter.drain(targets, call)
+        },
+        inspect: async (targets, call) =>
+          new Map(
+            [...(await adapter.inspect(targets, call))].map(([id, observed]) => [
+              id,
+              drained.has(id) ? { ...observed, admin: 'draining', routable: false } : observed,
+            ]),
+          ),
+      }
+    },
   },
   {
     title: 'takes every timeout for success',

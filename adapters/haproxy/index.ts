@@ -16,22 +16,18 @@ import { restoreCommands, weightChange } from './effects.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { type HaproxyOptions, haproxyOptions } from './options.ts'
 import { admission, parsePrior, priorOf, type ServerState } from './servers-state.ts'
-import { entryOf, formatAddress, formatTargetId, indexByAddress, whyShared } from './targets.ts'
+import { formatAddress } from '../address.ts'
+import { entryOf, formatTargetId, indexByAddress, whyShared } from './targets.ts'
 
 /** Targets of one call, which is one connection and one look at all servers. */
 const BATCH_MAX = 100
 
 const capabilities: Capabilities = {
   guarantee: 'G1',
-  batch: { max: BATCH_MAX, atomic: false, wholeDocument: false },
+  maxBatch: BATCH_MAX,
   inspect: 'strong',
   inFlight: 'exact',
-  weight: true,
-  asyncJob: false,
-  longestJobMs: 0,
-  idempotency: 'absolute-set',
   volatileOnReload: true,
-  serializePerScope: true,
   disruptsOthers: false,
   settleMs: 0,
 }

@@ -7,7 +7,8 @@ import { listOldWorkers, readOldInFlight } from './old-workers.ts'
 import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
 import { parseInFlight, parseInfo, type ProcessInfo, type ServerCount } from './stats.ts'
 import { createStickySessions } from './sticky-sessions.ts'
-import { formatAddress, indexByAddress, parseTargetId, whyMissing, whyShared } from './targets.ts'
+import { formatAddress } from '../address.ts'
+import { indexByAddress, parseTargetId, whyMissing, whyShared } from './targets.ts'
 
 /** Asking for all servers costs 0.4 KB each, asking for one costs 2 KB: a header comes with every answer. */
 const STAT_HEADER_IN_ROWS = 5
@@ -154,7 +155,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
         const names = new Set(servers.map(({ name }) => name))
         const observe = (id: string, server: ServerState | AdapterError): TargetObservation => {
           if (server instanceof AdapterError) {
-            const lacking = { routable: false, inFlight: null, epoch: info.epoch, detail: server.message }
+            const lacking = { routable: false, inFlight: null, detail: server.message }
             if (server.kind !== 'not-found') return { ...lacking, admin: 'unknown' }
             return { ...lacking, admin: 'absent', moved: names.has(parseTargetId(prefixes, id)?.name ?? '') }
           }
@@ -166,7 +167,6 @@ export function createInstance({ component, socket, master, backend }: InstanceO
             weight: server.weight,
             inFlight:
               count === undefined ? null : Math.max(count.inFlight, stickyAgo === undefined ? 0 : 1) + (old?.(server) ?? 0),
-            epoch: info.epoch,
             detail:
               stickyAgo === undefined ? describeServer(server) : `${describeServer(server)}; got a session ${stickyAgo} s ago`,
           }

@@ -8,7 +8,8 @@ import { connectionError, endlessReply, LONGEST_REPLY, LONGEST_TIMER_MS, type Ru
 import { parseSocketAddress } from './options.ts'
 import type { ServerState } from './servers-state.ts'
 import { parseCounts } from './stats.ts'
-import { formatAddress, rewriteAddress } from './targets.ts'
+import { formatAddress } from '../address.ts'
+import { rewriteAddress } from './targets.ts'
 
 /** Ends a whole answer of the master. */
 const END = '\n\n'

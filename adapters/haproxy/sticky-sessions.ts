@@ -4,7 +4,7 @@
  */
 import { forcedState, type ServerState } from './servers-state.ts'
 import type { ServerCount } from './stats.ts'
-import { formatAddress } from './targets.ts'
+import { formatAddress } from '../address.ts'
 
 /** For so long a session that a drained server got since its drain counts as under way. */
 const STICKY_SECONDS = 5

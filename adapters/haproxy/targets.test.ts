@@ -1,16 +1,8 @@
+import { formatAddress } from '../address.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ServerState } from './servers-state.ts'
-import {
-  entryOf,
-  formatAddress,
-  formatTargetId,
-  indexByAddress,
-  parseTargetId,
-  rewriteAddress,
-  whyMissing,
-  whyShared,
-} from './targets.ts'
+import { entryOf, formatTargetId, indexByAddress, parseTargetId, rewriteAddress, whyMissing, whyShared } from './targets.ts'
 
 function serverAt(name: string, address: string, port: number): ServerState {
   return {

@@ -3,27 +3,13 @@
  * a template out anew, and then the pod gets its requests under another name. HAProxy's commands go by name: the one that the
  * server of that address has now. With `sockets` the id begins with that of the instance, which the scope says in any case.
  */
+import { formatAddress } from '../address.ts'
+import type { Address } from '../contract.ts'
 import { isHaproxyName } from './options.ts'
 import type { ServerState } from './servers-state.ts'
 
-export interface ServerAddress {
-  address: string
-  port: number
-}
-
-export interface ServerKey extends ServerAddress {
+export interface ServerKey extends Address {
   name: string
-}
-
-/** One writing for each IPv6 address, the one that HAProxy uses too. */
-function canonicalAddress(address: string): string {
-  if (!address.includes(':')) return address
-  const url = `http://[${address}]`
-  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address
-}
-
-export function formatAddress({ address, port }: ServerAddress): string {
-  return address.includes(':') ? `[${canonicalAddress(address)}]:${port}` : `${address}:${port}`
 }
 
 /** An address that is written with its port already, in the one writing. */

@@ -32,7 +32,6 @@ function expressionProblems(options: HttpOptions): FieldProblem[] {
     [['inspect', 'routable'], inspect?.routable, 'reading', 'flag'],
     [['inspect', 'weight'], inspect?.weight, 'reading', 'number'],
     [['inspect', 'inFlight'], inspect?.inFlight, 'reading', 'number'],
-    [['inspect', 'epoch'], inspect?.epoch, 'reading', 'text'],
     [['inspect', 'prior'], inspect?.prior, 'reading', 'json'],
   ]
   return fields.flatMap(([path, text, place, wanted]) => {

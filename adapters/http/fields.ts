@@ -82,7 +82,6 @@ const inspect = z
     routable: expression('false where it gets no requests although it is in rotation, by health checks.').optional(),
     weight: expression('its weight; 0 is out of rotation.').optional(),
     inFlight: expression('requests or connections under way; null where that is not known.').optional(),
-    epoch: expression('something that changes when the load balancer restarts.').optional(),
     prior: expression('all that restore has to put back, and nothing that changes by itself.'),
   })
   .describe('What is read of a target. Without it, the load balancer is believed (guarantee G0).')

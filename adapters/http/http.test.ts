@@ -161,7 +161,7 @@ test.each(['absolute-set', 'cas'])(
     const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 7, healthy: true, inFlight: 0 }
     const lb = await tell(({ method, body }) => {
       if (method === 'PUT') Object.assign(server, body)
-      return { headers: { etag: '"1"' }, body: { epoch: 'one', servers: [server] } }
+      return { headers: { etag: '"1"' }, body: { servers: [server] } }
     })
     const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
     const headers = { 'If-Match': '${headers.etag}' }
@@ -194,7 +194,7 @@ test('what is wrong for a moment before a restore is sent does not end it; of a 
   let servers: Json = [server]
   const lb = await tell(({ method, body }) => {
     if (method === 'PUT') Object.assign(server, body)
-    return { body: { epoch: 'one', servers } }
+    return { body: { servers } }
   })
   vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
   const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
@@ -225,7 +225,7 @@ test('what is wrong for a moment before a restore is sent does not end it; of a 
 test.each([{ each: 'body.servers' }, { each: undefined }])(
   'null in the place of a list is an empty one ($each)',
   async ({ each }) => {
-    const lb = await tell(() => ({ body: each === undefined ? null : { servers: null, epoch: 'one' } }))
+    const lb = await tell(() => ({ body: each === undefined ? null : { servers: null } }))
     const options = serversApi(lb.url)
     const adapter = create({ ...options, targets: { ...(options['targets'] as object), each } })
     expect(await adapter.resolve([endpoint('10.0.0.1')], call)).toEqual([
@@ -285,11 +285,11 @@ async function tellServers(name = 'a') {
   }
   const lb = await tell(({ method, url, body }) => {
     if (state.away.test(url)) return { status: 404, text: state.gateway }
-    if (url === '/servers') return { body: { epoch: 'one', servers: state.servers } }
+    if (url === '/servers') return { body: { servers: state.servers } }
     const server = state.servers.find((one) => url === `/servers/${String(one['name'])}`)
     if (server === undefined) return { status: 404, text: 'no such server' }
     if (method === 'PUT') Object.assign(server, body)
-    return { body: { ...server, epoch: 'one' } }
+    return { body: { ...server } }
   })
   return { ...lb, state }
 }
@@ -601,7 +601,7 @@ test('a list that goes on on another page: no pod is found in it, and none of it
   const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
   let next = ''
   let servers: Json = [server]
-  const lb = await tell(() => ({ body: { epoch: 'one', servers, next } }))
+  const lb = await tell(() => ({ body: { servers, next } }))
   const adapter = create(serversApi(lb.url))
   const target = await targetOf(adapter, endpoint('10.0.0.1'))
   next = '/servers?page=2'
@@ -627,11 +627,11 @@ test.each([
 ])('a change that is answered with $status is $said.outcome', async ({ status, headers, said }) => {
   const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
   const lb = await tell(({ method }) =>
-    method === 'GET' ? { body: { epoch: 'one', servers: [server] } } : { status, headers: headers as Record<string, string> },
+    method === 'GET' ? { body: { servers: [server] } } : { status, headers: headers as Record<string, string> },
   )
   const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
   const adapter = create({ ...options, drain: { ...options['drain'], expect: [200, 202] }, capabilities: { longestJob: '7s' } })
-  expect(adapter.capabilities).toMatchObject({ asyncJob: true, longestJobMs: 7_000 })
+  expect(adapter.capabilities).toMatchObject({ longestJobMs: 7_000 })
   const target = await targetOf(adapter, endpoint('10.0.0.1'))
   expect((await adapter.drain([target], call)).get(target.id)).toEqual(said)
 })
@@ -659,7 +659,7 @@ test.each([
 
 test('a rehearsal finds the drain or the restore that cannot be made, and sends neither', async () => {
   const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
-  const lb = await tell(() => ({ body: { epoch: 'one', servers: [server] } }))
+  const lb = await tell(() => ({ body: { servers: [server] } }))
   const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
   async function rehearsed(change: Record<string, unknown>): Promise<string | undefined> {
     const adapter = create({ ...options, ...change })
@@ -701,7 +701,6 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
   })
   expect(await resultOf(adapter.drain([target], call))).toEqual(['fatal', expect.stringContaining('inspect.weight')])
   body = {
-    epoch: 'one',
     servers: [{ name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: 'yes', inFlight: 0 }],
   }
   expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({
@@ -709,7 +708,6 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
   })
   // Found by reading: health that is not known counted as good.
   body = {
-    epoch: 'one',
     servers: [{ name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: null, inFlight: 0 }],
   }
   expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({
@@ -726,7 +724,7 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
 test('an entry that cannot be read is not taken for gone', async () => {
   const good = { name: 'b', address: '10.0.0.2:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
   let odd: Json = { name: 'a', address: null }
-  const lb = await tell(() => ({ body: { epoch: 'one', servers: [odd, good] } }))
+  const lb = await tell(() => ({ body: { servers: [odd, good] } }))
   const adapter = create(serversApi(lb.url))
   const [a, gone] = ['a', 'gone'].map((name) => ({ id: `${name}@10.0.0.1:80`, scope: 'all' })) as [Target, Target]
   const admins = async () => [...(await adapter.inspect([a, gone], call)).values()].map(({ admin }) => admin)
@@ -810,13 +808,13 @@ test('the operation id and the fence go out; what is done already is not sent ag
   const lb = await tell(({ method, body }) => {
     if (method === 'PUT') state = (body as { state: string }).state
     const server = { name: 'a', address: '10.0.0.1:80', state, weight: 1, healthy: true, inFlight: null }
-    return { body: { epoch: 'one', servers: [server] } }
+    return { body: { servers: [server] } }
   })
   const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
   const headers = { 'Idempotency-Key': '${operation.id}', 'X-Fence': '${operation.fence}' }
   const [drain, restore] = [options['drain'], options['restore']].map((one) => ({ ...one, headers }))
   const adapter = create({ ...options, drain, restore, capabilities: { idempotency: 'client-token' } })
-  expect(adapter.capabilities).toMatchObject({ guarantee: 'G2', idempotency: 'client-token' })
+  expect(adapter.capabilities).toMatchObject({ guarantee: 'G2' })
   const target = { id: 'a@10.0.0.1:80', scope: 'all' }
   const withId = effectCall({ operationIds: new Map([[target.id, 'f00d']]), fence: 12 })
   expect(await resultOf(adapter.drain([target], withId))).toBe('applied')
@@ -842,9 +840,9 @@ test('with versions each call names the one that it rests on, and is sent also w
   const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
   const headers = { 'If-Match': '${headers.etag}' }
   const [drain, restore] = [options['drain'], options['restore']].map((one) => ({ ...one, headers }))
-  const inspect = { ...options['inspect'], request: { path: '/servers/${target.id}' }, epoch: '"one"' }
+  const inspect = { ...options['inspect'], request: { path: '/servers/${target.id}' } }
   const adapter = create({ ...options, inspect, drain, restore, capabilities: { idempotency: 'cas' } })
-  expect(adapter.capabilities).toMatchObject({ guarantee: 'G3', idempotency: 'cas' })
+  expect(adapter.capabilities).toMatchObject({ guarantee: 'G3' })
   const target = { id: 'a@10.0.0.1:80', scope: 'all' }
   const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
   expect(await resultOf(adapter.drain([target], call))).toBe('applied')
@@ -906,7 +904,7 @@ test('a message that quotes a value of an answer is short, and has no secret in 
   vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
   const entry = { name: 'a', address: '10.0.0.1:80', state: 'ready', healthy: true, weight: 1, inFlight: 0 }
   let said: Record<string, unknown> = entry
-  const { url } = await tell(() => ({ body: { servers: [said], epoch: '1' } }))
+  const { url } = await tell(() => ({ body: { servers: [said] } }))
   const options = serversApi(url)
   const inspect = { ...(options['inspect'] as object), admin: 'entry.state' }
   const adapter = create({ ...options, inspect, auth: { bearer: { env: 'EDGE_TOKEN' } } })
@@ -928,7 +926,7 @@ test('a message that quotes a value of an answer is short, and has no secret in 
 test('an entry that gives back a secret in what is named or kept is not understood, and the secret is not shown', async () => {
   vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
   const entry = { name: 'a', address: '10.0.0.1:80', state: 'ready', healthy: true, weight: 1, inFlight: 0, zone: 'z' }
-  let body = { servers: [entry], epoch: '1' }
+  let body = { servers: [entry] }
   const { url } = await tell(() => ({ body }))
   const options = serversApi(url)
   const targets = { ...(options['targets'] as object), scope: 'entry.zone' }
@@ -936,15 +934,12 @@ test('an entry that gives back a secret in what is named or kept is not understo
   const target = await targetOf(adapter, endpoint('10.0.0.1'))
   const echo = 'Bearer s3cr3t-of-the-edge'
   for (const over of [{ name: echo }, { address: 's3cr3t-of-the-edge:80' }, { zone: echo }]) {
-    body = { servers: [{ ...entry, ...over }], epoch: '1' }
+    body = { servers: [{ ...entry, ...over }] }
     const [resolution] = await adapter.resolve([endpoint('10.0.0.1')], call)
     expect(resolution).toMatchObject({ found: false, reason: expect.stringContaining('***') })
     expect(JSON.stringify(resolution)).not.toContain('s3cr3t')
   }
-  body = { servers: [entry], epoch: echo }
-  const observed = (await adapter.inspect([target], call)).get(target.id)!
-  expect(observed).toMatchObject({ admin: 'unknown', detail: expect.stringContaining('inspect.epoch gives "Bearer ***"') })
-  body = { servers: [{ ...entry, state: echo, weight: 0 }], epoch: '1' }
+  body = { servers: [{ ...entry, state: echo, weight: 0 }] }
   await expect(adapter.snapshot([target], call)).rejects.toMatchObject({
     kind: 'fatal',
     message: expect.stringMatching(/^http edge: inspect\.prior gives .*Bearer \*\*\*.*, which has a secret in it/),

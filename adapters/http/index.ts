@@ -51,19 +51,16 @@ function milliseconds(text: string): number {
 function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions): Capabilities {
   const { idempotency, volatileOnReload, disruptsOthers, settle, longestJob } = capabilities
   const expectsJob = [drain, restore].some(({ expect }) => expect?.includes(ACCEPTED))
+  const mayBeJob = inspect !== undefined && (longestJob !== undefined || expectsJob)
   return {
     guarantee: inspect === undefined ? 'G0' : LEVELS[idempotency],
-    batch: { max: 1, atomic: true, wholeDocument: false },
+    maxBatch: 1,
     inspect: inspect === undefined ? 'none' : capabilities.inspect,
     inFlight: inspect?.inFlight === undefined ? 'none' : capabilities.inFlight,
-    weight: inspect?.weight !== undefined,
-    asyncJob: inspect !== undefined && (longestJob !== undefined || expectsJob),
-    longestJobMs: milliseconds(longestJob ?? LONGEST_JOB),
-    idempotency,
     volatileOnReload,
-    serializePerScope: true,
     disruptsOthers,
     settleMs: milliseconds(settle),
+    ...(mayBeJob ? { longestJobMs: milliseconds(longestJob ?? LONGEST_JOB) } : {}),
   }
 }
 
@@ -125,7 +122,7 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
    * was overtaken is refused when it arrives.
    */
   function mustSend(isDone: boolean): boolean {
-    return !isDone || capabilities.idempotency === 'cas'
+    return !isDone || options.capabilities.idempotency === 'cas'
   }
 
   /** The write rests on what is read right before it. Both share the time that the call has. */
@@ -213,7 +210,7 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     if (found.admin === 'absent') {
       return { admin: 'absent', moved: found.moved, routable: found.isServed ?? false, inFlight: null, detail: found.why }
     }
-    const { admin, routable, weight, inFlight, epoch, name } = found
+    const { admin, routable, weight, inFlight, name } = found
     const words = [
       admin,
       ...(weight === undefined ? [] : [`weight ${weight}`]),
@@ -224,7 +221,6 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       routable,
       ...(weight === undefined ? {} : { weight }),
       inFlight,
-      ...(epoch === undefined ? {} : { epoch }),
       detail: `${name}: ${words.join(', ')}`,
     }
   }

@@ -7,15 +7,8 @@ import type { HttpOptions } from './fields.ts'
 import { nextPageSign } from './next-page.ts'
 import { compileRequest, type HttpRequest, type MakeRequest, type RequestContext } from './request.ts'
 import { createEchoes } from './secret.ts'
-import {
-  formatAddress,
-  formatTargetId,
-  isShared,
-  parseAddress,
-  parseTarget,
-  sharedTargetId,
-  type TargetValue,
-} from './targets.ts'
+import { formatAddress, parseAddress } from '../address.ts'
+import { formatTargetId, isShared, parseTarget, sharedTargetId, type TargetValue } from './targets.ts'
 
 /** One target as it is now. */
 export interface Reading {
@@ -23,7 +16,6 @@ export interface Reading {
   routable: boolean
   weight?: number
   inFlight: number | null
-  epoch?: string
   prior: Json
   /** What its entry goes by now. */
   name: string
@@ -135,7 +127,6 @@ export function createReader({ component, client, options, context }: ReaderOpti
   const routableOf = expression(inspect?.routable, 'reading', 'inspect.routable')
   const weightOf = expression(inspect?.weight, 'reading', 'inspect.weight')
   const inFlightOf = expression(inspect?.inFlight, 'reading', 'inspect.inFlight')
-  const epochOf = expression(inspect?.epoch, 'reading', 'inspect.epoch')
   const priorOf = expression(inspect?.prior, 'reading', 'inspect.prior')
 
   /** Of the requests that were made. */
@@ -255,7 +246,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
 
   function resolveOne(endpoint: Endpoint, listed: Listed): Resolution {
     const { count: total, byAddress, byId, unreadable, unreadableAt } = listed
-    const addresses = addressesOf(endpoint).map(({ address: host, port }) => formatAddress({ host, port }))
+    const addresses = addressesOf(endpoint).map(formatAddress)
     // Found by reading: the pod was patched while an entry of its address that had no scope sent it requests.
     for (const one of addresses) {
       const [odd] = unreadableAt.get(one) ?? []
@@ -276,10 +267,10 @@ export function createReader({ component, client, options, context }: ReaderOpti
     return { found: false, reason: `none of ${total} entries has the address ${addresses.join(' or ')}${more}` }
   }
 
-  function resolveByItself({ address: host, port, pod }: Endpoint): Resolution {
-    const values = { endpoint: { address: host, port: BigInt(port), pod } }
+  function resolveByItself({ address, port, pod }: Endpoint): Resolution {
+    const values = { endpoint: { address, port: BigInt(port), pod } }
     const scope = scopeOf === undefined ? ONE_SCOPE : textOf(scopeOf(values), 'targets.scope')
-    return { found: true, targets: [{ id: formatTargetId(textOf(idOf(values), 'targets.id'), { host, port }), scope }] }
+    return { found: true, targets: [{ id: formatTargetId(textOf(idOf(values), 'targets.id'), { address, port }), scope }] }
   }
 
   function interpret(target: TargetValue, answer: Record<string, unknown>): Reading {
@@ -293,7 +284,6 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const isHealthy = routableOf === undefined || routableOf(values)
     if (typeof isHealthy !== 'boolean')
       throw new ExpressionError(`inspect.routable gives ${shown(isHealthy)}, which is neither true nor false`)
-    const epoch = epochOf?.(values)
     // Nobody new comes to weight 0, whatever the state is called.
     const effective = admin === 'in' && weight === 0 ? 'draining' : admin
     return {
@@ -301,7 +291,6 @@ export function createReader({ component, client, options, context }: ReaderOpti
       routable: effective === 'in' && isHealthy,
       ...(weight === null ? {} : { weight }),
       inFlight,
-      ...(epoch === undefined || epoch === null ? {} : { epoch: withoutEcho(textOf(epoch, 'inspect.epoch'), 'inspect.epoch') }),
       prior: withoutEcho(priorOf!(values), 'inspect.prior'),
       name: target.id,
       values,

@@ -2,12 +2,8 @@
  * A target's id is what the config calls its id, and its address: `web-0@10.0.0.1:80`. A name may get another address;
  * then it is another pod's, and not touched. `web-0@10.0.0.1:80+`: other entries of its scope had that address too.
  */
-import type { Target } from '../contract.ts'
-
-export interface Address {
-  host: string
-  port: number
-}
+import { formatAddress, parseAddress } from '../address.ts'
+import type { Address, Target } from '../contract.ts'
 
 /** What expressions see of a target. */
 export interface TargetValue {
@@ -17,26 +13,6 @@ export interface TargetValue {
   host: string
   port: bigint
   scope: string
-}
-
-/** One writing for each IPv6 address. */
-function canonicalHost(host: string): string {
-  if (!host.includes(':')) return host.toLowerCase()
-  const url = `http://[${host}]`
-  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : host
-}
-
-export function formatAddress({ host, port }: Address): string {
-  const canonical = canonicalHost(host)
-  return canonical.includes(':') ? `[${canonical}]:${port}` : `${canonical}:${port}`
-}
-
-/** `host:port` or `[v6]:port`; what is after the last colon is the port. Undefined where it is neither. */
-export function parseAddress(text: string): Address | undefined {
-  const [, v6, plain, port] = /^(?:\[([^\]@\s]+)\]|([^[\]@\s]+)):(\d{1,5})$/.exec(text) ?? []
-  const host = v6 ?? plain
-  if (host === undefined || Number(port) === 0 || Number(port) > 65_535) return undefined
-  return { host: canonicalHost(host), port: Number(port) }
 }
 
 const SHARED = '+'
@@ -65,5 +41,5 @@ export function parseTarget({ id, scope }: Target): TargetValue | undefined {
   const name = entryOf(id)
   const address = parseAddress(id.slice(id.lastIndexOf('@') + 1, isShared(id) ? -SHARED.length : undefined))
   if (name === '' || address === undefined) return undefined
-  return { id: name, address: formatAddress(address), host: address.host, port: BigInt(address.port), scope }
+  return { id: name, address: formatAddress(address), host: address.address, port: BigInt(address.port), scope }
 }

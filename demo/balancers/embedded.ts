@@ -19,7 +19,6 @@ const REST_API = {
     routable: 'entry.healthy',
     weight: 'entry.weight',
     inFlight: 'entry.inFlight',
-    epoch: 'body.epoch',
     prior: '{"state": entry.state, "weight": entry.weight}',
   },
   drain: { method: 'PUT', path: PATH, body: { state: 'drain' } },

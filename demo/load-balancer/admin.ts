@@ -1,8 +1,8 @@
 /**
  * The admin side, a small REST API:
  *
- *     GET /servers        {"servers": [{"name", "address", "state", "weight", "inFlight", "healthy"}], "epoch"}
- *     GET /servers/NAME   one of them, with "epoch"
+ *     GET /servers        {"servers": [{"name", "address", "state", "weight", "inFlight", "healthy"}]}
+ *     GET /servers/NAME   one of them
  *     PUT /servers/NAME   {"state"?: "ready" | "drain" | "maint", "weight"?: 0 to 256}: the server as it is then
  *
  * Errors are {"error": "…"}: 400 for a body that is not understood, 403 without the token, 404, 405.
@@ -27,8 +27,6 @@ export interface AdminCall {
 export interface AdminOptions {
   /** Where given, a PUT needs `Authorization: Bearer TOKEN`. */
   token?: string | undefined
-  /** Says which start of the load balancer answers. */
-  epoch(): string
   record(call: AdminCall): void
 }
 
@@ -80,15 +78,13 @@ function decode(segment: string): string {
   }
 }
 
-export function createAdmin(pool: Pool, { token, epoch, record }: AdminOptions): HttpServer {
-  const show = (server: Server) => ({ ...server, epoch: epoch() })
-
+export function createAdmin(pool: Pool, { token, record }: AdminOptions): HttpServer {
   function change(server: Server, body: unknown): Answer {
     const wanted = parseChange(body)
     if (typeof wanted === 'string') return refused(400, wanted)
     const before = { ...server }
     Object.assign(server, wanted)
-    return { status: 200, body: show(server), changed: !isDeepStrictEqual(before, server) }
+    return { status: 200, body: { ...server }, changed: !isDeepStrictEqual(before, server) }
   }
 
   function answer({ method, url = '', headers }: IncomingMessage, body: unknown): Answer {
@@ -96,7 +92,7 @@ export function createAdmin(pool: Pool, { token, epoch, record }: AdminOptions):
     if (collection !== 'servers' || rest.length > 0) return refused(404, `there is no ${url}`)
     if (name === undefined) {
       if (method !== 'GET') return refused(405, `${method} is not for all servers`)
-      return { status: 200, body: { servers: pool.servers(), epoch: epoch() } }
+      return { status: 200, body: { servers: pool.servers() } }
     }
     if (method !== 'GET' && method !== 'PUT') return refused(405, `${method} is neither GET nor PUT`)
     if (method === 'PUT' && token !== undefined && headers.authorization !== `Bearer ${token}`) {
@@ -104,7 +100,7 @@ export function createAdmin(pool: Pool, { token, epoch, record }: AdminOptions):
     }
     const server = pool.find(decode(name))
     if (server === undefined) return refused(404, `there is no server ${decode(name)}`)
-    return method === 'GET' ? { status: 200, body: show(server) } : change(server, body)
+    return method === 'GET' ? { status: 200, body: { ...server } } : change(server, body)
   }
 
   return createServer(async (request, response) => {

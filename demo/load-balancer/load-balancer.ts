@@ -55,8 +55,7 @@ export async function createLoadBalancer(options: LoadBalancerOptions): Promise<
   const { servers, host = '127.0.0.1', adminPort = 0, trafficPort = 0, token, healthCheckEveryMs } = options
   const pool = createPool(servers)
   const calls: AdminCall[] = []
-  let starts = 1
-  const admin = createAdmin(pool, { token, epoch: () => `start-${starts}`, record: (call) => calls.push(call) })
+  const admin = createAdmin(pool, { token, record: (call) => calls.push(call) })
   const proxy = createProxy(pool)
   const adminUrl = await listen(admin, host, adminPort)
   const trafficUrl = await listen(proxy, host, trafficPort).catch(async (error: unknown) => {
@@ -70,7 +69,6 @@ export async function createLoadBalancer(options: LoadBalancerOptions): Promise<
     calls,
     servers: () => pool.servers(),
     restart() {
-      starts += 1
       pool.forget()
     },
     async close() {

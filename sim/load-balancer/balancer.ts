@@ -83,8 +83,8 @@ export interface LoadBalancer {
   readonly options: Readonly<LoadBalancerOptions>
   /** The configured entries: what a caller finds its targets by. */
   list(): { name: string; address: string; port: number }[] | Throttled
-  /** What it says of these entries; absent ones are left out. `epoch` counts its reloads. */
-  read(names: readonly string[]): { entries: Map<string, Reading>; epoch: number } | Throttled
+  /** What it says of these entries; absent ones are left out. */
+  read(names: readonly string[]): { entries: Map<string, Reading> } | Throttled
   write(write: Write): Map<string, WriteResult> | Throttled
   /** What became of a job: `pending` while it waits. */
   poll(job: string): Map<string, WriteResult> | Throttled
@@ -111,7 +111,6 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
   const jobs = new Map<string, Map<string, WriteResult>>()
   let jobDueAt = 0
   let versions = 0
-  let epoch = 0
   let turn = 0
 
   function add(server: ServerOptions): Entry {
@@ -220,7 +219,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
           const inFlight = options.countsRequests === false ? null : entry.requests.inFlight(at)
           read.set(name, { ...setting, routable: isRoutable(setting), inFlight, version: entry.version })
         }
-        return { entries: read, epoch }
+        return { entries: read }
       })
     },
     write: (write) =>
@@ -254,7 +253,6 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
       },
     },
     reload() {
-      epoch += 1
       if (options.volatile !== true) return
       done.clear()
       for (const entry of entries.values()) {

@@ -200,6 +200,8 @@ export function createPlanning(options: PlanningOptions): Planning {
         loadBalancer: name,
         adapter: adapterName,
         level: capabilities.guarantee,
+        inFlight: capabilities.inFlight,
+        disruptsOthers: capabilities.disruptsOthers,
       })),
       warnings: [
         ...workloads.flatMap(({ assessment }) => assessment.warnings),

@@ -17,9 +17,9 @@ export function assertTimeForJobs(
     { name: 'deadlines.restore', ms: restoreDeadlineMs },
   ]
   for (const { name, adapter } of loadBalancers) {
-    const { asyncJob, longestJobMs } = adapter.capabilities
-    const short = asyncJob ? deadlines.find(({ ms }) => ms <= longestJobMs) : undefined
-    if (short === undefined) continue
+    const { longestJobMs } = adapter.capabilities
+    const short = longestJobMs === undefined ? undefined : deadlines.find(({ ms }) => ms <= longestJobMs)
+    if (longestJobMs === undefined || short === undefined) continue
     throw new RunError('preflight', {
       code: 'deadline-shorter-than-job',
       deadline: short.name,

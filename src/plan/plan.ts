@@ -50,6 +50,10 @@ export interface PlanGuarantee {
   loadBalancer: string
   adapter: string
   level: 'G0' | 'G1' | 'G2' | 'G3'
+  /** What it counts of what is under way on a pod: all that is open, requests alone, or nothing, so that the settle time is waited out. */
+  inFlight: 'exact' | 'requests-only' | 'none'
+  /** Each change of it cuts connections of other pods too. */
+  disruptsOthers: boolean
 }
 
 /** Where an image that is patched in is before the first drain, by names of nodes. Whether it can be pulled elsewhere is not known. */

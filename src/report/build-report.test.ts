@@ -51,7 +51,7 @@ function straight(...between: RunEventBody[]) {
           },
         ],
         window: 2,
-        guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
+        guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1', inFlight: 'exact', disruptsOthers: false }],
         warnings: [],
         refusals: [],
       },

@@ -13,13 +13,19 @@ import { startRestProxy } from './rest-proxy.ts'
 const LIVE_PODS = 3
 const TOKEN = 'the-token-of-the-bed'
 
+export interface RestBedOptions {
+  servers: number
+  /** An adapter for the API at this address; without the token it may change nothing. */
+  create(api: { url: string; tokenFile?: string }): Adapter
+}
+
 export interface HttpBedOptions {
   servers: number
   /** How a target is read: from the list of all, or by a request of its own. */
   reads: 'list' | 'one'
 }
 
-/** What a config says of the bed’s load balancer; the epoch stands beside the list, and in each entry. */
+/** What a config says of the bed’s load balancer. */
 function describeBalancer(reads: HttpBedOptions['reads']): Record<string, unknown> {
   const path = '/servers/${target.id}'
   return {
@@ -30,7 +36,6 @@ function describeBalancer(reads: HttpBedOptions['reads']): Record<string, unknow
       routable: 'entry.healthy',
       weight: 'entry.weight',
       inFlight: 'entry.inFlight',
-      epoch: 'body.epoch',
       prior: '{"state": entry.state, "weight": entry.weight}',
     },
     drain: { method: 'PUT', path, body: { state: 'drain' }, expect: [200] },
@@ -39,7 +44,17 @@ function describeBalancer(reads: HttpBedOptions['reads']): Record<string, unknow
   }
 }
 
-export async function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<Bed> {
+export function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<Bed> {
+  return makeRestBed({
+    servers,
+    create({ url, tokenFile }) {
+      const auth = tokenFile === undefined ? {} : { auth: { bearer: { file: tokenFile } } }
+      return http.create(http.options.parse({ ...describeBalancer(reads), url, ...auth }), { name: 'edge' })
+    },
+  })
+}
+
+export async function makeRestBed({ servers, create: createFor }: RestBedOptions): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-http-bed-'))
   const tokenFile = join(folder, 'token')
   writeFileSync(tokenFile, `${TOKEN}\n`)
@@ -57,8 +72,8 @@ export async function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<B
   const wire = await startRestProxy(balancer.adminUrl)
   const adapters: Adapter[] = []
 
-  function create(options: Record<string, unknown>): Adapter {
-    const adapter = http.create(http.options.parse({ ...describeBalancer(reads), ...options }), { name: 'edge' })
+  function create(api: { url: string; tokenFile?: string }): Adapter {
+    const adapter = createFor(api)
     adapters.push(adapter)
     return adapter
   }
@@ -77,7 +92,7 @@ export async function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<B
   const front = new URL(balancer.trafficUrl)
 
   return {
-    adapter: () => create({ url: wire.url, auth: { bearer: { file: tokenFile } } }),
+    adapter: () => create({ url: wire.url, tokenFile }),
     endpoints,
     oracle: {
       admin(endpoint) {

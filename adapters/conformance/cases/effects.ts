@@ -49,29 +49,29 @@ export const effectCases = {
   },
   'prior-weight-returns': {
     title: 'a weight that was set at run time comes back, also after a restart',
-    needs: (bed) => bed.adapter().capabilities.weight,
+    needs: (bed) => bed.operator.weight !== undefined,
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
-      await bed.operator.weight(endpoint, 7)
+      await bed.operator.weight!(endpoint, 7)
       const before = await snapshotOne(adapter, target)
       assert.equal(before.weight, 7)
       assertApplied(await drainOne(adapter, target))
       if (adapter.capabilities.volatileOnReload) await bed.restart()
       assertApplied(await restoreOne(adapter, target, before.prior))
-      assert.equal(await bed.oracle.weight(endpoint), 7)
+      assert.equal(await bed.oracle.weight!(endpoint), 7)
       assert.deepEqual(await snapshotOne(adapter, target), before)
     },
   },
   batch: {
     title: 'a batch of max is one call, max + 1 are two; a refused member does not stop the others',
-    servers: (adapter) => adapter.capabilities.batch.max + 1,
-    needs: (bed) => bed.adapter().capabilities.batch.max > 1,
+    servers: (adapter) => adapter.capabilities.maxBatch + 1,
+    needs: (bed) => bed.adapter().capabilities.maxBatch > 1 && bed.operator.maint !== undefined,
     async run(bed) {
       const adapter = bed.adapter()
-      const { max } = adapter.capabilities.batch
+      const { maxBatch: max } = adapter.capabilities
       const targets = await resolveAll(adapter, bed.endpoints.slice(0, max + 1))
       const refused = bed.endpoints[1]!
-      await bed.operator.maint(refused)
+      await bed.operator.maint!(refused)
       const full = targets.slice(0, max)
       const first = await adapter.drain(full, effectCall(full))
       assert.equal(bed.wire.effectCalls(), 1)
@@ -95,11 +95,10 @@ export const effectCases = {
       const before = await snapshotOne(adapter, target)
       assertApplied(await drainOne(adapter, target))
       assert.equal(await bed.oracle.admin(other), 'in')
-      const weighs = adapter.capabilities.weight
-      if (weighs) await bed.operator.weight(other, 9)
+      await bed.operator.weight?.(other, 9)
       assertApplied(await restoreOne(adapter, target, before.prior))
       assert.equal(await bed.oracle.admin(other), 'in')
-      if (weighs) assert.equal(await bed.oracle.weight(other), 9, 'an edit of another target survives')
+      if (bed.operator.weight) assert.equal(await bed.oracle.weight!(other), 9, 'an edit of another target survives')
     },
   },
   'ports-and-reuse': {

@@ -5,9 +5,10 @@ import { assertApplied, assertFailed, begin, drainOne, inspectOne, restoreOne, s
 export const operatorCases = {
   'operators-maint': {
     title: 'a target in maintenance is not in rotation, and neither drain nor restore ends that',
+    needs: (bed) => bed.operator.maint !== undefined,
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
-      await bed.operator.maint(endpoint)
+      await bed.operator.maint!(endpoint)
       const before = await snapshotOne(adapter, target)
       assert.equal(before.inRotation, false)
       const observation = await inspectOne(adapter, target)
@@ -21,9 +22,10 @@ export const operatorCases = {
   },
   'maint-comes-back': {
     title: 'a restore puts back maintenance that is gone by now',
+    needs: (bed) => bed.operator.maint !== undefined,
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
-      await bed.operator.maint(endpoint)
+      await bed.operator.maint!(endpoint)
       const before = await snapshotOne(adapter, target)
       await bed.operator.ready(endpoint)
       assertApplied(await restoreOne(adapter, target, before.prior))
@@ -33,11 +35,12 @@ export const operatorCases = {
   },
   'maint-meanwhile': {
     title: 'maintenance that began after the drain is not ended by the restore',
+    needs: (bed) => bed.operator.maint !== undefined,
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const before = await snapshotOne(adapter, target)
       assertApplied(await drainOne(adapter, target))
-      await bed.operator.maint(endpoint)
+      await bed.operator.maint!(endpoint)
       assertFailed(await restoreOne(adapter, target, before.prior), 'conflict')
       assert.equal(await bed.oracle.admin(endpoint), 'out')
     },
@@ -57,10 +60,10 @@ export const operatorCases = {
   },
   'weight-0': {
     title: 'weight 0 is not in rotation',
-    needs: (bed) => bed.adapter().capabilities.weight,
+    needs: (bed) => bed.operator.weight !== undefined,
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
-      await bed.operator.weight(endpoint, 0)
+      await bed.operator.weight!(endpoint, 0)
       assert.equal((await snapshotOne(adapter, target)).inRotation, false)
       const observation = await inspectOne(adapter, target)
       assert.deepEqual([observation.routable, observation.weight], [false, 0])

@@ -9,7 +9,6 @@ export function serversApi(url: string): Record<string, unknown> {
       routable: 'entry.healthy',
       weight: 'entry.weight',
       inFlight: 'entry.inFlight',
-      epoch: 'body.epoch',
       prior: '{"state": entry.state, "weight": entry.weight}',
     },
     drain: { method: 'PUT', path, body: { state: 'drain' }, expect: [200] },

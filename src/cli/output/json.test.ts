@@ -115,7 +115,7 @@ test('-o json is one versioned document', () => {
       },
     ],
     warnings: [{ pod: 'web-1', reason: { code: 'error', said: 'w', message: 'w' } }],
-    guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
+    guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1', inFlight: 'exact', disruptsOthers: false }],
     next: [{ to: 'goOn', argv: ['sluice', 'upgrade', 'sts/web'], shell: 'sluice upgrade sts/web' }],
   })
 })

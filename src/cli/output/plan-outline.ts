@@ -2,7 +2,7 @@ import type { Writing } from '../../report/words/writing.ts'
 import { warning } from '../../report/words/events.ts'
 import type { Plan, PodPlan, WorkloadRef } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
-import { guaranteeWords } from '../../report/words/guarantees.ts'
+import { guaranteeWords, hazardWords } from '../../report/words/guarantees.ts'
 import { imageWords } from '../../report/words/images.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
@@ -47,8 +47,8 @@ export function leftOut({ leftOut: targets = [] }: Plan): string[] {
 }
 
 export function guarantees(plan: Plan): string[] {
-  return plan.guarantees.map(
-    ({ loadBalancer, adapter, level }) => `${inert(loadBalancer)} (${inert(adapter)}) ${guaranteeWords(level)}`,
+  return plan.guarantees.map((one) =>
+    [`${inert(one.loadBalancer)} (${inert(one.adapter)}) ${guaranteeWords(one.level)}`, ...hazardWords(one)].join('; '),
   )
 }
 

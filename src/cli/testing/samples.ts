@@ -33,7 +33,7 @@ export const samplePlan: Plan = {
     },
   ],
   window: 1,
-  guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
+  guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1', inFlight: 'exact', disruptsOthers: false }],
   warnings: [{ code: 'min-ready-longer', workload: 'statefulset/web', minReadyMs: 10_000 }],
   refusals: [],
 }

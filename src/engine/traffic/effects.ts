@@ -67,10 +67,11 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
   function holdBack(target: JournalTarget, request: EffectRequest): EffectAnswer | undefined {
     const { uid, effect: kind, isInherited = false } = request
     if (!balancers.has(target.loadBalancer) || !isReadable(target)) return undefined
-    const { asyncJob, longestJobMs } = balancers.adapterOf(target.loadBalancer).capabilities
+    const { longestJobMs = 0 } = balancers.adapterOf(target.loadBalancer).capabilities
+    const mayBeJob = longestJobMs > 0
     const isFirst = !begun.has(intentOf(kind, target))
     begun.add(intentOf(kind, target))
-    if (isInherited && asyncJob && isFirst) {
+    if (isInherited && mayBeJob && isFirst) {
       doubts.raise(uid, target, { ...eventOf(target, request), outcome: 'pending', batch: 0 }, { lateForMs: longestJobMs })
     }
     const job = doubts.jobOf(uid, target)
@@ -133,7 +134,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
         return { kind: 'applied', ...late }
       }
       answers.forget(target)
-      const { longestJobMs } = balancers.adapterOf(target.loadBalancer).capabilities
+      const { longestJobMs = 0 } = balancers.adapterOf(target.loadBalancer).capabilities
       doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, { askedAt, lateForMs: longestJobMs })
       return {
         kind: 'unknown',

@@ -9,10 +9,10 @@ import { createTraffic } from './traffic.ts'
 
 const LONGEST_JOB_MS = 10_000
 
-function bed({ asyncJob = true } = {}) {
+function bed({ areJobs = true } = {}) {
   const names = ['web-0', 'web-1']
   const balancer = createMemoryBalancer(names.map((name, index) => ({ name, address: `10.0.0.${index}`, port: 80 })))
-  const memory = createMemoryAdapter(balancer, { capabilities: { asyncJob, longestJobMs: LONGEST_JOB_MS } })
+  const memory = createMemoryAdapter(balancer, { capabilities: areJobs ? { longestJobMs: LONGEST_JOB_MS } : {} })
   const sent: string[] = []
   const accept = (effect: string, ids: string[]): Promise<Map<string, EffectResult>> => {
     sent.push(...ids.map((id) => `${effect} ${id}`))
@@ -141,7 +141,7 @@ test('what an earlier process was to send is taken for accepted, for as long as 
 })
 
 test('control: where changes are no jobs, what an earlier process was to send is sent at once', async () => {
-  const { sent, ask } = bed({ asyncJob: false })
+  const { sent, ask } = bed({ areJobs: false })
   await ask('drain', { isInherited: true })
   expect(sent).toEqual(['drain pool/web-0'])
 })

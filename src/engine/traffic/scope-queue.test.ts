@@ -91,7 +91,7 @@ test('never two calls at once', async () => {
 })
 
 test('a batch is as large as the adapter takes', async () => {
-  const { queue, calls } = createBed({ capabilities: { batch: { max: 4, atomic: false, wholeDocument: false } } })
+  const { queue, calls } = createBed({ capabilities: { maxBatch: 4 } })
   await Promise.all(NAMES.map((name) => queue.effect(effect(name))))
   expect(calls()).toEqual(['drain abcd', 'drain ef'])
 })
@@ -232,7 +232,7 @@ test('what may have left before one was lost is not sent again by the queue', as
 test('a call that fails fails its batch, and no other', async () => {
   const faults = [new AdapterError('memory', 'throttled', 'slow down'), undefined]
   const { queue } = createBed({
-    capabilities: { batch: { max: 2, atomic: false, wholeDocument: false } },
+    capabilities: { maxBatch: 2 },
     fault: () => faults.shift(),
   })
   const all = await Promise.allSettled(['a', 'b', 'c'].map((name) => queue.effect(effect(name))))
@@ -312,7 +312,7 @@ test('a load balancer that takes one target a call is read for all of them at on
   const { queue, calls } = createBed({
     change: (adapter) => ({
       ...adapter,
-      capabilities: { ...adapter.capabilities, batch: { max: 1, atomic: true, wholeDocument: false } },
+      capabilities: { ...adapter.capabilities, maxBatch: 1 },
     }),
   })
   await Promise.all([...NAMES.map((name) => queue.inspect(target(name))), queue.effect(effect('a')), queue.effect(effect('b'))])

@@ -89,7 +89,7 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
     const targets = new Set<string>()
     const kind = waiting[0]?.kind
     const fence = waiting[0]?.effect?.fence
-    const most = waiting[0]?.effect === undefined ? Infinity : Math.max(1, adapter.capabilities.batch.max)
+    const most = waiting[0]?.effect === undefined ? Infinity : Math.max(1, adapter.capabilities.maxBatch)
     for (let index = 0; index < waiting.length && batch.length < most;) {
       const item = waiting[index]!
       if (item.kind !== kind || item.effect?.fence !== fence || targets.has(item.target.id)) {

@@ -6,6 +6,15 @@ const MEANINGS: Readonly<Record<string, string>> = {
   G0: 'at most one drain and one restore per pod: the load balancer cannot be read back, so that its answers are believed, and after a lost one the run stops and asks',
 }
 
+/** What a load balancer does besides that a person should know before it is changed. */
+export function hazardWords({ inFlight, disruptsOthers }: { inFlight: string; disruptsOthers: boolean }): string[] {
+  return [
+    ...(inFlight === 'none' ? ['it does not count what is under way on a pod, which has the settle time to end'] : []),
+    ...(inFlight === 'requests-only' ? ['it counts requests, and no connection that is kept or upgraded'] : []),
+    ...(disruptsOthers ? ['each change of it cuts kept connections of other pods too'] : []),
+  ]
+}
+
 /** Such as `G1: one drain and one restore per pod, …`. */
 export function guaranteeWords(level: string): string {
   return MEANINGS[level] === undefined ? level : `${level}: ${MEANINGS[level]}`

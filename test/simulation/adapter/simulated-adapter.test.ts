@@ -49,7 +49,7 @@ test('throttled, with the time to wait', async () => {
 })
 
 test.each<{ over: Partial<LoadBalancerOptions>; level: Level; says: object }>([
-  { level: 'G0', over: {}, says: { inspect: 'none', inFlight: 'none', weight: false } },
+  { level: 'G0', over: {}, says: { inspect: 'none', inFlight: 'none' } },
   { level: 'G1', over: { staleMs: 700 }, says: { inspect: 'eventual', inFlight: 'exact', settleMs: 700 } },
   { level: 'G1', over: { traffic: { concurrent: 1, longestMs: 1, lagMs: 900 } }, says: { inspect: 'strong', settleMs: 900 } },
   {
@@ -57,8 +57,8 @@ test.each<{ over: Partial<LoadBalancerOptions>; level: Level; says: object }>([
     over: { staleMs: 700, traffic: { concurrent: 1, longestMs: 1, lagMs: 900 } },
     says: { inspect: 'eventual', settleMs: 1_600 },
   },
-  { level: 'G2', over: { countsRequests: false }, says: { idempotency: 'client-token', inFlight: 'none' } },
-  { level: 'G3', over: { volatile: true }, says: { idempotency: 'cas', volatileOnReload: true } },
+  { level: 'G2', over: { countsRequests: false }, says: { inFlight: 'none' } },
+  { level: 'G3', over: { volatile: true }, says: { volatileOnReload: true } },
 ])('$level $over says $says', ({ level, over, says }) => {
   expect(bed(level, over).adapter.capabilities).toMatchObject({ guarantee: level, ...says })
 })

@@ -34,8 +34,6 @@ const KINDS: Record<Refusal, AdapterErrorKind> = {
   forbidden: 'fatal',
 }
 
-const IDEMPOTENCY = { G0: 'none', G1: 'absolute-set', G2: 'client-token', G3: 'cas' } as const
-
 /** In every record: it may be a name, or what an API says of an entry, and the API server compares texts as they are written. */
 const ODD_TEXT = 'R&D <\u2028>'
 
@@ -54,15 +52,11 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
 
   const capabilities: Capabilities = {
     guarantee: level,
-    batch: { max: options.batchMax ?? 100, atomic: false, wholeDocument: false },
+    maxBatch: options.batchMax ?? 100,
     inspect: level === 'G0' ? 'none' : (options.staleMs ?? 0) > 0 ? 'eventual' : 'strong',
     inFlight: level === 'G0' || options.countsRequests === false ? 'none' : 'exact',
-    weight: level !== 'G0',
-    asyncJob: options.jobMs !== undefined,
-    longestJobMs: options.jobMs ?? 0,
-    idempotency: IDEMPOTENCY[level],
+    ...(options.jobMs === undefined ? {} : { longestJobMs: options.jobMs }),
     volatileOnReload: options.volatile ?? false,
-    serializePerScope: true,
     disruptsOthers: false,
     // A stale read-back is waited out as well: until it counts what came last.
     settleMs: (options.traffic?.lagMs ?? 0) + (options.staleMs ?? 0),
@@ -101,16 +95,16 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     name: string,
     targets: readonly Target[],
     call: Call,
-  ): Promise<{ epoch: string; find: (target: Target) => { here?: Reading; moved: boolean } }> {
+  ): Promise<{ find: (target: Target) => { here?: Reading; moved: boolean } }> {
     const wanted = targets.map(parse)
-    const { entries, epoch } = await send(name, call, () => balancer.read(wanted.map((one) => one.name)))
+    const { entries } = await send(name, call, () => balancer.read(wanted.map((one) => one.name)))
     function find(target: Target): { here?: Reading; moved: boolean } {
       const { name: entry, address, port } = parse(target)
       const reading = entries.get(entry)
       if (reading === undefined) return { moved: false }
       return reading.address === address && reading.port === port ? { here: reading, moved: false } : { moved: true }
     }
-    return { epoch: String(epoch), find }
+    return { find }
   }
 
   async function effect(
@@ -164,15 +158,15 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
         return new Map(
           targets.map(({ id }): [string, TargetObservation] => [id, { admin: 'unknown', routable: false, inFlight: null }]),
         )
-      const { epoch, find } = await read('inspect', targets, call)
+      const { find } = await read('inspect', targets, call)
       return new Map(
         targets.map((target): [string, TargetObservation] => {
           const { here, moved } = find(target)
           if (here === undefined)
-            return [target.id, { admin: 'absent', routable: false, inFlight: null, epoch, ...(moved ? { moved } : {}) }]
+            return [target.id, { admin: 'absent', routable: false, inFlight: null, ...(moved ? { moved } : {}) }]
           const { admin, weight, routable, inFlight } = here
           const seen = admin === 'maint' ? 'out' : admin === 'drain' || weight === 0 ? 'draining' : 'in'
-          return [target.id, { admin: seen, routable, weight, inFlight, epoch }]
+          return [target.id, { admin: seen, routable, weight, inFlight }]
         }),
       )
     },

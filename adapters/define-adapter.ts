@@ -1,0 +1,345 @@
+/**
+ * An adapter of little code, for a load balancer that can be set and read back: its author says what entries there are, and how
+ * some of them are drained and restored. All else of the contract follows from the list.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import { formatAddress, parseAddress } from './address.ts'
+import {
+  type Adapter,
+  type AdapterDefinition,
+  type Address,
+  AdapterError,
+  addressesOf,
+  type Call,
+  type Capabilities,
+  type EffectCall,
+  type EffectResult,
+  type Endpoint,
+  type Json,
+  type Resolution,
+  type Target,
+  type TargetObservation,
+  type TargetSnapshot,
+} from './contract.ts'
+
+/** One server, member or upstream, as the load balancer has it now. */
+export interface Entry extends Address {
+  /** Names it within its scope, whatever address it has. */
+  name: string
+  /** The part of the load balancer that is written one call at a time. Default: the load balancer is one scope. */
+  scope?: string
+  /** `draining`: what `drain` does. `out`: what an operator has done besides, and neither `drain` nor `restore` ends. */
+  state: 'in' | 'draining' | 'out'
+  /** False where it is in rotation and gets no requests, by its health checks for instance. Default: true. */
+  routable?: boolean
+  /** 0 is out of rotation. */
+  weight?: number
+  /** Requests or connections under way. Absent or null: not known. */
+  inFlight?: number | null
+  /** What `restore` puts back besides the state, in a form in which equal settings are equal JSON. Default: the weight. */
+  prior?: Json
+  /** For a person. */
+  detail?: string
+}
+
+/** An entry with what it was before it was drained. */
+export interface Former {
+  entry: Entry
+  state: Entry['state']
+  prior: Json
+}
+
+/** The signal is aborted when the call has lived too long, and when the adapter is closed. */
+export type ListCall = Call & { signal: AbortSignal }
+export type ChangeCall = EffectCall & { signal: AbortSignal }
+
+/** The results of a change by the entry's name and scope: see `resultKey`. Absent: all of them are done. */
+export type ChangeResults = ReadonlyMap<string, EffectResult>
+
+export interface LoadBalancerCalls {
+  /** All entries, read now. An error that is no AdapterError counts as `retryable`. */
+  list(call: ListCall): Promise<readonly Entry[]>
+  /**
+   * Takes these out, of one scope, and at most `maxBatch` of them. None is out already, and none is in maintenance. `call.assertLive` is
+   * to be asked right before the bytes leave. An error that is no AdapterError counts as `ambiguous`.
+   */
+  drain(entries: readonly Entry[], call: ChangeCall): Promise<ChangeResults | void>
+  /** Puts these back as they were. The same holds as for `drain`. */
+  restore(formers: readonly Former[], call: ChangeCall): Promise<ChangeResults | void>
+  close?(): Promise<void> | void
+}
+
+type MustSay = 'inFlight' | 'settleMs' | 'volatileOnReload'
+/** Nobody knows these but the author. The others have a default: G1, one target a call, read back at once, no jobs. */
+export type DefinedCapabilities = Pick<Capabilities, MustSay> & Partial<Omit<Capabilities, MustSay>>
+
+export interface AdapterCode<Options> {
+  name: string
+  /** One sentence for lists. */
+  summary: string
+  /** Unknown keys must be refused (`z.strictObject`). */
+  options: z.ZodType<Options>
+  capabilities: DefinedCapabilities | ((options: Options) => DefinedCapabilities)
+  /** Opens no connection yet. `component` begins each error: adapter and load balancer, such as `nginx edge`. */
+  open(options: Options, context: { name: string; component: string }): LoadBalancerCalls
+}
+
+/** Node's timers know no longer one. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+const DEFAULTS: Omit<Capabilities, MustSay> = { guarantee: 'G1', maxBatch: 1, inspect: 'strong', disruptsOthers: false }
+
+export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefinition<Options> {
+  const { name: kind, summary, options: schema, capabilities, open } = code
+  return {
+    name: kind,
+    summary,
+    options: schema,
+    create(options, { name }) {
+      const component = `${kind} ${name}`
+      const said = typeof capabilities === 'function' ? capabilities(options) : capabilities
+      return createAdapter(component, { ...DEFAULTS, ...said }, open(options, { name, component }))
+    },
+  }
+}
+
+/** Of an entry in `ChangeResults`. */
+export function resultKey({ name, scope = '' }: Pick<Entry, 'name' | 'scope'>): string {
+  return JSON.stringify([scope, name])
+}
+
+/** Kept in the journal. */
+interface Kept {
+  state: Entry['state']
+  prior: Json
+}
+
+/** What an entry of this target is found by. */
+interface Key {
+  name: string
+  address: string
+}
+
+function createAdapter(component: string, capabilities: Capabilities, calls: LoadBalancerCalls): Adapter {
+  const closing = new AbortController()
+
+  const failed = (kind: AdapterError['kind'], message: string, cause?: unknown): AdapterError =>
+    new AdapterError(component, kind, message, { cause })
+
+  /** The work of one call, until its end of life or that of the adapter: what it does after that is no answer any more. */
+  async function withinLife<Value>(
+    { deadlineMs }: Call,
+    kind: 'retryable' | 'ambiguous',
+    work: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    if (closing.signal.aborted) throw failed('retryable', 'the adapter is closed')
+    const late = AbortSignal.timeout(Math.min(Math.max(0, Math.ceil(deadlineMs)), LONGEST_TIMER_MS))
+    const signal = AbortSignal.any([late, closing.signal])
+    const { promise: over, reject } = Promise.withResolvers<never>()
+    const end = (): void =>
+      reject(failed(kind, late.aborted ? `no answer within ${Math.round(deadlineMs)} ms` : 'the adapter was closed'))
+    signal.addEventListener('abort', end)
+    try {
+      return await Promise.race([over, work(signal)])
+    } finally {
+      signal.removeEventListener('abort', end)
+    }
+  }
+
+  async function list(call: Call): Promise<readonly Entry[]> {
+    try {
+      return await withinLife(call, 'retryable', (signal) => calls.list({ ...call, signal }))
+    } catch (error) {
+      throw error instanceof AdapterError ? error : failed('retryable', messageOf(error), error)
+    }
+  }
+
+  function idOf(entry: Entry): string {
+    return `${entry.name}@${formatAddress(entry)}`
+  }
+
+  function keyOf({ id }: Target): Key | undefined {
+    const at = id.lastIndexOf('@')
+    const address = parseAddress(id.slice(at + 1))
+    return at < 1 || address === undefined ? undefined : { name: id.slice(0, at), address: formatAddress(address) }
+  }
+
+  /** Its entry, or why there is none: an entry that has another address by now is another pod's. */
+  function find(entries: readonly Entry[], target: Target): Entry | { missing: string; moved: boolean } {
+    const key = keyOf(target)
+    const named = entries.filter(({ name, scope = component }) => name === key?.name && scope === target.scope)
+    const found = named.find((entry) => formatAddress(entry) === key?.address)
+    if (found !== undefined) return found
+    const [moved] = named
+    if (moved === undefined) return { missing: `there is no entry ${target.id}`, moved: false }
+    return { missing: `${moved.name} has the address ${formatAddress(moved)} now, not ${key?.address}`, moved: true }
+  }
+
+  function resolve(entries: readonly Entry[], endpoint: Endpoint): Resolution {
+    const addresses = addressesOf(endpoint).map(formatAddress)
+    const own = entries.filter((entry) => addresses.includes(formatAddress(entry)))
+    if (own.length > 0)
+      return { found: true, targets: own.map((entry) => ({ id: idOf(entry), scope: entry.scope ?? component })) }
+    return { found: false, reason: `none of the ${entries.length} entries has the address ${addresses.join(' or ')}` }
+  }
+
+  function observe(found: ReturnType<typeof find>): TargetObservation {
+    if ('missing' in found) return { admin: 'absent', moved: found.moved, routable: false, inFlight: null, detail: found.missing }
+    const { name, state, weight, inFlight = null, routable = true, detail } = found
+    const words = [state, ...(weight === undefined ? [] : [`weight ${weight}`]), ...(routable ? [] : ['not routable'])]
+    return {
+      admin: isIn(found) ? 'in' : state === 'out' ? 'out' : 'draining',
+      routable: routable && isIn(found),
+      inFlight,
+      ...(weight === undefined ? {} : { weight }),
+      detail: detail ?? `${name}: ${words.join(', ')}`,
+    }
+  }
+
+  async function change(
+    wanted: readonly { target: Target; former?: Kept }[],
+    call: EffectCall,
+    send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
+  ): Promise<Map<string, EffectResult>> {
+    const endsAt = performance.now() + call.deadlineMs
+    const entries = await list(call)
+    const results = new Map<string, EffectResult>()
+    const some: Former[] = []
+    const ids = new Map<string, string>()
+    for (const { target, former } of wanted) {
+      const entry = find(entries, target)
+      if ('missing' in entry) {
+        results.set(target.id, { outcome: 'failed', error: failed('not-found', entry.missing) })
+        continue
+      }
+      const to = former ?? { state: 'draining', prior: null }
+      const isDone = former === undefined ? entry.state === 'draining' : isDeepStrictEqual(keptOf(entry), former)
+      if (isDone) results.set(target.id, { outcome: 'applied' })
+      else if (entry.state === 'out') results.set(target.id, { outcome: 'failed', error: inMaintenance(entry) })
+      else {
+        some.push({ entry, state: to.state, prior: to.prior })
+        ids.set(resultKey(entry), target.id)
+      }
+    }
+    if (some.length === 0) return results
+    const said = await sent({ ...call, deadlineMs: endsAt - performance.now() }, some, send)
+    for (const [key, id] of ids) results.set(id, said?.get(key) ?? { outcome: 'applied' })
+    return results
+  }
+
+  /** What the caller's own check throws goes out as it is; all else that is no AdapterError may have been done. */
+  async function sent(
+    call: EffectCall,
+    some: Former[],
+    send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
+  ): Promise<ChangeResults | undefined> {
+    let halt: { error: unknown } | undefined
+    const assertLive = (): void => {
+      try {
+        call.assertLive()
+      } catch (error) {
+        halt = { error }
+        throw error
+      }
+    }
+    assertLive()
+    try {
+      return (await withinLife(call, 'ambiguous', (signal) => send(some, { ...call, assertLive, signal }))) ?? undefined
+    } catch (error) {
+      if (halt !== undefined) throw halt.error
+      throw error instanceof AdapterError ? error : failed(isUnsent(error) ? 'retryable' : 'ambiguous', messageOf(error), error)
+    }
+  }
+
+  function inMaintenance({ name }: Entry): AdapterError {
+    return failed('conflict', `${name} is out by somebody else's doing, which neither a drain nor a restore ends`)
+  }
+
+  return {
+    capabilities,
+    async resolve(endpoints, call) {
+      const entries = await list(call)
+      return endpoints.map((endpoint) => resolve(entries, endpoint))
+    },
+    async inspect(targets, call) {
+      const entries = await list(call)
+      return new Map(targets.map((target) => [target.id, observe(find(entries, target))]))
+    },
+    async snapshot(targets, call) {
+      const entries = await list(call)
+      return new Map(
+        targets.map((target): [string, TargetSnapshot] => {
+          const found = find(entries, target)
+          if ('missing' in found) throw failed('not-found', found.missing)
+          const { weight } = found
+          const kept = keptOf(found) as unknown as Json
+          return [target.id, { prior: kept, inRotation: isIn(found), ...(weight === undefined ? {} : { weight }) }]
+        }),
+      )
+    },
+    drain: (targets, call) =>
+      change(
+        targets.map((target) => ({ target })),
+        call,
+        (some, sending) =>
+          calls.drain(
+            some.map(({ entry }) => entry),
+            sending,
+          ),
+      ),
+    async restore(wanted, call) {
+      const unknown = wanted.filter(({ prior }) => !isKept(prior))
+      const known = wanted.flatMap(({ target, prior }) => (isKept(prior) ? [{ target, former: prior }] : []))
+      const results = await change(known, call, (some, sending) => calls.restore(some, sending))
+      for (const { target } of unknown)
+        results.set(target.id, {
+          outcome: 'failed',
+          error: failed('fatal', `the prior state of ${target.id} is none of this adapter`),
+        })
+      return results
+    },
+    entryOf: (target) => keyOf(target)?.name ?? target.id,
+    async close() {
+      closing.abort()
+      await calls.close?.()
+    },
+  }
+}
+
+function isIn({ state, weight }: Entry): boolean {
+  return state === 'in' && weight !== 0
+}
+
+function keptOf({ state, prior, weight }: Entry): Kept {
+  return { state, prior: prior ?? weight ?? null }
+}
+
+function isKept(prior: Json): prior is { state: Entry['state']; prior: Json } {
+  if (typeof prior !== 'object' || prior === null || Array.isArray(prior)) return false
+  const { state, prior: former } = prior
+  return (state === 'in' || state === 'draining' || state === 'out') && former !== undefined
+}
+
+/** Codes of Node and of undici for a connection that there never was. */
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** No byte has left, by the code of the error or of what caused it. */
+export function isUnsent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return UNSENT.has((error as NodeJS.ErrnoException).code ?? '') || isUnsent(error.cause)
+}
+
+/** With its cause: `fetch failed` alone says nothing. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${messageOf(error.cause)}` : error.message
+}
