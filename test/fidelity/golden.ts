@@ -44,11 +44,11 @@ export function readRecorded(scenario: string, version: KubernetesVersion): Gold
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Golden) : undefined
 }
 
-/** What a cluster of this version is measured by: its own recordings, and those of the version whose kubelet does as its own. */
+/** What a cluster of this version is measured by: its own recordings, and those of versions whose kubelets do as its own. */
 export function readGolden(scenario: string, version: KubernetesVersion = usualVersion): Golden | undefined {
   const own = readRecorded(scenario, version)
   const { recordings } = versionFacts(version)
-  const alike = recordings === version ? undefined : readRecorded(scenario, recordings)
+  const alike = recordings === version ? undefined : readGolden(scenario, recordings)
   return own !== undefined && alike !== undefined ? inBoth(own, alike) : (own ?? alike)
 }
 
