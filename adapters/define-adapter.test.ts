@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { makeRestBed } from './conformance/beds/http.ts'
+import { makeRestBed } from './conformance/beds/rest.ts'
 import { describeAdapter } from './conformance/conformance.ts'
 import { servers } from './conformance/examples/servers.ts'
 
