@@ -12,7 +12,8 @@ const cliDir = join(outDir, 'cli')
 
 function emptyOutDir(): void {
   // Only what a build has made: the argument may be any folder.
-  for (const folder of ['cli', 'src', 'adapters', 'machines', 'demo']) rmSync(join(outDir, folder), { recursive: true, force: true })
+  for (const folder of ['cli', 'src', 'adapters', 'machines', 'demo'])
+    rmSync(join(outDir, folder), { recursive: true, force: true })
 }
 
 function buildLibrary(): void {

@@ -862,7 +862,7 @@ test('without inspect it is a hook that is believed: G0, by the pod’s own addr
   const lb = await tell(() => ({ status: 204 }))
   const effect = (path: string) => ({ method: 'POST', path: `${path}?server=\${target.address}` })
   const adapter = create({ url: lb.url, targets: { id: 'endpoint.pod' }, drain: effect('/drain'), restore: effect('/restore') })
-  expect(adapter.capabilities).toMatchObject({ guarantee: 'G0', inspect: 'none', inFlight: 'none', weight: false })
+  expect(adapter.capabilities).toMatchObject({ guarantee: 'G0', inspect: 'none', inFlight: 'none' })
   const target = await targetOf(adapter, endpoint('10.0.0.1'))
   expect(target.id).toBe('web-0@10.0.0.1:80')
   expect((await adapter.snapshot([target], call)).get(target.id)).toEqual({ prior: null, inRotation: true })

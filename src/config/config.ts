@@ -8,6 +8,8 @@ export interface ConfiguredLoadBalancer {
   definition: AdapterDefinition
   port: number | string
   options: unknown
+  /** Of `drain.order`, from 0: a pod is drained in all of one turn at once, and put back in reverse. */
+  drainTurn: number
 }
 
 /** What the run settings of a config are called; flags of the command line replace single ones. */

@@ -7,14 +7,16 @@ export interface CreatedLoadBalancer {
   adapterName: string
   adapter: Adapter
   port: number | string
+  drainTurn: number
 }
 
 /** Makes the adapter of each configured load balancer. Opens no connection yet; whoever calls closes the adapters. */
 export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
-  return config.loadBalancers.map(({ name, adapter, definition, port, options }) => ({
+  return config.loadBalancers.map(({ name, adapter, definition, port, options, drainTurn }) => ({
     name,
     adapterName: adapter,
     adapter: definition.create(options, { name }),
     port,
+    drainTurn,
   }))
 }

@@ -125,7 +125,7 @@ describe('each mistake has a place, a field, a value and a way out', () => {
     [
       'a key like no other',
       `${VALID}drain:\n  sleep: 5s\n`,
-      'sluice.yaml:6:3: drain.sleep: unknown key\n    known here: deadline, onDeadline, settle',
+      'sluice.yaml:6:3: drain.sleep: unknown key\n    known here: deadline, onDeadline, settle, order',
     ],
     [
       'a duration without a unit',
@@ -164,6 +164,16 @@ describe('each mistake has a place, a field, a value and a way out', () => {
     ],
     ['no kind', `apiVersion: sluice.dev/v1\n${BALANCERS}`, 'sluice.yaml:1:1: kind: is missing\n    write kind: Config'],
     ['no load balancer', `${HEAD}loadBalancers: []\n`, 'sluice.yaml:3:16: loadBalancers: is empty\n    entries: at least 1'],
+    [
+      'a turn of a load balancer that is not there',
+      `${VALID}drain: {order: [edgy]}\n`,
+      'sluice.yaml:5:17: drain.order[0]: "edgy" is no name of a load balancer\n    did you mean "edge"?',
+    ],
+    [
+      'two turns of one load balancer',
+      `${VALID}drain: {order: [edge, edge]}\n`,
+      'sluice.yaml:5:23: drain.order[1]: "edge" is named twice\n    name each load balancer once',
+    ],
     [
       'a settle time that no drain survives',
       `${VALID}drain: {deadline: 10s, settle: 10s}\n`,

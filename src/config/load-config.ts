@@ -74,7 +74,10 @@ async function checkDocument(value: unknown, adapters: AdapterSource): Promise<C
     for (const { setting, message, hint } of settingsProblems(settings)) {
       findings.push({ path: [...SETTING_PATHS[setting]], at: 'value', message, hint })
     }
-    if (findings.length === 0) return { ok: true, value: { loadBalancers, settings } }
+    const { order = [] } = shape.value.drain
+    findings.push(...orderFindings(order, shape.value.loadBalancers))
+    const inTurns = loadBalancers.map((one) => ({ ...one, drainTurn: turnOf(one.name, order) }))
+    if (findings.length === 0) return { ok: true, value: { loadBalancers: inTurns, settings } }
   }
   return { ok: false, findings }
 }
@@ -124,9 +127,35 @@ async function checkLoadBalancers(
     if (definition === undefined || (options !== undefined && !isMapping)) continue
     const checked = check(definition.options, options ?? {}, { prefix: [...path, 'options'] })
     if (!checked.ok) findings.push(...checked.findings)
-    else configured.push({ name: String(name), adapter, definition, port: port as number | string, options: checked.value })
+    else
+      configured.push({
+        name: String(name),
+        adapter,
+        definition,
+        port: port as number | string,
+        options: checked.value,
+        drainTurn: 0,
+      })
   }
   return configured
+}
+
+function turnOf(name: string, order: readonly string[]): number {
+  return order.includes(name) ? order.indexOf(name) : order.length
+}
+
+function orderFindings(order: readonly string[], loadBalancers: readonly { name: string }[]): Finding[] {
+  const names = loadBalancers.map(({ name }) => name)
+  return order.flatMap((name, index): Finding[] => {
+    const path = ['drain', 'order', index]
+    if (!names.includes(name)) {
+      const meant = nearest(name, names)
+      const hint = meant === undefined ? `names of loadBalancers: ${names.join(', ')}` : `did you mean "${meant}"?`
+      return [{ path, at: 'value', message: `${JSON.stringify(name)} is no name of a load balancer`, hint }]
+    }
+    const message = `${JSON.stringify(name)} is named twice`
+    return order.indexOf(name) < index ? [{ path, at: 'value', message, hint: 'name each load balancer once' }] : []
+  })
 }
 
 function duplicateName(name: string, path: PropertyKey[], first: number): Finding {

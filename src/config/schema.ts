@@ -111,6 +111,14 @@ const drainSchema = z
       'How long to wait after the load balancer has confirmed the drain. Absent: what the adapter knows of its kind. ' +
         '0s trusts the confirmation alone.',
     ).optional(),
+    order: z
+      .array(z.string(), { error: 'must be a list of names of loadBalancers' })
+      .optional()
+      .meta({
+        description:
+          'Names of loadBalancers, of which each is drained once those before it have confirmed that a pod is out, and which put it back ' +
+          'in reverse. Load balancers that are not named come last, together. Absent: all at once.',
+      }),
   })
   .meta({ description: 'Taking a pod out of rotation.' })
 

@@ -20,6 +20,8 @@ export interface LoadBalancer {
   adapter: Adapter
   /** Container port, by number or name. */
   port: number | string
+  /** A pod is drained in all of one turn at once, the lowest first, and put back in reverse. Default 0. */
+  drainTurn?: number
 }
 
 export interface RunRequest {

@@ -55,6 +55,7 @@ export function installPackage(): Installed {
         exactOptionalPropertyTypes: isStrictest,
         noUncheckedIndexedAccess: true,
         noEmit: true,
+        allowImportingTsExtensions: true,
         skipLibCheck: isStrictest,
       }
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))

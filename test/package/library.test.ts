@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { serversApi } from '../../adapters/http/testing/servers-api.ts'
@@ -44,6 +44,9 @@ beforeAll(async () => {
   const config = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }
   writeFileSync(join(installed.folder, 'sluice.yaml'), JSON.stringify(config))
   cpSync(join(import.meta.dirname, 'app'), installed.folder, { recursive: true })
+  const example = readFileSync(join(import.meta.dirname, '../../adapters/conformance/examples/servers.ts'), 'utf8')
+  const outside = example.replaceAll(/'\.\.\/\.\.\/(?:contract|define-adapter)\.ts'/g, "'sluice/adapter'")
+  writeFileSync(join(installed.folder, 'servers.ts'), outside)
   const quickstart = blocks(page('README.md')).filter(({ language, code }) => language === 'ts' && code.includes('createSluice'))
   expect(quickstart).toHaveLength(1)
   writeFileSync(join(installed.folder, 'quickstart.ts'), quickstart[0]!.code)
@@ -89,7 +92,7 @@ function changesSince(call: number): string[] {
 }
 
 test('the packed types are right by themselves, and for programs: the quickstart, the examples of the docs, and those of a test', () => {
-  const files = ['quickstart.ts', 'drive.ts', 'names.ts', ...exampleFiles]
+  const files = ['quickstart.ts', 'drive.ts', 'names.ts', 'servers.ts', 'kit.ts', ...exampleFiles]
   expect(installed.compile(files)).toBe('')
   expect(installed.compile(files, 'strictest')).toBe('')
   expect(exampleFiles.length).toBeGreaterThan(3)
@@ -101,6 +104,20 @@ test('the packed types are right by themselves, and for programs: the quickstart
   const found = installed.compile(['mistake.ts'])
   expect([...found.matchAll(/^mistake\.ts\(2,.*error TS2322/gm)]).toHaveLength(2)
 })
+
+test('the conformance kit of the package passes an adapter that is made outside, under node:test', async () => {
+  const { code, stdout, stderr } = await installed.run('kit.ts')
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^ℹ tests 4\d$/m)
+  expect(stdout).toMatch(/^ℹ fail 0$/m)
+  // Control: a mistake in the adapter is found.
+  const right = readFileSync(join(installed.folder, 'servers.ts'), 'utf8')
+  writeFileSync(join(installed.folder, 'servers.ts'), right.replace("{ state: 'drain' }", "{ state: 'ready' }"))
+  const wrong = await installed.run('kit.ts')
+  writeFileSync(join(installed.folder, 'servers.ts'), right)
+  expect(wrong.code).toBe(1)
+  expect(wrong.stdout).toContain('✖ drain-and-restore')
+}, 120_000)
 
 test('the quickstart of the README upgrades, and its process ends by itself', async () => {
   const before = edge.calls.length

@@ -143,10 +143,11 @@ export async function openLibraryBed(scene: Partial<Scene> = {}): Promise<Librar
   const config: Config = {
     file: 'simulated',
     settings: PLAIN_SETTINGS,
-    loadBalancers: ports.loadBalancers.map(({ name, adapterName, adapter, port }) => ({
+    loadBalancers: ports.loadBalancers.map(({ name, adapterName, adapter, port, drainTurn = 0 }) => ({
       name,
       adapter: adapterName,
       port,
+      drainTurn,
       options: {},
       definition: {
         name: adapterName,

@@ -12,6 +12,8 @@ export interface Balancers {
   adapterOf(name: string): Adapter
   /** Of those that sluice may touch these targets in. */
   capabilitiesOf(targets: readonly JournalTarget[]): Capabilities[]
+  /** In which turn it is drained: see `drain.order` of the config. */
+  turnOf(name: string): number
   queueOf(target: Pick<JournalTarget, 'loadBalancer' | 'scope'>): ScopeQueue
   /** What is done to it can be read back. */
   isReadable(target: JournalTarget): boolean
@@ -36,6 +38,8 @@ export function createBalancers(queues: ScopeQueues, loadBalancers: readonly Loa
         const known = untouched ? undefined : byName.get(loadBalancer)
         return known ? [known.adapter.capabilities] : []
       }),
+    // One that is in the config no more has no turn, and shows where it is called.
+    turnOf: (name) => byName.get(name)?.drainTurn ?? 0,
     queueOf: ({ loadBalancer, scope }) => queues.of(adapterOf(loadBalancer), scope),
     isReadable: ({ loadBalancer }) => adapterOf(loadBalancer).capabilities.inspect !== 'none',
   }

@@ -165,7 +165,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
    * Found by reading: a drain after a reload was under way when a pod that had just been patched was to be put back. That was asked
    * for before anybody knew that the drain would have no answer, and nobody looked again when it came late.
    */
-  async function inTurn<T>(target: JournalTarget, work: () => Promise<T>): Promise<T> {
+  async function afterOthers<T>(target: JournalTarget, work: () => Promise<T>): Promise<T> {
     const key = keyOf(target)
     const own = underWay.get(key)?.then(work, work) ?? work()
     underWay.set(key, own)
@@ -176,10 +176,23 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
     }
   }
 
+  /** Those of one turn at once; a drain by the lowest turn first, a restore by the highest. */
+  function inOrder(targets: readonly JournalTarget[], effect: 'drain' | 'restore'): JournalTarget[][] {
+    const turns = Map.groupBy(targets, ({ loadBalancer }) => balancers.turnOf(loadBalancer))
+    const ascending = [...turns].toSorted(([a], [b]) => a - b).map(([, some]) => some)
+    return effect === 'drain' ? ascending : ascending.toReversed()
+  }
+
   return {
     async effect(request) {
       const targets = request.record.targets.filter(({ untouched }) => !untouched)
-      return worst(await Promise.all(targets.map((target) => inTurn(target, () => effectOn(target, request)))))
+      let answer: EffectAnswer = { kind: 'applied' }
+      for (const some of inOrder(targets, request.effect)) {
+        const ofTurn = await Promise.all(some.map((target) => afterOthers(target, () => effectOn(target, request))))
+        answer = worst([answer, ...ofTurn])
+        if (answer.kind !== 'applied') return answer
+      }
+      return answer
     },
     async quiet() {
       ended = true

@@ -33,6 +33,8 @@ interface BedOptions {
   inner?: MemoryAdapterOptions
   allowUnbalanced?: boolean
   assertOwned?: () => void
+  /** Of `edge` and `inner`. */
+  turns?: [number, number]
 }
 
 /** Two load balancers: `edge` at port 80, `inner` at the port named admin. */
@@ -46,8 +48,20 @@ function createBed(options: BedOptions = {}): Bed {
     clock,
     queues: createScopeQueues(clock),
     loadBalancers: [
-      { name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(edge, options.edge), port: 80 },
-      { name: 'inner', adapterName: 'memory', adapter: createMemoryAdapter(inner, options.inner), port: 'admin' },
+      {
+        name: 'edge',
+        adapterName: 'memory',
+        adapter: createMemoryAdapter(edge, options.edge),
+        port: 80,
+        drainTurn: options.turns?.[0] ?? 0,
+      },
+      {
+        name: 'inner',
+        adapterName: 'memory',
+        adapter: createMemoryAdapter(inner, options.inner),
+        port: 'admin',
+        drainTurn: options.turns?.[1] ?? 0,
+      },
     ],
     allowUnbalanced: options.allowUnbalanced ?? false,
     assertOwned: options.assertOwned ?? (() => {}),
@@ -307,6 +321,30 @@ describe('effect', () => {
     expect(new Set(told.map(({ operation }) => operation)).size).toBe(4)
     expect(edge.calls.map(({ fence }) => fence)).toEqual([3, 3])
     expect(edge.calls[0]!.operationIds).toEqual([told[0]!.operation])
+  })
+
+  test('in turns: each load balancer is drained once those before it have confirmed, and restored in reverse', async () => {
+    let edgeIsDone = (): void => {}
+    const late = new Promise<void>((resolve) => (edgeIsDone = resolve))
+    const isDrain = ({ method }: { method: string }): boolean => method === 'drain'
+    const { traffic, inner, outcomes } = createBed({
+      turns: [0, 1],
+      edge: { delay: (moment, call) => (moment === 'after' && isDrain(call) ? late : undefined) },
+    })
+    const drained = traffic.effect(request('drain'))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(inner.calls).toEqual([])
+    edgeIsDone()
+    expect(await drained).toEqual({ kind: 'applied' })
+    await traffic.effect(request('restore'))
+    expect(outcomes()).toEqual(['edge drain applied', 'inner drain applied', 'inner restore applied', 'edge restore applied'])
+  })
+
+  test('in turns: where a drain fails, no later one is sent', async () => {
+    const refused = new AdapterError('memory', 'fatal', 'no right')
+    const { traffic, inner, outcomes } = createBed({ turns: [0, 1], edge: { fault: () => refused } })
+    expect(await traffic.effect(request('drain'))).toMatchObject({ kind: 'refused' })
+    expect([inner.calls, outcomes()]).toEqual([[], ['edge drain failed']])
   })
 
   test('an operator’s maintenance is left exactly so', async () => {
