@@ -11,7 +11,7 @@ export interface Program {
 
 /** Registers the tests of `body`, which are skipped, with the reason, where the program cannot be had. */
 export function describeOn({ title, program }: Program, body: (program: string) => void): void {
-  describe.skipIf(program === undefined)(title, () => {
+  describe.skipIf(program === undefined)(`${title}`, () => {
     body(program ?? '')
   })
 }
