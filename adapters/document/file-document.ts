@@ -1,0 +1,61 @@
+/**
+ * A file as a document, on this host or on another one. Its version is the SHA-256 of its content. A write compares that and renames a
+ * new file over it, under a lock that is held for no longer than those two take: whoever was stopped since the read overwrites nothing.
+ */
+import { createHash } from 'node:crypto'
+import { AdapterError } from '../contract.ts'
+import { createHost } from '../host/host.ts'
+import type { Document } from './document.ts'
+import { readProblem, writeProblem } from './file-problems.ts'
+import { readScript, writeScript } from './file-scripts.ts'
+
+/** Half of a call's time, and no more than that: the holder of the lock has it for some milliseconds. */
+const LONGEST_LOCK_WAIT_MS = 5_000
+
+export interface FileDocumentOptions {
+  /** Begins each error. */
+  component: string
+  /** An absolute path. The target of a symbolic link is written, and the link stays. */
+  path: string
+  /** What leads to the host of the file, such as `['ssh', 'lb1']`. Default: this host. */
+  prefix?: readonly string[]
+  /**
+   * Where the new file is made before it takes the place of the old one: on the same file system. Default: the folder of the file. A
+   * program that watches that folder needs another one.
+   */
+  temporaryFolder?: string
+  /** `latin1`: every byte is a character of its own, so that any file can be read. Default: `utf8`. */
+  encoding?: 'utf8' | 'latin1'
+}
+
+export function createFileDocument(options: FileDocumentOptions): Document {
+  const { component, path, prefix = [], temporaryFolder, encoding = 'utf8' } = options
+  const host = createHost({ component, prefix })
+  const at = { file: prefix.length === 0 ? path : `${path} on ${host.name}`, temporaryFolder }
+
+  return {
+    identity: [...prefix, path].join(' '),
+
+    async read(call) {
+      const { status, output } = await host.run(readScript(path), call)
+      if (status !== 0) throw readProblem(component, at, status, output.toString('utf8'))
+      const text = output.toString(encoding)
+      if (!Buffer.from(text, encoding).equals(output)) throw new AdapterError(component, 'fatal', `${at.file} is no UTF-8`)
+      return { text, version: versionOf(output) }
+    },
+
+    async write(text, version, call) {
+      const content = Buffer.from(text, encoding)
+      const next = versionOf(content)
+      const lockWaitMs = Math.min(LONGEST_LOCK_WAIT_MS, call.deadlineMs / 2)
+      const script = writeScript({ path, temporaryFolder, content, version, next, lockWaitMs })
+      const { status, output } = await host.run(script, call, { hasEffect: true })
+      if (status !== 0) throw writeProblem(component, at, status, output.toString('utf8'))
+      return next
+    },
+  }
+}
+
+function versionOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
+}
