@@ -3,7 +3,7 @@ import type { ScriptCall } from '../host/host.ts'
 
 export interface DocumentText {
   text: string
-  /** Names this text, and no other one of the document. */
+  /** Of this write of the text: the same text, written again later, has another one. */
   version: string
 }
 

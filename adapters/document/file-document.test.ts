@@ -79,16 +79,26 @@ function leftovers(): string[] {
 }
 
 describe('a read and a write', () => {
-  test('the text that was written is read, by a version that its content alone gives', async () => {
+  test('the text that was written is read, by the version that the write has given', async () => {
     const document = documentOf()
     const read = await document.read(callOf())
     expect(read.text).toBe('first\n')
     const version = await document.write('second, without an end', read.version, callOf())
     expect(readFileSync(file, 'utf8')).toBe('second, without an end')
     expect(await document.read(callOf())).toEqual({ text: 'second, without an end', version })
-    await document.write('first\n', version, callOf())
-    expect((await documentOf().read(callOf())).version).toBe(read.version)
     expect(leftovers()).toEqual([])
+  })
+
+  test('a text that is there again is another version: what rests on the former one comes too late', async () => {
+    const document = documentOf()
+    const former = await document.read(callOf())
+    const second = await document.write('second\n', former.version, callOf())
+    const third = await document.write('first\n', second, callOf())
+    expect(await documentOf().read(callOf())).toEqual({ text: 'first\n', version: third })
+    await expect(document.write('late\n', former.version, callOf())).rejects.toMatchObject({ kind: 'conflict' })
+    writeFileSync(file, 'first\n')
+    await expect(document.write('late\n', third, callOf())).rejects.toMatchObject({ kind: 'conflict' })
+    expect(readFileSync(file, 'utf8')).toBe('first\n')
   })
 
   test.each(['', 'ünïcode \u{1F6B0}\r\n', `'"\`$(rm -rf /tmp/x)\\n\0`, 'x'.repeat(3_000_000)])(
@@ -234,7 +244,7 @@ async function holdLock(lock: string): Promise<ChildProcess> {
 }
 
 describe('what fails', () => {
-  async function failure(document: Document, work: 'read' | 'write', version = 'none'): Promise<AdapterError> {
+  async function failure(document: Document, work: 'read' | 'write', version = '["",""]'): Promise<AdapterError> {
     const called = work === 'read' ? document.read(callOf()) : document.write('second\n', version, callOf())
     return called.then(
       () => expect.unreachable('nothing failed'),

@@ -1,6 +1,6 @@
 /**
- * A file as a document, on this host or on another one. Its version is the SHA-256 of its content. A write compares that and renames a
- * new file over it, under a lock that is held for no longer than those two take: whoever was stopped since the read overwrites nothing.
+ * A file as a document, on this host or on another one. Its version is the file itself (inode, time of its last change), and the SHA-256
+ * of its content. A write compares those and renames a new file over it, under a lock that is held for no longer than those two take: whoever was stopped since the read overwrites nothing.
  */
 import { createHash } from 'node:crypto'
 import { AdapterError } from '../contract.ts'
@@ -39,23 +39,31 @@ export function createFileDocument(options: FileDocumentOptions): Document {
     async read(call) {
       const { status, output } = await host.run(readScript(path), call)
       if (status !== 0) throw readProblem(component, at, status, output.toString('utf8'))
-      const text = output.toString(encoding)
-      if (!Buffer.from(text, encoding).equals(output)) throw new AdapterError(component, 'fatal', `${at.file} is no UTF-8`)
-      return { text, version: versionOf(output) }
+      const end = output.indexOf('\n')
+      const content = output.subarray(end + 1)
+      const text = content.toString(encoding)
+      if (!Buffer.from(text, encoding).equals(content)) throw new AdapterError(component, 'fatal', `${at.file} is no UTF-8`)
+      return { text, version: versionOf(output.toString('latin1', 0, end), sumOf(content)) }
     },
 
     async write(text, version, call) {
       const content = Buffer.from(text, encoding)
-      const next = versionOf(content)
+      const [file, replacedSum] = JSON.parse(version) as [string, string]
+      const sum = sumOf(content)
       const lockWaitMs = Math.min(LONGEST_LOCK_WAIT_MS, call.deadlineMs / 2)
-      const script = writeScript({ path, temporaryFolder, content, version, next, lockWaitMs })
+      const script = writeScript({ path, temporaryFolder, content, replaced: { file, sum: replacedSum }, sum, lockWaitMs })
       const { status, output } = await host.run(script, call, { hasEffect: true })
       if (status !== 0) throw writeProblem(component, at, status, output.toString('utf8'))
-      return next
+      return versionOf(output.toString('latin1').trim(), sum)
     },
   }
 }
 
-function versionOf(content: Buffer): string {
+/** The content alone is no version: a write that comes late would find the text on which it rests, when others have put that back. */
+function versionOf(file: string, sum: string): string {
+  return JSON.stringify([file, sum])
+}
+
+function sumOf(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }

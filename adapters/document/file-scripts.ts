@@ -23,19 +23,24 @@ file=$(readlink -f -- ${quote(path)}) && [ -e "$file" ] ||
 [ -f "$file" ] || exit ${STATUS.noFile}
 [ -r "$file" ] || exit ${STATUS.unreadable}`
 
+/** Of an open file: each rename makes another one, each edit in its place another time. */
+const STAT = "stat -L -c '%i %z'"
+
+/** Prints which file it is on the first line, and its content after that. */
 export function readScript(path: string): string {
   return `${findFile(path)}
-exec cat -- "$file"`
+exec <"$file"
+${STAT} -- /dev/stdin && exec cat`
 }
 
 export interface FileWrite {
   path: string
   temporaryFolder?: string | undefined
   content: Buffer
-  /** SHA-256 of what is to be replaced. */
-  version: string
+  /** Which file is to be replaced, as `readScript` has printed it, and the SHA-256 of its content. */
+  replaced: { file: string; sum: string }
   /** SHA-256 of `content`. */
-  next: string
+  sum: string
   lockWaitMs: number
 }
 
@@ -43,10 +48,10 @@ export interface FileWrite {
 const LOCK_POLL_MS = 20
 
 /**
- * The new file is whole before the lock is taken, and the rename is the last command: a script that fails has changed nothing. The lock is
- * a file of its own, which stays: the file itself is another one after each write.
+ * The new file is whole before the lock is taken, and the rename is the last change: a script that fails has changed nothing. The lock is
+ * a file of its own, which stays: the file itself is another one after each write. Prints which file it is then.
  */
-export function writeScript({ path, temporaryFolder, content, version, next, lockWaitMs }: FileWrite): string {
+export function writeScript({ path, temporaryFolder, content, replaced, sum, lockWaitMs }: FileWrite): string {
   return `${findFile(path)}
 for program in base64 chmod chown dd flock mktemp sha256sum stat; do
   command -v "$program" || exit ${STATUS.noProgram}
@@ -65,7 +70,7 @@ trap 'rm -f -- "$new"' EXIT
 trap 'exit 143' HUP INT TERM
 printf %s '${content.toString('base64')}' | base64 -d | dd of="$new" conv=fsync 2>/dev/null
 sum=$(sha256sum <"$new")
-[ "\${sum%% *}" = ${next} ] || exit ${STATUS.halfWritten}
+[ "\${sum%% *}" = ${sum} ] || exit ${STATUS.halfWritten}
 owner=$(stat -c %u:%g -- "$file")
 [ "$owner" = "$(stat -c %u:%g -- "$new")" ] || chown "$owner" -- "$new" || exit ${STATUS.ownerLost}
 chmod "$(stat -c %a -- "$file")" -- "$new" || exit ${STATUS.ownerLost}
@@ -75,6 +80,7 @@ until flock -n -x 9; do
   sleep ${LOCK_POLL_MS / 1_000}
 done
 [ "$(readlink -f -- ${quote(path)})" = "$file" ] && sum=$(sha256sum <"$file") || exit ${STATUS.changed}
-[ "\${sum%% *}" = ${version} ] || exit ${STATUS.changed}
-mv -f -- "$new" "$file" || exit ${STATUS.notRenamed}`
+[ "$(${STAT} -- "$file") \${sum%% *}" = ${quote(`${replaced.file} ${replaced.sum}`)} ] || exit ${STATUS.changed}
+mv -f -- "$new" "$file" || exit ${STATUS.notRenamed}
+${STAT} -- "$file"`
 }

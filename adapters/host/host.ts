@@ -2,8 +2,8 @@
  * A host on which shell scripts run: this one, or the one to which a command prefix leads, such as `ssh lb1`, `sudo -n` or
  * `docker exec -i lb`. A script travels on the standard input of `sh`, so that no other shell on the way reads a word of it.
  *
- * The shell says first that it is there. What fails before that is proven not to have begun; only then is `assertLive` asked, and
- * the script is sent. The last line of an answer has the status of the script: without it, the answer is not whole.
+ * The shell says first that it is there. What fails before that is proven not to have begun. Right before a script with an effect is
+ * sent, `assertLive` is asked. The last line of an answer has the status of the script: without it, the answer is not whole.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -116,7 +116,7 @@ export function createHost({ component, prefix = [] }: HostOptions): Host {
     }
     function send(): void {
       try {
-        call.assertLive()
+        if (hasEffect) call.assertLive()
       } catch (error) {
         fail(error)
         return
