@@ -11,7 +11,7 @@ const table = {
   '^src/plan/': ['^src/(reasons|pods)/'],
   '^machines/': ['^src/(reasons|pods)/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
-  '^adapters/(?!contract|conformance/|http/)': ['^adapters/', 'zod', core],
+  '^adapters/(?!contract|conformance/|http/)': ['^adapters/', '^src/config/preset-file\\.ts$', 'zod', core],
   // A duration is written as in the rest of the config.
   '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],

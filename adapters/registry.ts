@@ -1,7 +1,8 @@
 /**
- * The load balancers that sluice knows, by the name that the config gives. Each is loaded when it is asked for:
- * a command that needs none must not pay for their option schemas and client libraries.
+ * The load balancers that sluice knows, by the name that the config gives: adapters with code, and presets of the adapter `http`.
+ * Each is loaded when it is asked for: a command that needs none must not pay for their option schemas and client libraries.
  */
+import { join } from 'node:path'
 import type { AdapterDefinition } from './contract.ts'
 
 const loaders = new Map<string, () => Promise<AdapterDefinition>>([
@@ -9,10 +10,24 @@ const loaders = new Map<string, () => Promise<AdapterDefinition>>([
   ['http', async () => (await import('./http/index.ts')).http],
 ])
 
-export const adapterNames: readonly string[] = [...loaders.keys()]
+/** Each is a file of its name in `presets/`. */
+export const presetNames: readonly string[] = ['consul-catalog']
+
+export const adapterNames: readonly string[] = [...loaders.keys(), ...presetNames]
+
+/** From the source, from the library and from the bundle of the command line alike. */
+const PRESETS = join(import.meta.dirname, '../adapters/presets')
 
 export async function loadAdapter(name: string): Promise<AdapterDefinition> {
+  if (presetNames.includes(name)) return loadPresetFile(join(PRESETS, `${name}.yaml`))
   const load = loaders.get(name)
   if (load === undefined) throw new Error(`There is no adapter ${name}; there are: ${adapterNames.join(', ')}`)
   return load()
+}
+
+/** Throws a ConfigError. */
+export async function loadPresetFile(file: string): Promise<AdapterDefinition> {
+  const { loadPreset } = await import('../src/config/preset-file.ts')
+  const { definePreset } = await import('./http/preset.ts')
+  return definePreset(await loadPreset(file)) as AdapterDefinition
 }

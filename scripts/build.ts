@@ -1,7 +1,7 @@
 // Builds into dist/, or into the folder given: the library by tsc, the command line as a bundle.
 //   node scripts/build.ts [FOLDER]
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
@@ -136,8 +136,17 @@ function writeLicenses(chunks: readonly OutputChunk[]): void {
   writeFileSync(join(cliDir, 'THIRD-PARTY-LICENSES.txt'), `${notices.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
 }
 
+/** Read at run time, by the library and by the command line. */
+function copyPresets(): void {
+  const folder = join(outDir, 'adapters/presets')
+  mkdirSync(folder, { recursive: true })
+  const files = readdirSync(join(root, 'adapters/presets')).filter((file) => file.endsWith('.yaml'))
+  for (const file of files) copyFileSync(join(root, 'adapters/presets', file), join(folder, file))
+}
+
 emptyOutDir()
 buildLibrary()
+copyPresets()
 const chunks = await bundleCommandLine()
 writeLicenses(chunks)
 console.log(`built ${outDir}: the command line in ${chunks.length} files`)

@@ -7,6 +7,8 @@ export interface Answer {
   /** By lower-case name. */
   headers: Record<string, string>
   text: string
+  /** What was asked, without a query: `GET https://…/servers`. */
+  asked: string
 }
 
 /** Of a page of megabytes, looking for secrets in all of it took seconds, in which no Lease could be renewed. */
@@ -32,8 +34,17 @@ function encodedWords(encoding: string, secrets: readonly string[]): string {
   return `content-encoding ${excerpt(encoding, secrets)}, which it was not asked for and sluice does not read`
 }
 
+/** A status that is no success. */
+export class StatusError extends AdapterError {
+  readonly status: number
+  constructor(status: number, ...[component, kind, message, options]: ConstructorParameters<typeof AdapterError>) {
+    super(component, kind, message, options)
+    this.status = status
+  }
+}
+
 /** 404 or 410. `not-found` where an API says so; `retryable` where it may be what stands in front of one that is away for a moment. */
-export class MissingError extends AdapterError {}
+export class MissingError extends StatusError {}
 
 /** A gateway that has no route says 404 too, in words of its own: a page, or a line of text. */
 function isJson({ headers, text }: Answer): boolean {
@@ -89,24 +100,23 @@ function wayOut({ status, headers: { location }, text }: Answer): string {
 
 export function statusError(
   component: string,
-  what: string,
   answer: Answer,
   { isWrite, secrets }: { isWrite: boolean; secrets: readonly string[] },
 ): AdapterError {
-  const { status, headers, text } = answer
+  const { status, headers, text, asked: what } = answer
   const waitMs = retryAfterMs(headers['retry-after'], Date.now())
   const kind = kindOf(answer, isWrite, waitMs !== undefined)
   const encoding = encodingOf(answer)
   const said = encoding === undefined ? excerpt(text, secrets) : encodedWords(encoding, secrets)
   const message = `${what} answered ${status}${excerpt(wayOut(answer), secrets)}${said === '' ? '' : ` (${said})`}`
-  if (isMissing(status)) return new MissingError(component, kind, message)
+  if (isMissing(status)) return new MissingError(status, component, kind, message)
   const isAskedToWait = waitMs !== undefined && (kind === 'throttled' || status === 503)
-  return new AdapterError(component, kind, message, isAskedToWait ? { retryAfterMs: waitMs } : {})
+  return new StatusError(status, component, kind, message, isAskedToWait ? { retryAfterMs: waitMs } : {})
 }
 
 /** The answer as JSON. Whole numbers that JavaScript cannot hold are kept exactly: they may be ids. */
-export function parseJson(component: string, what: string, answer: Answer, secrets: readonly string[]): unknown {
-  const { text, headers } = answer
+export function parseJson(component: string, answer: Answer, secrets: readonly string[]): unknown {
+  const { text, headers, asked: what } = answer
   const exact = (_key: string, value: unknown, context?: { source?: string }): unknown => {
     const isLost = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
     return isLost && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value

@@ -2,7 +2,8 @@
 import { parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
 import { allOutcomes, expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
-import type { HttpOptions, RequestOptions } from './fields.ts'
+import { effectPlace } from './effect.ts'
+import { type HttpOptions, type RequestOptions, requestsOf } from './fields.ts'
 import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from './secret.ts'
 import { bodyStrings, parseTemplate } from './template.ts'
 
@@ -14,13 +15,8 @@ export interface FieldProblem {
 
 const ADMIN_STATES = ['in', 'draining', 'out']
 
-/** Where the effects of these options look. */
-export function effectPlace({ inspect }: Pick<HttpOptions, 'inspect'>, effect: 'drain' | 'restore'): Place {
-  return inspect === undefined ? 'blind effect' : effect
-}
-
 function expressionProblems(options: HttpOptions): FieldProblem[] {
-  const { targets, inspect } = options
+  const { targets, inspect, login, failover } = options
   const entryPlace = targets.request === undefined ? 'endpoint' : 'entry'
   const fields: [PropertyKey[], string | undefined, Place, Wanted][] = [
     [['targets', 'each'], targets.each, 'list', 'list'],
@@ -33,6 +29,8 @@ function expressionProblems(options: HttpOptions): FieldProblem[] {
     [['inspect', 'weight'], inspect?.weight, 'reading', 'number'],
     [['inspect', 'inFlight'], inspect?.inFlight, 'reading', 'number'],
     [['inspect', 'prior'], inspect?.prior, 'reading', 'json'],
+    [['login', 'token'], login?.token, 'list', 'text'],
+    [['failover', 'active'], failover?.active, 'list', 'flag'],
   ]
   return fields.flatMap(([path, text, place, wanted]) => {
     const message = text === undefined ? undefined : expressionProblem(text, place, wanted)
@@ -41,12 +39,12 @@ function expressionProblems(options: HttpOptions): FieldProblem[] {
 }
 
 /** Weight 0 reads as "draining" too, whatever `admin` says. */
-function neverGiven({ admin, weight }: NonNullable<HttpOptions['inspect']>): FieldProblem[] {
+function neverGiven({ admin, weight, missing }: NonNullable<HttpOptions['inspect']>): FieldProblem[] {
   const outcomes = allOutcomes(admin, 'reading')
   if (outcomes === undefined) return []
   const path = ['inspect', 'admin']
   if (!outcomes.includes('in')) return [{ path, message: 'never gives "in"\nlet it give "in" for an entry in rotation' }]
-  if (outcomes.includes('draining') || weight !== undefined) return []
+  if (outcomes.includes('draining') || weight !== undefined || missing !== undefined) return []
   const message =
     'never gives "draining", so that what drain does could not be told from what an operator does\n' +
     'let it give "draining" for what drain sets, and "out" only for what somebody else does'
@@ -158,15 +156,31 @@ const REST_ON: Record<'client-token' | 'cas', { names: string[]; problem: string
 function effectProblems(options: HttpOptions, effect: 'drain' | 'restore'): FieldProblem[] {
   const { idempotency } = options.capabilities
   const place = effectPlace(options, effect)
-  const expressions: string[] = []
-  const problems = requestProblems(options[effect], place, [effect], expressions)
-  if (idempotency === 'absolute-set' || problems.length > 0) return problems
-  const { names, problem } = REST_ON[idempotency]
-  if (expressions.some((expression) => usesVariable(expression, place, names))) return problems
-  return [{ path: [effect], message: problem }]
+  const requests = requestsOf(options[effect])
+  return requests.flatMap((request, index) => {
+    const path = Array.isArray(options[effect]) ? [effect, index] : [effect]
+    const expressions: string[] = []
+    const problems = [
+      ...requestProblems(request, place, path, expressions),
+      ...whenProblems(request.when, place, [...path, 'when'], index === requests.length - 1),
+    ]
+    if (idempotency === 'absolute-set' || problems.length > 0) return problems
+    const { names, problem } = REST_ON[idempotency]
+    if (expressions.some((expression) => usesVariable(expression, place, names))) return problems
+    return [{ path, message: problem }]
+  })
 }
 
-function shapeProblems({ url, tls, targets, inspect, capabilities }: HttpOptions): FieldProblem[] {
+function whenProblems(when: string | undefined, place: Place, path: PropertyKey[], isLast: boolean): FieldProblem[] {
+  if (when === undefined) {
+    const message = 'is missing\nthe first request of which it is true is sent: only the last one can do without'
+    return isLast ? [] : [{ path, message }]
+  }
+  const message = expressionProblem(when, place, 'flag')
+  return message === undefined ? [] : [{ path, message }]
+}
+
+function shapeProblems({ url, auth, login, failover, tls, targets, inspect, capabilities }: HttpOptions): FieldProblem[] {
   const problems: FieldProblem[] = []
   const says = (path: PropertyKey[], message: string) => problems.push({ path, message })
   if (targets.request === undefined) {
@@ -180,6 +194,12 @@ function shapeProblems({ url, tls, targets, inspect, capabilities }: HttpOptions
     says(['targets', 'address'], 'is missing\nwrite CEL that gives host:port of an entry, such as entry.address')
   }
   if (inspect?.entry !== undefined && inspect.request === undefined) says(['inspect', 'entry'], 'needs inspect.request')
+  if (inspect?.missing !== undefined && (inspect.request !== undefined || targets.request === undefined))
+    says(['inspect', 'missing'], 'needs targets.request, and no inspect.request\nit is the list that an entry is missing in')
+  if (login !== undefined && auth !== undefined) says(['login'], 'cannot stand beside auth\nremove one of the two')
+  const { protocol } = new URL(url)
+  for (const [index, other] of (failover?.urls ?? []).entries())
+    if (new URL(other).protocol !== protocol) says(['failover', 'urls', index], `is not ${protocol.slice(0, -1)}, as url is`)
   if (inspect === undefined && capabilities.idempotency !== 'absolute-set') {
     says(['capabilities', 'idempotency'], `${capabilities.idempotency} needs inspect\nwithout reading back, the guarantee is G0`)
   }
@@ -197,7 +217,8 @@ function shapeProblems({ url, tls, targets, inspect, capabilities }: HttpOptions
 }
 
 export function checkFields(options: HttpOptions): FieldProblem[] {
-  const { targets, inspect, headers } = options
+  const { targets, inspect, headers, login, failover } = options
+  const alsoPlace = inspect?.request === undefined ? 'nothing' : 'question'
   return [
     ...shapeProblems(options),
     ...headerProblems(headers, ['headers']),
@@ -208,6 +229,9 @@ export function checkFields(options: HttpOptions): FieldProblem[] {
     }),
     ...(targets.request === undefined ? [] : requestProblems(targets.request, 'nothing', ['targets', 'request'])),
     ...(inspect?.request === undefined ? [] : requestProblems(inspect.request, 'question', ['inspect', 'request'])),
+    ...Object.entries(inspect?.also ?? {}).flatMap(([name, one]) => requestProblems(one, alsoPlace, ['inspect', 'also', name])),
+    ...(login === undefined ? [] : requestProblems(login.request, 'login', ['login', 'request'])),
+    ...(failover === undefined ? [] : requestProblems(failover.request, 'nothing', ['failover', 'request'])),
     ...expressionProblems(options),
     ...adminProblems(options),
     ...effectProblems(options, 'drain'),

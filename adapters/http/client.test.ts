@@ -37,11 +37,11 @@ function clientOf(url: string): Client {
   return client
 }
 
-function requestTo(url: string, over: Partial<HttpRequest> = {}): HttpRequest {
+function requestTo(over: Partial<HttpRequest> = {}): HttpRequest {
   const headers = { Authorization: `Bearer ${SECRET}` }
   return {
     method: 'PUT',
-    url: `${url}/servers/a`,
+    path: '/servers/a',
     headers,
     body: '{"state":"drain"}',
     expect: undefined,
@@ -55,7 +55,7 @@ async function failureOf(
   url: string,
   options: { isWrite: boolean; call?: Call; request?: Partial<HttpRequest> } = { isWrite: true },
 ): Promise<AdapterError> {
-  const sent = clientOf(url).send(requestTo(url, options.request), options.call ?? call, options)
+  const sent = clientOf(url).send(requestTo(options.request), options.call ?? call, options)
   const error = await sent.then(
     ({ status }) => new Error(`answered ${status}`),
     (reason: unknown) => reason,
@@ -134,14 +134,14 @@ test('Retry-After is told, in seconds and as a date', async () => {
 
 test('answers come as they are: nothing is asked for that would have to be unpacked', async () => {
   const url = await serve(({ headers }, response) => void response.end(JSON.stringify(headers['accept-encoding'])))
-  expect((await clientOf(url).send(requestTo(url), call, { isWrite: false })).text).toBe('"identity"')
+  expect((await clientOf(url).send(requestTo(), call, { isWrite: false })).text).toBe('"identity"')
 })
 
 test('a status that is not expected is no success', async () => {
   const url = await serve((_request, response) => void response.writeHead(202).end())
   expect((await failureOf(url, { isWrite: true, request: { expect: [200] } })).kind).toBe('ambiguous')
   expect((await failureOf(url, { isWrite: false, request: { expect: [200] } })).kind).toBe('fatal')
-  expect((await clientOf(url).send(requestTo(url, { expect: [202] }), call, { isWrite: true })).status).toBe(202)
+  expect((await clientOf(url).send(requestTo({ expect: [202] }), call, { isWrite: true })).status).toBe(202)
 })
 
 test('nobody listens: retryable', async () => {
@@ -215,7 +215,7 @@ test('a proxy of the environment is ignored', async () => {
   for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']) vi.stubEnv(name, proxy)
   for (const name of ['NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined)
   const url = await serve((_request, response) => void response.end('{}'))
-  expect((await clientOf(url).send(requestTo(url), call, { isWrite: true })).text).toBe('{}')
+  expect((await clientOf(url).send(requestTo(), call, { isWrite: true })).text).toBe('{}')
   expect(proxied).toBe(0)
 })
 
@@ -229,17 +229,17 @@ test('one connection serves call after call; ownership is asked on it each time,
   server.on('connection', () => (connections += 1))
   const url = await listen(server)
   const client = clientOf(url)
-  await client.send(requestTo(url), call, { isWrite: true })
-  await client.send(requestTo(url), call, { isWrite: true })
+  await client.send(requestTo(), call, { isWrite: true })
+  await client.send(requestTo(), call, { isWrite: true })
   expect([connections, received.length]).toEqual([1, 2])
   const lost = new Error('another process owns this run')
   const assertLive = (): void => {
     throw lost
   }
   // On a kept connection, and on a new one.
-  await expect(client.send(requestTo(url), { ...call, assertLive }, { isWrite: true })).rejects.toBe(lost)
-  await expect(client.send(requestTo(url), { ...call, assertLive }, { isWrite: true })).rejects.toBe(lost)
-  await client.send(requestTo(url), call, { isWrite: true })
+  await expect(client.send(requestTo(), { ...call, assertLive }, { isWrite: true })).rejects.toBe(lost)
+  await expect(client.send(requestTo(), { ...call, assertLive }, { isWrite: true })).rejects.toBe(lost)
+  await client.send(requestTo(), call, { isWrite: true })
   expect(received.length).toBe(3)
 })
 
@@ -291,8 +291,8 @@ test('a connection that ends where there have been answers is no question of TLS
     else request.socket.destroy()
   })
   const client = clientOf(url)
-  await client.send(requestTo(url), call, { isWrite: false })
-  await expect(client.send(requestTo(url), call, { isWrite: false })).rejects.toThrow(/^(?!.*TLS)/)
+  await client.send(requestTo(), call, { isWrite: false })
+  await expect(client.send(requestTo(), call, { isWrite: false })).rejects.toThrow(/^(?!.*TLS)/)
 })
 
 test('control: the error of axios itself does have the headers', async () => {
@@ -309,7 +309,7 @@ test('more calls than connections wait for one; close ends them all', async () =
     requests += 1
   })
   const client = clientOf(url)
-  const calls = Array.from({ length: 15 }, () => client.send(requestTo(url), call, { isWrite: true }))
+  const calls = Array.from({ length: 15 }, () => client.send(requestTo(), call, { isWrite: true }))
   await expect.poll(() => requests).toBe(10)
   client.close()
   const kinds = (await Promise.allSettled(calls)).map((settled) =>
@@ -317,13 +317,13 @@ test('more calls than connections wait for one; close ends them all', async () =
   )
   expect(kinds.filter((kind) => kind === 'ambiguous').length).toBe(10)
   expect(kinds.filter((kind) => kind === 'retryable').length).toBe(5)
-  await expect(client.send(requestTo(url), call, { isWrite: true })).rejects.toMatchObject({ kind: 'retryable' })
+  await expect(client.send(requestTo(), call, { isWrite: true })).rejects.toMatchObject({ kind: 'retryable' })
 })
 
 test('a file of tls that is missing is fatal', async () => {
   const client = createClient('http edge', { url: 'https://127.0.0.1:1', tls: { ca: '/no/such/ca.pem' } })
   cleanups.push(() => client.close())
-  await expect(client.send(requestTo('https://127.0.0.1:1'), call, { isWrite: false })).rejects.toMatchObject({
+  await expect(client.send(requestTo(), call, { isWrite: false })).rejects.toMatchObject({
     kind: 'fatal',
     message: expect.stringContaining('/no/such/ca.pem'),
   })

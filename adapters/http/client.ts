@@ -23,9 +23,15 @@ const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 const MOST_CONNECTIONS = 10
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+export interface SendOptions {
+  isWrite: boolean
+  /** Where the API is, without a slash at its end. Default: `url`. */
+  baseUrl?: string
+}
+
 export interface Client {
   /** Resolves for an expected status only. `isWrite`: what fails once the bytes left is ambiguous. */
-  send(request: HttpRequest, call: Call, options: { isWrite: boolean }): Promise<Answer>
+  send(request: HttpRequest, call: Call, options: SendOptions): Promise<Answer>
   close(): void
 }
 
@@ -36,6 +42,10 @@ function readTlsFile(component: string, file: string | undefined): Buffer | unde
   } catch (error) {
     throw new AdapterError(component, 'fatal', `the file ${file} of tls cannot be read: ${whyUnreadable(error)}`)
   }
+}
+
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }
 
 type ClientOptions = Pick<HttpOptions, 'url' | 'tls' | 'inspect'>
@@ -90,6 +100,7 @@ interface Flight {
 
 export function createClient(component: string, options: ClientOptions): Client {
   const closing = new AbortController()
+  const ownUrl = withoutSlash(options.url)
   const isSecure = options.url.startsWith('https:')
   const begin = isSecure ? requestHttps : requestHttp
   /** Sockets that are through their handshake. */
@@ -156,8 +167,9 @@ export function createClient(component: string, options: ClientOptions): Client 
   }
 
   return {
-    async send(request, call, { isWrite }) {
-      const { method, url, headers, body, expect, secrets } = request
+    async send(request, call, { isWrite, baseUrl = ownUrl }) {
+      const { method, path, headers, body, expect, secrets } = request
+      const url = baseUrl + path
       // Without the query, which a message has no room for.
       const what = `${method} ${url.split('?', 1)[0]}`
       if (closing.signal.aborted) throw new AdapterError(component, 'retryable', `${what}: the adapter is closed`)
@@ -194,14 +206,14 @@ export function createClient(component: string, options: ClientOptions): Client 
         })
         const texts = Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
         hasAnswered = true
-        answer = { status: response.status, headers: Object.fromEntries(texts), text: response.data }
+        answer = { status: response.status, headers: Object.fromEntries(texts), text: response.data, asked: what }
       } catch (error) {
         if (flight.lost !== undefined) throw flight.lost.error
         throw failure(error, what, { isWrite, flight, expired })
       }
       const { status } = answer
       const isExpected = expect === undefined ? status >= 200 && status < 300 : expect.includes(status)
-      if (!isExpected) throw statusError(component, what, answer, { isWrite, secrets })
+      if (!isExpected) throw statusError(component, answer, { isWrite, secrets })
       return answer
     },
 

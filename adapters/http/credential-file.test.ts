@@ -33,7 +33,7 @@ test.each([
 
   const url = 'https://127.0.0.1:1'
   const client = createClient('http edge', { url, tls: { ca: file } })
-  const request = { method: 'GET', url, headers: {}, body: undefined, expect: undefined, secrets: [] }
+  const request = { method: 'GET', path: '/', headers: {}, body: undefined, expect: undefined, secrets: [] }
   const call: Call = { deadlineMs: 20_000, assertLive: () => {} }
   await expect(client.send(request, call, { isWrite: false })).rejects.toMatchObject({
     kind: 'fatal',

@@ -14,9 +14,23 @@ const OPERATION = { id: 'string', fence: 'int' }
 
 type Variables = Record<string, string | Record<string, string>>
 
+type Fields = Record<string, unknown>
+
+/** Not in CEL itself: what a document that is written whole takes to be edited. Each gives a copy. */
+function withEdits(made: Environment): Environment {
+  return made
+    .registerFunction('map.set(string, dyn): map<dyn, dyn>', (map: Fields, name: string, value: unknown) => ({
+      ...map,
+      [name]: value,
+    }))
+    .registerFunction('map.without(string): map<dyn, dyn>', (map: Fields, name: string) =>
+      Object.fromEntries(Object.entries(map).filter(([key]) => key !== name)),
+    )
+}
+
 function environment(variables: Variables): Environment {
   // A prior state is a map of text and numbers.
-  const made = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
+  const made = withEdits(new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true }))
   for (const [name, type] of Object.entries(variables)) {
     if (typeof type === 'string') made.registerVariable(name, type)
     else made.registerVariable({ name, schema: type })
@@ -38,11 +52,13 @@ const variables = {
   /** The request of `inspect`. */
   question: { target: TARGET },
   /** What was read of a target. */
-  reading: { ...read, target: TARGET },
-  drain: { ...effect, ...read },
-  restore: { ...effect, ...read, prior: 'dyn' },
+  reading: { ...read, also: 'map<string, dyn>', target: TARGET },
+  drain: { ...effect, ...read, also: 'map<string, dyn>' },
+  restore: { ...effect, ...read, also: 'map<string, dyn>', prior: 'dyn' },
   /** An effect on what cannot be read. */
   'blind effect': effect,
+  /** The request that begins a session. */
+  login: { secrets: 'map<string, string>' },
   /** What goes with every request. */
   nothing: {},
 } satisfies Record<string, Variables>

@@ -49,9 +49,17 @@ const request = {
 }
 
 const reading = z.strictObject({ method: z.enum(['GET', 'POST']).default('GET'), ...request })
-const writing = z.strictObject({ method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), ...request })
+const when = expression('sent only where this is true; the first request of a list of which it is.')
+const writing = z.strictObject({ method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), ...request, when: when.optional() })
+const effect = z.union([writing, z.array(writing).min(1)])
 
-export type RequestOptions = z.infer<typeof reading> | z.infer<typeof writing>
+export type WritingOptions = z.infer<typeof writing>
+export type RequestOptions = z.infer<typeof reading> | WritingOptions
+
+/** The requests of an effect, of which the first that fits is sent. */
+export function requestsOf(one: WritingOptions | WritingOptions[]): WritingOptions[] {
+  return Array.isArray(one) ? one : [one]
+}
 
 const duration = z
   .string({ error: ({ input }) => durationProblem(input) })
@@ -78,6 +86,14 @@ const inspect = z
   .strictObject({
     request: reading.describe('Asks for one target; without it, the list of targets is asked for.').optional(),
     entry: expression('the entry in the answer to request (body, headers). Default: body.').optional(),
+    also: z
+      .record(z.string().regex(/^[A-Za-z_]\w*$/, 'is no name for CEL\nuse letters, digits and _'), reading)
+      .describe('By name: what else is asked for, right after the entries; its answer is also.NAME.')
+      .optional(),
+    missing: z
+      .literal('draining')
+      .describe('For a load balancer whose drain takes the entry away: what the list does not have is drained.')
+      .optional(),
     admin: expression('"in", "draining" (what your drain does) or "out" (what an operator does, and nobody else may end).'),
     routable: expression('false where it gets no requests although it is in rotation, by health checks.').optional(),
     weight: expression('its weight; 0 is out of rotation.').optional(),
@@ -120,15 +136,6 @@ const auth = z
   .refine(({ bearer, basic }) => (bearer === undefined) !== (basic === undefined), 'needs either bearer or basic')
   .describe('The Authorization of every request.')
 
-const tls = z
-  .strictObject({
-    ca: z.string().min(1).describe('File: the certificates to trust, in place of the usual ones.').optional(),
-    cert: z.string().min(1).describe('File: the certificate of this client.').optional(),
-    key: z.string().min(1).describe('File: its key.').optional(),
-  })
-  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key, or neither')
-  .describe('Files in PEM, for an https url.')
-
 /** Why it cannot be what all requests go to. */
 function urlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -140,18 +147,47 @@ function urlProblem(text: string): string | undefined {
   return undefined
 }
 
+const url = z.string().refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
+
+const login = z
+  .strictObject({
+    request: writing.omit({ when: true }).describe('Begins a session. Its body may have ${secrets.NAME}.'),
+    secrets: z.record(z.string().regex(/^[A-Za-z_]\w*$/), secretSource).describe('By name: what the request sends.'),
+    token: expression('the token in the answer (body, headers).'),
+    header: headerName.describe('Has the token, with every other request.'),
+    prefix: z.string().describe('Goes before the token, such as "Bearer ".').optional(),
+    lifetime: duration.describe('How long a token is good for. Another one is asked for before its end.'),
+  })
+  .describe('For an API that gives a token for a user and a password, in place of auth.')
+
+const failover = z
+  .strictObject({
+    urls: z.array(url).describe('Where the others of the group are; url is the first that is asked.').optional(),
+    request: reading.describe('Asks a unit for its part.'),
+    active: expression('true where the unit that answers is the active one (body, headers).'),
+  })
+  .describe('For units of which one is active: that one is asked, and written.')
+
+const tls = z
+  .strictObject({
+    ca: z.string().min(1).describe('File: the certificates to trust, in place of the usual ones.').optional(),
+    cert: z.string().min(1).describe('File: the certificate of this client.').optional(),
+    key: z.string().min(1).describe('File: its key.').optional(),
+  })
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key, or neither')
+  .describe('Files in PEM, for an https url.')
+
 export const httpFields = z.strictObject({
-  url: z
-    .string()
-    .refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
-    .describe('Where the admin API is: what the path of each request is added to.'),
+  url: url.describe('Where the admin API is: what the path of each request is added to.'),
   auth: auth.optional(),
+  login: login.optional(),
+  failover: failover.optional(),
   headers: headers.optional(),
   tls: tls.optional(),
   targets,
   inspect: inspect.optional(),
-  drain: writing.describe('Takes a target out; sent only where inspect says "in".'),
-  restore: writing.describe('Puts back what inspect.prior was.'),
+  drain: effect.describe('Takes a target out; sent only where inspect says "in". Of a list, the first whose when is true.'),
+  restore: effect.describe('Puts back what inspect.prior was. Of a list, the first whose when is true.'),
   capabilities: capabilities.prefault({}),
 })
 

@@ -12,16 +12,17 @@ import {
   type TargetObservation,
 } from '../contract.ts'
 import { parseDuration } from '../../src/config/duration.ts'
-import { effectPlace } from './check-fields.ts'
 import { excerpt } from './answer.ts'
 import { createClient } from './client.ts'
 import { ExpressionError } from './expression.ts'
-import type { HttpOptions } from './fields.ts'
-import { keepPrior, readKept } from './kept-prior.ts'
+import { type HttpOptions, requestsOf } from './fields.ts'
+import { keepPrior, readKept, wasTakenAway } from './kept-prior.ts'
 import { httpOptions } from './options.ts'
 import { createReader, type Absence, type Reading } from './reader.ts'
-import { authMakers, compileRequest, headerMakers, type HttpRequest } from './request.ts'
+import { compileEffect } from './effect.ts'
+import { authMakers, headerMakers, type HttpRequest } from './request.ts'
 import { SecretError } from './secret.ts'
+import { createSession } from './session.ts'
 import { entryOf, parseTarget } from './targets.ts'
 
 export const http: AdapterDefinition<HttpOptions> = {
@@ -50,7 +51,7 @@ function milliseconds(text: string): number {
 /** What the config asserts; what it leaves out cannot be promised. */
 function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions): Capabilities {
   const { idempotency, volatileOnReload, disruptsOthers, settle, longestJob } = capabilities
-  const expectsJob = [drain, restore].some(({ expect }) => expect?.includes(ACCEPTED))
+  const expectsJob = [drain, restore].flatMap(requestsOf).some(({ expect }) => expect?.includes(ACCEPTED))
   const mayBeJob = inspect !== undefined && (longestJob !== undefined || expectsJob)
   return {
     guarantee: inspect === undefined ? 'G0' : LEVELS[idempotency],
@@ -64,16 +65,17 @@ function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions):
   }
 }
 
-function createHttpAdapter(options: HttpOptions, component: string): Adapter {
+/** `component` begins each error: adapter and load balancer, such as `http edge`. */
+export function createHttpAdapter(options: HttpOptions, component: string): Adapter {
   const capabilities = capabilitiesOf(options)
   const context = {
-    baseUrl: options.url.replace(/\/+$/, ''),
     common: [...authMakers(options.auth), ...headerMakers(options.headers ?? {}, 'nothing', 'headers')],
   }
   const client = createClient(component, options)
-  const reader = createReader({ component, client, options, context })
-  const drainRequest = compileRequest(options.drain, effectPlace(options, 'drain'), 'drain', context)
-  const restoreRequest = compileRequest(options.restore, effectPlace(options, 'restore'), 'restore', context)
+  const session = createSession({ component, client, options, context })
+  const reader = createReader({ component, session, options, context })
+  const drainRequest = compileEffect(options, 'drain', context)
+  const restoreRequest = compileEffect(options, 'restore', context)
 
   function typed(error: unknown): AdapterError {
     if (error instanceof AdapterError) return error
@@ -133,6 +135,7 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     endsAt: number,
   ): Promise<EffectResult> {
     const { prior, wasOut } = readKept(kept)
+    const takesOut = effectOf === 'drain' || wasTakenAway(prior)
     const left = (): EffectCall => ({ ...call, deadlineMs: endsAt - performance.now() })
     const values: Record<string, unknown> = {
       target: parseTarget(target),
@@ -148,13 +151,13 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
         throw maintenance(target, effectOf)
       }
       // A prior state that leaves out that it was in rotation reads the same while it is drained, or was in maintenance.
-      const isDone = effectOf === 'drain' ? now.admin === 'draining' : isPrior && now.admin === 'in' && !wasOut
-      if (!mustSend(isDone)) return { outcome: 'applied' }
+      const isDone = takesOut ? now.admin === 'draining' : isPrior && now.admin === 'in' && !wasOut
+      if (!mustSend(isDone) || (wasTakenAway(prior) && isDone)) return { outcome: 'applied' }
       // Its target too: the entry may go by another name by now.
       Object.assign(values, now.values)
     }
-    const request = (effectOf === 'drain' ? drainRequest : restoreFor)(values)
-    const answer = await client.send(request, left(), { isWrite: true })
+    const request = (takesOut ? drainRequest : restoreFor)(values)
+    const answer = await session.send(request, left(), { isWrite: true })
     // Without reading back, all that is known is the answer.
     if (answer.status !== ACCEPTED || capabilities.inspect === 'none') return { outcome: 'applied' }
     return { outcome: 'pending', job: excerpt(answer.headers['location'] ?? 'answered 202', request.secrets) }
@@ -179,7 +182,7 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     const { prior } = readKept(kept)
     try {
       drainRequest(values)
-      restoreFor({ ...values, prior })
+      if (!wasTakenAway(prior)) restoreFor({ ...values, prior })
       return undefined
     } catch (error) {
       return typed(error)

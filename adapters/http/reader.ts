@@ -1,12 +1,13 @@
 /** What the load balancer says of its entries: read, and understood by the expressions of the config. */
 import { AdapterError, addressesOf, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
 import { excerpt, MissingError, parseJson } from './answer.ts'
-import type { Client } from './client.ts'
 import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
 import { nextPageSign } from './next-page.ts'
 import { compileRequest, type HttpRequest, type MakeRequest, type RequestContext } from './request.ts'
+import { TAKEN_AWAY } from './kept-prior.ts'
 import { createEchoes } from './secret.ts'
+import type { Session } from './session.ts'
 import { formatAddress, parseAddress } from '../address.ts'
 import { formatTargetId, isShared, parseTarget, sharedTargetId, type TargetValue } from './targets.ts'
 
@@ -57,6 +58,8 @@ interface Listed {
   byId: ReadonlyMap<string, Entry[]>
   unreadable: Unreadable[]
   unreadableAt: ReadonlyMap<string | undefined, Unreadable[]>
+  /** What the expressions of an entry that the list does not have see. */
+  values: Record<string, unknown>
   /** Why the list is not the whole one: an entry that it lacks may be on another page. */
   partial: string | undefined
 }
@@ -103,12 +106,12 @@ function placeOf({ scope, address }: TargetValue): string {
 
 export interface ReaderOptions {
   component: string
-  client: Client
+  session: Session
   options: HttpOptions
   context: RequestContext
 }
 
-export function createReader({ component, client, options, context }: ReaderOptions): Reader {
+export function createReader({ component, session, options, context }: ReaderOptions): Reader {
   const { targets, inspect } = options
   const expression = (text: string | undefined, place: Place, field: string): Expression | undefined =>
     text === undefined ? undefined : compile(text, place, field)
@@ -128,6 +131,12 @@ export function createReader({ component, client, options, context }: ReaderOpti
   const weightOf = expression(inspect?.weight, 'reading', 'inspect.weight')
   const inFlightOf = expression(inspect?.inFlight, 'reading', 'inspect.inFlight')
   const priorOf = expression(inspect?.prior, 'reading', 'inspect.prior')
+  const alsoPlace = ownRequest === undefined ? 'nothing' : 'question'
+  const alsoRequests = Object.entries(inspect?.also ?? {}).map(([name, one]): [string, MakeRequest] => [
+    name,
+    compileRequest(one, alsoPlace, `inspect.also.${name}`, context),
+  ])
+  const isTakenAway = inspect?.missing === 'draining'
 
   /** Of the requests that were made. */
   const echoes = createEchoes()
@@ -156,9 +165,10 @@ export function createReader({ component, client, options, context }: ReaderOpti
 
   async function ask(made: HttpRequest, call: Call): Promise<Said> {
     echoes.listenFor(made.secrets)
-    const answer = await client.send(made, call, { isWrite: false })
+    const answer = await session.send(made, call, { isWrite: false })
+    echoes.listenFor(session.secrets())
     return {
-      body: parseJson(component, `${made.method} ${made.url.split('?', 1)[0]}`, answer, made.secrets),
+      body: parseJson(component, answer, echoes.secrets),
       headers: answer.headers,
     }
   }
@@ -209,8 +219,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
       const kind = error.kind === 'not-found' ? missing : error.kind
       throw new AdapterError(component, kind, `targets.request: ${error.message}`, { cause: error })
     }
-    // Go writes an empty list as null.
-    const found = (each === undefined ? answer.body : each(answer)) ?? []
+    // Go writes an empty list as null. Where an entry that is not there is drained, that may be no list of theirs at all.
+    const found = (each === undefined ? answer.body : each(answer)) ?? (isTakenAway ? null : [])
     if (!Array.isArray(found)) throw new ExpressionError(noList(found, answer.body))
     const sign = nextPageSign(answer)
     const partial =
@@ -235,6 +245,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       byId: Map.groupBy(entries, (entry) => entry.id),
       unreadable,
       unreadableAt: Map.groupBy(unreadable, ({ address }) => address),
+      values: { ...answer, entry: null },
       partial: partial && excerpt(partial, echoes.secrets),
     }
   }
@@ -271,6 +282,27 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const values = { endpoint: { address, port: BigInt(port), pod } }
     const scope = scopeOf === undefined ? ONE_SCOPE : textOf(scopeOf(values), 'targets.scope')
     return { found: true, targets: [{ id: formatTargetId(textOf(idOf(values), 'targets.id'), { address, port }), scope }] }
+  }
+
+  /** What is asked for besides. After the entries: requests that are counted then are not older than a drain that they show. */
+  async function askAlso(values: Record<string, unknown>, call: Call): Promise<Record<string, unknown>> {
+    const asked = alsoRequests.map(async ([name, make]): Promise<[string, unknown]> => {
+      try {
+        return [name, (await ask(make(values), call)).body]
+      } catch (error) {
+        // It says nothing of the entry.
+        if (!(error instanceof MissingError)) throw error
+        throw new AdapterError(component, 'retryable', `inspect.also.${name}: ${error.message}`, { cause: error })
+      }
+    })
+    return { also: Object.fromEntries(await Promise.all(asked)) }
+  }
+
+  /** An entry that its drain has taken away. It is put back with all that is kept of it. */
+  function takenAway(target: TargetValue, answer: Record<string, unknown>): Reading {
+    const values = { ...answer, target }
+    const inFlight = count(inFlightOf?.(values), 'inspect.inFlight')
+    return { admin: 'draining', routable: false, inFlight, prior: TAKEN_AWAY, name: target.id, values }
   }
 
   function interpret(target: TargetValue, answer: Record<string, unknown>): Reading {
@@ -338,12 +370,12 @@ export function createReader({ component, client, options, context }: ReaderOpti
     return { admin: 'absent', moved: false, why: `there is no entry ${id} any more` }
   }
 
-  function find(wanted: Wanted, listed: Listed): Reading | Absence {
+  function find(wanted: Wanted, listed: Listed, also: Record<string, unknown>): Reading | Absence {
     const { target } = wanted
     const entry = entryFor(wanted, listed)
-    if (entry === undefined) return gone(target)
+    if (entry === undefined) return isTakenAway ? takenAway(target, { ...listed.values, ...also }) : gone(target)
     if (entry.address !== target.address) return movedTo(target, entry, listed)
-    return interpret({ ...target, id: entry.id }, entry.values)
+    return interpret({ ...target, id: entry.id }, { ...entry.values, ...also })
   }
 
   /** The entry in the answer to its own request, or the error of an answer that there is none. */
@@ -367,8 +399,11 @@ export function createReader({ component, client, options, context }: ReaderOpti
   async function readOne(wanted: Wanted, left: () => Call, listNow: () => Promise<Listed>): Promise<Reading | Absence> {
     const { target } = wanted
     const own = await askForOne(target, left())
+    const also = async (of: TargetValue): Promise<Record<string, unknown>> => askAlso({ target: of }, left())
     if (!(own instanceof MissingError))
-      return own.address === target.address ? interpret(target, own.values) : movedTo(target, own, await listNow())
+      return own.address === target.address
+        ? interpret(target, { ...own.values, ...(await also(target)) })
+        : movedTo(target, own, await listNow())
     if (listRequest === undefined) {
       if (own.kind === 'not-found') return { admin: 'absent', moved: false, why: own.message }
       throw own
@@ -379,7 +414,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
     if (entry.address !== target.address) return movedTo(target, entry, listed)
     const present = { ...target, id: entry.id }
     const again = entry.id === target.id ? own : await askForOne(present, left())
-    if (!(again instanceof MissingError) && again.address === target.address) return interpret(present, again.values)
+    if (!(again instanceof MissingError) && again.address === target.address)
+      return interpret(present, { ...again.values, ...(await also(present)) })
     const why = again instanceof MissingError ? again.message : `${again.id} has the address ${again.address} now`
     throw new AdapterError(component, 'retryable', `${why}, while the list has ${entry.id} at ${entry.address}`)
   }
@@ -416,12 +452,13 @@ export function createReader({ component, client, options, context }: ReaderOpti
       let listing: Promise<Listed> | undefined
       const listNow = (): Promise<Listed> => (listing ??= list(left(), 'retryable'))
       const listed = ownRequest === undefined ? await listNow() : undefined
+      const also = listed === undefined ? {} : await askAlso({}, left())
       const readings = await Promise.all(
         parsed.map(({ id, target }) =>
           settle(id, () => {
             if (target === undefined) throw new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
             const one = { target, isAlone: isAlone(id, target) }
-            return listed === undefined ? readOne(one, left, listNow) : find(one, listed)
+            return listed === undefined ? readOne(one, left, listNow) : find(one, listed, also)
           }),
         ),
       )

@@ -7,7 +7,8 @@ import { compileBody, compileText, type Template } from './template.ts'
 
 export interface HttpRequest {
   method: string
-  url: string
+  /** Added to the address of the API. */
+  path: string
   headers: Record<string, string>
   body: string | undefined
   /** The statuses that mean success. */
@@ -65,7 +66,6 @@ export function authMakers(auth: HttpOptions['auth']): MakeHeader[] {
 }
 
 export interface RequestContext {
-  baseUrl: string
   /** For every request: of `auth` and `headers`. */
   common: readonly MakeHeader[]
 }
@@ -74,12 +74,7 @@ export function headerMakers(headers: Record<string, HeaderValue>, place: Place,
   return Object.entries(headers).map(([name, value]) => headerMaker(name, value, place, `${field}.${name}`))
 }
 
-export function compileRequest(
-  request: RequestOptions,
-  place: Place,
-  field: string,
-  { baseUrl, common }: RequestContext,
-): MakeRequest {
+export function compileRequest(request: RequestOptions, place: Place, field: string, { common }: RequestContext): MakeRequest {
   const { method, path, headers = {}, body, expect } = request
   const makePath = compileText(path, place, `${field}.path`, encodeForPath)
   const makers = [...common, ...headerMakers(headers, place, `${field}.headers`)]
@@ -88,7 +83,7 @@ export function compileRequest(
     const made = makers.map((make) => make(values))
     return {
       method,
-      url: baseUrl + assertNoWays(makePath(values), `${field}.path`),
+      path: assertNoWays(makePath(values), `${field}.path`),
       headers: {
         ...(makeBody === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...Object.fromEntries(made.map(({ name, value }) => [name, value])),

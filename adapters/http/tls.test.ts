@@ -40,7 +40,7 @@ describe.skipIf(opensslMissing)('over TLS', () => {
 
   async function send(url: string, tls: Record<string, string>, call: Partial<Call> = {}): Promise<string> {
     const client = createClient('http edge', { url, tls })
-    const request = { method: 'PUT', url: `${url}/`, headers: {}, body: '{}', expect: undefined, secrets: [] }
+    const request = { method: 'PUT', path: '/', headers: {}, body: '{}', expect: undefined, secrets: [] }
     try {
       return (await client.send(request, { deadlineMs: 20_000, assertLive: () => {}, ...call }, { isWrite: true })).text
     } finally {

@@ -20,7 +20,7 @@ import { NESTED_TOO_DEEP, yamlMistake } from './yaml-mistake.ts'
 
 const MOST_YAML_MISTAKES = 5
 
-const NEEDED = 'it needs at least apiVersion, kind and loadBalancers'
+const CONFIG_NEEDS = 'it needs at least apiVersion, kind and loadBalancers'
 
 export interface Position {
   line: number
@@ -40,8 +40,8 @@ export interface ConfigDocument {
 
 const NOWHERE: Position = { line: 0, column: 0 }
 
-/** Reads one YAML document, with every mistake that the parser can find. Throws a ConfigError. */
-export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
+/** Reads one YAML document, with every mistake that the parser can find. `needs` is for an empty one. Throws a ConfigError. */
+export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NEEDS): ConfigDocument {
   const fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown): never => {
     throw new ConfigError(file, [issues].flat(), { cause })
   }
@@ -63,7 +63,7 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   const documents: Document.Parsed[] = 'empty' in parsed ? [] : parsed
   const [document, second] = documents
   if (document === undefined || isEmptyNode(document.contents)) {
-    return fail({ path: '', message: 'is empty', hint: NEEDED, ...NOWHERE })
+    return fail({ path: '', message: 'is empty', hint: needs, ...NOWHERE })
   }
   const mistakes = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
   if (mistakes.length > 0) {
@@ -86,7 +86,7 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   if (!isMap(document.contents)) {
     // Where the file is another one, such as that of a token, the value is a secret.
     const message = `${Array.isArray(value) ? show(value) : 'a single value'} is not a mapping (key: value)`
-    fail({ path: '', message, hint: NEEDED, ...positionAt(document.contents!.range[0]) })
+    fail({ path: '', message, hint: needs, ...positionAt(document.contents!.range[0]) })
   }
 
   return { value, ...locator(document, positionAt) }

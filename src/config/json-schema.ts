@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AdapterDefinition } from '../../adapters/contract.ts'
+import { presetNames } from '../../adapters/registry.ts'
 import { API_VERSION, configSchema } from './schema.ts'
 
 type JsonSchema = Record<string, unknown>
@@ -10,14 +11,37 @@ export function configJsonSchema(adapters: readonly AdapterDefinition[]): JsonSc
   const entry = (schema as { properties: { loadBalancers: { items: JsonSchema } } }).properties.loadBalancers.items
   const properties = entry['properties'] as Record<string, JsonSchema>
   properties['adapter'] = { ...properties['adapter'], enum: adapters.map(({ name }) => name) }
-  entry['allOf'] = adapters.map(({ name, summary, options }) => {
-    const { $schema: _dialect, ...optionsSchema } = z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' })
-    const required = (optionsSchema.required ?? []).length > 0 ? ['options'] : []
+  const presets = adapters.filter(({ name }) => presetNames.includes(name))
+  entry['allOf'] = adapters.map((adapter) => {
+    const { name } = adapter
+    const options = optionsSchema(adapter)
+    const required = (options['required'] as string[] | undefined)?.length ? ['options'] : []
+    const own = name === 'http' && presets.length > 0 ? withPresets(options, presets) : options
     return {
       if: { properties: { adapter: { const: name } }, required: ['adapter'] },
       // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits this
-      then: { properties: { options: { description: summary, ...optionsSchema } }, required },
+      then: { properties: { options: own }, required },
     }
   })
   return { ...schema, $id: `https://${API_VERSION}/config.schema.json` }
+}
+
+function optionsSchema({ summary, options }: AdapterDefinition): JsonSchema {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' })
+  return { description: summary, ...schema }
+}
+
+/** Either the adapter's own options, or `preset` with those of the preset, or with those of a file, which are known to it alone. */
+function withPresets(options: JsonSchema, presets: readonly AdapterDefinition[]): JsonSchema {
+  const named = presets.map((preset) => {
+    const { properties, required, ...schema } = optionsSchema(preset) as { properties: object; required?: string[] }
+    return { ...schema, properties: { preset: { const: preset.name }, ...properties }, required: ['preset', ...(required ?? [])] }
+  })
+  const file = {
+    description: 'A preset of your own: a file, found from the folder of the config.',
+    type: 'object',
+    properties: { preset: { type: 'string', pattern: String.raw`/|\.ya?ml$` } },
+    required: ['preset'],
+  }
+  return { anyOf: [options, ...named, file] }
 }

@@ -6,7 +6,8 @@ import { z } from 'zod'
 import type { Adapter, AdapterDefinition } from '../../adapters/contract.ts'
 import { ConfigError } from './config-error.ts'
 import { createLoadBalancers } from './create-load-balancers.ts'
-import { loadConfig, type AdapterSource } from './load-config.ts'
+import type { AdapterSource } from './adapter-source.ts'
+import { loadConfig } from './load-config.ts'
 
 const stub: AdapterDefinition = {
   name: 'stub',

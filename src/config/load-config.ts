@@ -1,20 +1,17 @@
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
+import { dirname } from 'node:path'
 import type { z } from 'zod'
+import type { AdapterSource } from './adapter-source.ts'
 import { check, formatPath, type Checked, type Finding } from './check.ts'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import type { Config, ConfiguredLoadBalancer, ConfigSettings } from './config.ts'
 import { parseDocument, type ConfigDocument } from './document.ts'
+import { findPreset } from './find-preset.ts'
 import { nearest } from './nearest.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
 import { settingsProblems } from './settings.ts'
-
-/** Where adapters come from; the built-in ones unless a test gives its own. */
-export interface AdapterSource {
-  adapterNames: readonly string[]
-  loadAdapter(name: string): Promise<AdapterDefinition>
-}
 
 type ConfigFile = z.output<typeof configSchema>
 
@@ -37,7 +34,7 @@ const BUILT_IN: AdapterSource = { adapterNames, loadAdapter }
 /** Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. */
 export async function loadConfig(file: string, adapters: AdapterSource = BUILT_IN): Promise<Config> {
   const document = parseDocument(file, await readConfigFile(file))
-  const checked = await checkDocument(document.value, adapters)
+  const checked = await checkDocument(document.value, adapters, dirname(file))
   if (checked.ok) return { file, ...checked.value }
   throw new ConfigError(
     file,
@@ -50,7 +47,7 @@ export const NO_FILE = 'config'
 
 /** The same for what such a file holds, as a value. */
 export async function configOf(value: unknown, adapters: AdapterSource = BUILT_IN): Promise<Config> {
-  const checked = await checkDocument(value, adapters)
+  const checked = await checkDocument(value, adapters, '.')
   if (checked.ok) return { file: NO_FILE, ...checked.value }
   throw new ConfigError(
     NO_FILE,
@@ -64,11 +61,12 @@ export async function configOf(value: unknown, adapters: AdapterSource = BUILT_I
   )
 }
 
-async function checkDocument(value: unknown, adapters: AdapterSource): Promise<Checked<Omit<Config, 'file'>>> {
+/** `folder`: of the config, from which the files that it names are found. */
+async function checkDocument(value: unknown, adapters: AdapterSource, folder: string): Promise<Checked<Omit<Config, 'file'>>> {
   const shape = check(configSchema, value, { hintForUnknownKey })
   const findings = shape.ok ? [] : shape.findings
   // What is right by itself is checked further, even where another part of the file is wrong.
-  const loadBalancers = await checkLoadBalancers(value, adapters, findings)
+  const loadBalancers = await checkLoadBalancers(value, { adapters, folder }, findings)
   if (shape.ok) {
     const settings = settingsOf(shape.value)
     for (const { setting, message, hint } of settingsProblems(settings)) {
@@ -104,7 +102,7 @@ function hintForUnknownKey(key: string, path: readonly PropertyKey[]): string | 
 /** The checks that no schema of the whole file can make: names, adapters, and each adapter's own options. */
 async function checkLoadBalancers(
   input: unknown,
-  adapters: AdapterSource,
+  { adapters, folder }: { adapters: AdapterSource; folder: string },
   findings: Finding[],
 ): Promise<ConfiguredLoadBalancer[]> {
   const configured: ConfiguredLoadBalancer[] = []
@@ -121,16 +119,25 @@ async function checkLoadBalancers(
       else findings.push(duplicateName(name, [...path, 'name'], first))
     }
     if (typeof adapter !== 'string' || adapter === '') continue
-    const definition = await findAdapter(adapter, [...path, 'adapter'], adapters, findings)
+    const named = await findAdapter(adapter, [...path, 'adapter'], adapters, findings)
     // An empty or mistaken `options` is named by the schema of the file.
     const isMapping = typeof options === 'object' && options !== null && !Array.isArray(options)
-    if (definition === undefined || (options !== undefined && !isMapping)) continue
-    const checked = check(definition.options, options ?? {}, { prefix: [...path, 'options'] })
+    if (named === undefined || (options !== undefined && !isMapping)) continue
+    const { preset, ...given } = (options ?? {}) as Record<string, unknown>
+    const hasPreset = adapter === 'http' && preset !== undefined
+    const found = hasPreset ? await findPreset(preset, { adapters, folder, path: [...path, 'options', 'preset'] }) : named
+    if (Array.isArray(found)) {
+      findings.push(...found)
+      continue
+    }
+    const definition = found
+    const checked = check(definition.options, hasPreset ? given : (options ?? {}), { prefix: [...path, 'options'] })
     if (!checked.ok) findings.push(...checked.findings)
     else
       configured.push({
         name: String(name),
-        adapter,
+        // A preset has one name, however it is chosen.
+        adapter: definition === named ? adapter : definition.name,
         definition,
         port: port as number | string,
         options: checked.value,

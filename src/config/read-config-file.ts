@@ -23,22 +23,26 @@ const REASONS: Record<string, string> = {
   ENODEV: 'is a socket or a device that nobody serves, not a file',
 }
 
-const HINTS: Record<Wrong['kind'], string> = {
-  directory: CHOICE,
+const HINTS: Record<Exclude<Wrong['kind'], 'directory'>, string> = {
   device: FROM_COMMAND,
   long: RIGHT_FILE,
   endless: FROM_COMMAND,
 }
 
-/** Throws a ConfigError. `pipeDeadlineMs` is for what another process still writes. */
-export async function readConfigFile(file: string, { pipeDeadlineMs = PIPE_DEADLINE_MS } = {}): Promise<Uint8Array> {
+/** Throws a ConfigError. `pipeDeadlineMs` is for what another process still writes; `choice` says how another file is named. */
+export async function readConfigFile(
+  file: string,
+  { pipeDeadlineMs = PIPE_DEADLINE_MS, what = 'a config', choice = CHOICE } = {},
+): Promise<Uint8Array> {
   const fail = ({ message, hint }: { message: string; hint: string }, cause?: unknown): never => {
     throw new ConfigError(file, [{ path: '', message, hint, line: 0, column: 0 }], { cause })
   }
-  if (file === '') fail({ message: 'is no name of a file', hint: CHOICE })
-  const read = await readBounded(file, { largestBytes: LARGEST_FILE_BYTES, pipeDeadlineMs, what: 'a config' }).catch(
+  if (file === '') fail({ message: 'is no name of a file', hint: choice })
+  const read = await readBounded(file, { largestBytes: LARGEST_FILE_BYTES, pipeDeadlineMs, what }).catch(
     (error: NodeJS.ErrnoException) =>
-      fail({ message: REASONS[error.code ?? ''] ?? `cannot be read: ${error.message}`, hint: CHOICE }, error),
+      fail({ message: REASONS[error.code ?? ''] ?? `cannot be read: ${error.message}`, hint: choice }, error),
   )
-  return read instanceof Uint8Array ? read : fail({ message: read.message, hint: HINTS[read.kind] })
+  return read instanceof Uint8Array
+    ? read
+    : fail({ message: read.message, hint: read.kind === 'directory' ? choice : HINTS[read.kind] })
 }

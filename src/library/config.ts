@@ -1,7 +1,8 @@
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
 import type { Config } from '../config/config.ts'
-import { type AdapterSource, configOf, loadConfig as loadConfigFile } from '../config/load-config.ts'
+import type { AdapterSource } from '../config/adapter-source.ts'
+import { configOf, loadConfig as loadConfigFile } from '../config/load-config.ts'
 
 export interface ConfigOptions {
   /** Adapters beside the built-in ones, by the name that `adapter:` in the config gives; one of a built-in name takes its place. */
