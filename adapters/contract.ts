@@ -152,9 +152,21 @@ export interface AdapterDefinition<Options = unknown> {
   summary: string
   /** Unknown keys must be refused (`z.strictObject`). */
   options: z.ZodType<Options>
-  /** Opens no connection yet. `name` is the load balancer's name in the config, for errors. */
-  create(options: Options, context: { name: string }): Adapter
+  /** The version of this contract that it is made for. A plugin of another one is refused. */
+  contract?: number
+  /** Opens no connection yet. */
+  create(options: Options, context: AdapterContext): Adapter
 }
+
+export interface AdapterContext {
+  /** The load balancer's name in the config, for errors. */
+  name: string
+  /** The folder of the config file, by which relative paths are meant. Default: the working directory. */
+  folder?: string
+}
+
+/** Grows when a member changes its meaning. */
+export const CONTRACT_VERSION = 1
 
 /**
  * - `retryable`: proven not sent or not applied

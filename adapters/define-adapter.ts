@@ -7,12 +7,14 @@ import type { z } from 'zod'
 import { formatAddress, parseAddress } from './address.ts'
 import {
   type Adapter,
+  type AdapterContext,
   type AdapterDefinition,
   type Address,
   AdapterError,
   addressesOf,
   type Call,
   type Capabilities,
+  CONTRACT_VERSION,
   type EffectCall,
   type EffectResult,
   type Endpoint,
@@ -52,13 +54,17 @@ export interface Former {
 
 /** The signal is aborted when the call has lived too long, and when the adapter is closed. */
 export type ListCall = Call & { signal: AbortSignal }
-export type ChangeCall = EffectCall & { signal: AbortSignal }
+export type ChangeCall = EffectCall & {
+  signal: AbortSignal
+  /** The id of the operation on this entry: the same for every try of the same change, whoever tries. */
+  operationOf(entry: Entry): string
+}
 
 /** The results of a change by the entry's name and scope: see `resultKey`. Absent: all of them are done. */
 export type ChangeResults = ReadonlyMap<string, EffectResult>
 
 export interface LoadBalancerCalls {
-  /** All entries, read now. An error that is no AdapterError counts as `retryable`. */
+  /** All entries, read now. An error that is no AdapterError, or `ambiguous`, counts as `retryable`. */
   list(call: ListCall): Promise<readonly Entry[]>
   /**
    * Takes these out, of one scope, and at most `maxBatch` of them. None is out already, and none is in maintenance. `call.assertLive` is
@@ -82,7 +88,7 @@ export interface AdapterCode<Options> {
   options: z.ZodType<Options>
   capabilities: DefinedCapabilities | ((options: Options) => DefinedCapabilities)
   /** Opens no connection yet. `component` begins each error: adapter and load balancer, such as `nginx edge`. */
-  open(options: Options, context: { name: string; component: string }): LoadBalancerCalls
+  open(options: Options, context: Required<AdapterContext> & { component: string }): LoadBalancerCalls
 }
 
 /** Node's timers know no longer one. */
@@ -96,10 +102,11 @@ export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefin
     name: kind,
     summary,
     options: schema,
-    create(options, { name }) {
+    contract: CONTRACT_VERSION,
+    create(options, { name, folder = process.cwd() }) {
       const component = `${kind} ${name}`
       const said = typeof capabilities === 'function' ? capabilities(options) : capabilities
-      return createAdapter(component, { ...DEFAULTS, ...said }, open(options, { name, component }))
+      return createAdapter(component, { ...DEFAULTS, ...said }, open(options, { name, folder, component }))
     },
   }
 }
@@ -148,11 +155,20 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
   }
 
   async function list(call: Call): Promise<readonly Entry[]> {
+    const liveness = watched(call)
     try {
-      return await withinLife(call, 'retryable', (signal) => calls.list({ ...call, signal }))
+      return await withinLife(call, 'retryable', (signal) => calls.list({ ...call, assertLive: liveness.assertLive, signal }))
     } catch (error) {
-      throw error instanceof AdapterError ? error : failed('retryable', messageOf(error), error)
+      liveness.rethrow()
+      // Nothing has changed by a read, whatever became of it.
+      const isKnown = error instanceof AdapterError && error.kind !== 'ambiguous'
+      throw isKnown ? error : failed('retryable', error instanceof AdapterError ? bare(error) : messageOf(error), error)
     }
+  }
+
+  /** Without the component, which begins the message already. */
+  function bare({ message }: AdapterError): string {
+    return message.startsWith(`${component}: `) ? message.slice(component.length + 2) : message
   }
 
   function idOf(entry: Entry): string {
@@ -228,26 +244,21 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     return results
   }
 
-  /** What the caller's own check throws goes out as it is; all else that is no AdapterError may have been done. */
+  /** All that is no AdapterError may have been done. */
   async function sent(
     call: EffectCall,
     some: Former[],
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
   ): Promise<ChangeResults | undefined> {
-    let halt: { error: unknown } | undefined
-    const assertLive = (): void => {
-      try {
-        call.assertLive()
-      } catch (error) {
-        halt = { error }
-        throw error
-      }
-    }
+    const { assertLive, rethrow } = watched(call)
+    const operationOf = (entry: Entry): string => call.operationIds.get(idOf(entry)) ?? ''
     assertLive()
     try {
-      return (await withinLife(call, 'ambiguous', (signal) => send(some, { ...call, assertLive, signal }))) ?? undefined
+      return (
+        (await withinLife(call, 'ambiguous', (signal) => send(some, { ...call, assertLive, signal, operationOf }))) ?? undefined
+      )
     } catch (error) {
-      if (halt !== undefined) throw halt.error
+      rethrow()
       throw error instanceof AdapterError ? error : failed(isUnsent(error) ? 'retryable' : 'ambiguous', messageOf(error), error)
     }
   }
@@ -303,6 +314,24 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     async close() {
       closing.abort()
       await calls.close?.()
+    },
+  }
+}
+
+/** What the caller's own check throws goes out as it is, whatever the adapter makes of it. */
+function watched(call: Call): { assertLive(): void; rethrow(): void } {
+  let halt: { error: unknown } | undefined
+  return {
+    assertLive() {
+      try {
+        call.assertLive()
+      } catch (error) {
+        halt = { error }
+        throw error
+      }
+    },
+    rethrow() {
+      if (halt !== undefined) throw halt.error
     },
   }
 }

@@ -7,7 +7,9 @@ import type { AdapterDefinition } from './contract.ts'
 
 const loaders = new Map<string, () => Promise<AdapterDefinition>>([
   ['haproxy', async () => (await import('./haproxy/index.ts')).haproxy],
+  ['exec', async () => (await import('./exec/index.ts')).exec as AdapterDefinition],
   ['http', async () => (await import('./http/index.ts')).http],
+  ['remote', async () => (await import('./remote/index.ts')).remote as AdapterDefinition],
 ])
 
 /** Each is a file of its name in `presets/`. */

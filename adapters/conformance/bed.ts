@@ -76,6 +76,8 @@ export interface Bed {
   breakHealth?(endpoint: Endpoint): Promise<void>
   /** An adapter without the right to change anything. */
   powerless?(): Adapter
+  /** Long enough for an effect that has an answer, and waited for in vain by some cases. Default: 300 ms. */
+  shortDeadlineMs?: number
   /** Effects with a lower fence than one already seen are refused. */
   fencing: boolean
   close(): Promise<void>

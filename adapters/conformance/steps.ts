@@ -16,7 +16,9 @@ import type { Bed } from './bed.ts'
 /** Long enough for every answer that comes; only a fault makes a call take it. */
 const DEADLINE_MS = 20_000
 /** For calls that get no answer. */
-export const SHORT_DEADLINE_MS = 300
+export function shortDeadlineMs(bed: Bed): number {
+  return bed.shortDeadlineMs ?? 300
+}
 
 export function effectCall(targets: readonly Target[], over: Partial<EffectCall> = {}): EffectCall {
   const operationIds = new Map(targets.map(({ id }) => [id, `operation-${id}`]))

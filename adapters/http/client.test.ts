@@ -32,7 +32,7 @@ function serve(answer: (request: IncomingMessage, response: ServerResponse) => v
 
 /** Of options with an `inspect`, so that connections are kept. */
 function clientOf(url: string): Client {
-  const client = createClient('http edge', { url, inspect: { admin: '"in"', prior: '1' } })
+  const client = createClient('http edge', { url, keepAlive: true })
   cleanups.push(() => client.close())
   return client
 }

@@ -48,11 +48,11 @@ export function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-type ClientOptions = Pick<HttpOptions, 'url' | 'tls' | 'inspect'>
+/** `keepAlive`: reads go before changes, and show that a kept connection has died unseen. Without one, the change would be in doubt. */
+export type ClientOptions = Pick<HttpOptions, 'url' | 'tls'> & { keepAlive?: boolean }
 
-function createAgent(component: string, { url, tls, inspect }: ClientOptions): HttpAgent | HttpsAgent {
-  // A kept connection may have died unseen. A read shows it before a change is sent; without one, the change would be in doubt.
-  const pool = { keepAlive: inspect !== undefined, maxSockets: MOST_CONNECTIONS }
+function createAgent(component: string, { url, tls, keepAlive = false }: ClientOptions): HttpAgent | HttpsAgent {
+  const pool = { keepAlive, maxSockets: MOST_CONNECTIONS }
   if (!url.startsWith('https:')) return new HttpAgent(pool)
   const [ca, cert, key] = [tls?.ca, tls?.cert, tls?.key].map((file) => readTlsFile(component, file))
   const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }

@@ -128,7 +128,7 @@ const capabilities = z
   })
   .describe('What you know of this load balancer. sluice relies on it.')
 
-const auth = z
+export const auth = z
   .strictObject({
     bearer: secretSource.optional(),
     basic: z.strictObject({ username: z.string().regex(/^[^:]*$/, 'must not have a colon'), password: secretSource }).optional(),
@@ -137,7 +137,7 @@ const auth = z
   .describe('The Authorization of every request.')
 
 /** Why it cannot be what all requests go to. */
-function urlProblem(text: string): string | undefined {
+export function urlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return 'is no http or https URL'
   // The value is not repeated: it may hold a password.
@@ -168,7 +168,7 @@ const failover = z
   })
   .describe('For units of which one is active: that one is asked, and written.')
 
-const tls = z
+export const tls = z
   .strictObject({
     ca: z.string().min(1).describe('File: the certificates to trust, in place of the usual ones.').optional(),
     cert: z.string().min(1).describe('File: the certificate of this client.').optional(),

@@ -71,7 +71,7 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
   const context = {
     common: [...authMakers(options.auth), ...headerMakers(options.headers ?? {}, 'nothing', 'headers')],
   }
-  const client = createClient(component, options)
+  const client = createClient(component, { ...options, keepAlive: options.inspect !== undefined })
   const session = createSession({ component, client, options, context })
   const reader = createReader({ component, session, options, context })
   const drainRequest = compileEffect(options, 'drain', context)

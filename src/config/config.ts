@@ -30,6 +30,8 @@ export interface ConfigSettings {
 export interface Config {
   /** As it was given, for messages. */
   file: string
+  /** The folder that relative paths of adapters are meant by: that of the file. */
+  folder: string
   loadBalancers: ConfiguredLoadBalancer[]
   settings: ConfigSettings
 }

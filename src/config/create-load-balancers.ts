@@ -15,7 +15,7 @@ export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
   return config.loadBalancers.map(({ name, adapter, definition, port, options, drainTurn }) => ({
     name,
     adapterName: adapter,
-    adapter: definition.create(options, { name }),
+    adapter: definition.create(options, { name, folder: config.folder }),
     port,
     drainTurn,
   }))

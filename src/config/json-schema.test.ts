@@ -29,7 +29,7 @@ test('the schema describes the file as it is written, with the options of each a
     pattern: expect.any(String),
   })
   const { items } = schema.properties.loadBalancers
-  expect(items.properties.adapter).toMatchObject({ enum: ['stub'] })
+  expect(items.properties.adapter).toMatchObject({ anyOf: [{ enum: ['stub'] }, { pattern: expect.any(String) }] })
   expect(items.allOf).toEqual([
     {
       if: { properties: { adapter: { const: 'stub' } }, required: ['adapter'] },

@@ -10,7 +10,12 @@ export function configJsonSchema(adapters: readonly AdapterDefinition[]): JsonSc
   const schema = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema
   const entry = (schema as { properties: { loadBalancers: { items: JsonSchema } } }).properties.loadBalancers.items
   const properties = entry['properties'] as Record<string, JsonSchema>
-  properties['adapter'] = { ...properties['adapter'], enum: adapters.map(({ name }) => name) }
+  const { minLength: _, ...named } = properties['adapter']!
+  // A plugin is a package or a file beside the config.
+  properties['adapter'] = {
+    ...named,
+    anyOf: [{ enum: adapters.map(({ name }) => name) }, { pattern: String.raw`^(npm:|\.{0,2}/)` }],
+  }
   const presets = adapters.filter(({ name }) => presetNames.includes(name))
   entry['allOf'] = adapters.map((adapter) => {
     const { name } = adapter

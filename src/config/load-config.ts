@@ -1,6 +1,6 @@
+import { dirname, resolve } from 'node:path'
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
-import { dirname } from 'node:path'
 import type { z } from 'zod'
 import type { AdapterSource } from './adapter-source.ts'
 import { check, formatPath, type Checked, type Finding } from './check.ts'
@@ -11,6 +11,7 @@ import { findPreset } from './find-preset.ts'
 import { nearest } from './nearest.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
+import { isPlugin, loadPlugin } from '../../adapters/plugins/load-plugin.ts'
 import { settingsProblems } from './settings.ts'
 
 type ConfigFile = z.output<typeof configSchema>
@@ -34,8 +35,9 @@ const BUILT_IN: AdapterSource = { adapterNames, loadAdapter }
 /** Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. */
 export async function loadConfig(file: string, adapters: AdapterSource = BUILT_IN): Promise<Config> {
   const document = parseDocument(file, await readConfigFile(file))
-  const checked = await checkDocument(document.value, adapters, dirname(file))
-  if (checked.ok) return { file, ...checked.value }
+  const folder = dirname(resolve(file))
+  const checked = await checkDocument(document.value, adapters, folder)
+  if (checked.ok) return { file, folder, ...checked.value }
   throw new ConfigError(
     file,
     checked.findings.map((finding) => issueOf(finding, document)),
@@ -47,8 +49,9 @@ export const NO_FILE = 'config'
 
 /** The same for what such a file holds, as a value. */
 export async function configOf(value: unknown, adapters: AdapterSource = BUILT_IN): Promise<Config> {
-  const checked = await checkDocument(value, adapters, '.')
-  if (checked.ok) return { file: NO_FILE, ...checked.value }
+  const folder = process.cwd()
+  const checked = await checkDocument(value, adapters, folder)
+  if (checked.ok) return { file: NO_FILE, folder, ...checked.value }
   throw new ConfigError(
     NO_FILE,
     checked.findings.map(({ path, message, hint }) => ({
@@ -61,8 +64,11 @@ export async function configOf(value: unknown, adapters: AdapterSource = BUILT_I
   )
 }
 
-/** `folder`: of the config, from which the files that it names are found. */
-async function checkDocument(value: unknown, adapters: AdapterSource, folder: string): Promise<Checked<Omit<Config, 'file'>>> {
+async function checkDocument(
+  value: unknown,
+  adapters: AdapterSource,
+  folder: string,
+): Promise<Checked<Omit<Config, 'file' | 'folder'>>> {
   const shape = check(configSchema, value, { hintForUnknownKey })
   const findings = shape.ok ? [] : shape.findings
   // What is right by itself is checked further, even where another part of the file is wrong.
@@ -99,12 +105,14 @@ function hintForUnknownKey(key: string, path: readonly PropertyKey[]): string | 
   return undefined
 }
 
+/** Where adapters come from, and the folder that a plugin's path is meant by. */
+interface Source {
+  adapters: AdapterSource
+  folder: string
+}
+
 /** The checks that no schema of the whole file can make: names, adapters, and each adapter's own options. */
-async function checkLoadBalancers(
-  input: unknown,
-  { adapters, folder }: { adapters: AdapterSource; folder: string },
-  findings: Finding[],
-): Promise<ConfiguredLoadBalancer[]> {
+async function checkLoadBalancers(input: unknown, source: Source, findings: Finding[]): Promise<ConfiguredLoadBalancer[]> {
   const configured: ConfiguredLoadBalancer[] = []
   const entries = (input as { loadBalancers?: unknown } | null)?.loadBalancers
   if (!Array.isArray(entries)) return configured
@@ -119,13 +127,13 @@ async function checkLoadBalancers(
       else findings.push(duplicateName(name, [...path, 'name'], first))
     }
     if (typeof adapter !== 'string' || adapter === '') continue
-    const named = await findAdapter(adapter, [...path, 'adapter'], adapters, findings)
+    const named = await findAdapter(adapter, [...path, 'adapter'], source, findings)
     // An empty or mistaken `options` is named by the schema of the file.
     const isMapping = typeof options === 'object' && options !== null && !Array.isArray(options)
     if (named === undefined || (options !== undefined && !isMapping)) continue
     const { preset, ...given } = (options ?? {}) as Record<string, unknown>
     const hasPreset = adapter === 'http' && preset !== undefined
-    const found = hasPreset ? await findPreset(preset, { adapters, folder, path: [...path, 'options', 'preset'] }) : named
+    const found = hasPreset ? await findPreset(preset, { ...source, path: [...path, 'options', 'preset'] }) : named
     if (Array.isArray(found)) {
       findings.push(...found)
       continue
@@ -173,19 +181,21 @@ function duplicateName(name: string, path: PropertyKey[], first: number): Findin
 async function findAdapter(
   name: string,
   path: PropertyKey[],
-  adapters: AdapterSource,
+  { adapters, folder }: Source,
   findings: Finding[],
 ): Promise<AdapterDefinition | undefined> {
-  if (!adapters.adapterNames.includes(name)) {
+  if (!isPlugin(name) && !adapters.adapterNames.includes(name)) {
     const meant = nearest(name, adapters.adapterNames)
     const hint = meant === undefined ? `known adapters: ${adapters.adapterNames.join(', ')}` : `did you mean "${meant}"?`
     findings.push({ path, at: 'value', message: `${JSON.stringify(name)} is no known adapter`, hint })
     return undefined
   }
   try {
-    return await adapters.loadAdapter(name)
+    return await (isPlugin(name) ? loadPlugin(name, folder) : adapters.loadAdapter(name))
   } catch (error) {
-    findings.push({ path, at: 'value', message: `adapter ${name} cannot be loaded: ${(error as Error).message}` })
+    const [message, hint] = (error as Error).message.split('\n')
+    const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${message}` } as const
+    findings.push(hint === undefined ? found : { ...found, hint })
     return undefined
   }
 }

@@ -5,13 +5,14 @@ import { drawing, podStates } from '../../scripts/draw-machine.ts'
 import { currentPage } from '../../scripts/write-json-page.ts'
 import { currentReadme, readResults, table } from '../../scripts/versions-table.ts'
 import { currentReasonsPage } from '../../scripts/write-reasons-page.ts'
-import { currentSchema } from '../../scripts/write-schema.ts'
+import { currentSchemas } from '../../scripts/write-schema.ts'
 import { words } from '../../src/report/words/words.ts'
 import { kubernetesVersions } from '../cluster/kubernetes-versions.ts'
 import { page, ROOT } from './pages.ts'
 
-test('docs/config.schema.json is of now: node scripts/write-schema.ts', async () => {
-  expect(JSON.parse(readFileSync(join(ROOT, 'docs/config.schema.json'), 'utf8'))).toEqual(await currentSchema())
+test('the JSON Schemas are of now: node scripts/write-schema.ts', async () => {
+  for (const [name, schema] of Object.entries(await currentSchemas()))
+    expect(JSON.parse(readFileSync(join(ROOT, name), 'utf8'))).toEqual(schema)
 })
 
 test('docs/json.md has the declarations of now: node scripts/write-json-page.ts', () => {

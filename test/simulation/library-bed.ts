@@ -142,6 +142,7 @@ export async function openLibraryBed(scene: Partial<Scene> = {}): Promise<Librar
 
   const config: Config = {
     file: 'simulated',
+    folder: '/',
     settings: PLAIN_SETTINGS,
     loadBalancers: ports.loadBalancers.map(({ name, adapterName, adapter, port, drainTurn = 0 }) => ({
       name,

@@ -9,7 +9,7 @@ import {
   drainOne,
   inspectOne,
   restoreOne,
-  SHORT_DEADLINE_MS,
+  shortDeadlineMs,
   snapshotOne,
 } from '../steps.ts'
 
@@ -19,9 +19,10 @@ class LostOwnership extends Error {}
 function fault(wireFault: WireFault, said: AdapterErrorKind, world: 'in' | 'drained', sent: 0 | 1): ConformanceCase['run'] {
   return async (bed) => {
     const { adapter, endpoint, target } = await begin(bed)
+    const deadlineMs = shortDeadlineMs(bed)
     const { prior } = await snapshotOne(adapter, target)
     bed.wire.next(wireFault)
-    assertFailed(await drainOne(adapter, target, { deadlineMs: SHORT_DEADLINE_MS }), said)
+    assertFailed(await drainOne(adapter, target, { deadlineMs }), said)
     bed.wire.heal()
     assert.equal(bed.wire.effectCalls(), sent, 'effects sent')
     const admin = await bed.oracle.admin(endpoint)
@@ -30,7 +31,7 @@ function fault(wireFault: WireFault, said: AdapterErrorKind, world: 'in' | 'drai
     assert.equal((await inspectOne(adapter, target)).admin, admin, 'the read-back tells which')
     assertApplied(await drainOne(adapter, target))
     bed.wire.next(wireFault)
-    assertFailed(await restoreOne(adapter, target, prior, { deadlineMs: SHORT_DEADLINE_MS }), said)
+    assertFailed(await restoreOne(adapter, target, prior, { deadlineMs }), said)
     bed.wire.heal()
     assertApplied(await restoreOne(adapter, target, prior))
     assert.equal(await bed.oracle.admin(endpoint), 'in')

@@ -1,0 +1,164 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Adapter, EffectCall, Target } from '../contract.ts'
+import { exec } from './index.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const SERVER = { name: 'a', address: '10.0.0.1', port: 80, state: 'in' }
+const TARGET: Target = { id: 'a@10.0.0.1:80', scope: 'exec edge' }
+const LIST = JSON.stringify({ v: 1, entries: [SERVER] })
+/** Answers a list, and does as it is told with a change; `$request` is the document. */
+const script = (onChange: string): string => `request=$(cat)
+case "$request" in
+  *'"call":"list"'*) printf '%s' '${LIST}' ;;
+  *) ${onChange} ;;
+esac
+`
+
+let folder: string
+const adapters: Adapter[] = []
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-exec-'))
+})
+afterEach(async () => {
+  for (const adapter of adapters.splice(0)) await adapter.close()
+  rmSync(folder, { recursive: true })
+})
+
+function call(over: Partial<EffectCall> = {}): EffectCall {
+  return { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map([[TARGET.id, 'op-1']]), fence: 7, ...over }
+}
+
+function adapterOf(program: string, more: object = {}): Adapter {
+  const file = join(folder, 'lb')
+  writeFileSync(file, `#!/bin/sh\n${program}`)
+  chmodSync(file, 0o755)
+  const options = { command: ['./lb', '--pool', 'web'], capabilities: { settle: '0s' }, ...more }
+  const adapter = exec.create(exec.options.parse(options), { name: 'edge', folder })
+  adapters.push(adapter)
+  return adapter
+}
+
+async function drained(adapter: Adapter, over?: Partial<EffectCall>): Promise<object> {
+  const results = await adapter.drain([TARGET], call(over)).catch((error: Error) => error)
+  return results instanceof Map ? (results.get(TARGET.id) as object) : { outcome: 'failed', error: results }
+}
+
+test('a program gets the document, its arguments, its folder, and the variables that are named and no others', async () => {
+  vi.stubEnv('EDGE_TOKEN', 'the-token')
+  vi.stubEnv('KUBECONFIG', '/somewhere')
+  const adapter = adapterOf(script(`printf '%s' "$request" >request; env >env; echo "$@" >args; pwd >folder; echo '{"v":1}'`), {
+    env: { TOKEN: { env: 'EDGE_TOKEN' } },
+    settings: { pool: 'web' },
+  })
+  expect(await drained(adapter)).toEqual({ outcome: 'applied' })
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8').trim()
+  expect(JSON.parse(read('request'))).toMatchObject({
+    v: 1,
+    call: 'drain',
+    loadBalancer: 'edge',
+    settings: { pool: 'web' },
+    fence: 7,
+    entries: [{ ...SERVER, operation: 'op-1' }],
+  })
+  expect([read('args'), read('folder')]).toEqual(['--pool web', folder])
+  const names = read('env')
+    .split('\n')
+    .map((line) => line.split('=', 1)[0])
+  // A shell sets some by itself.
+  expect(names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name!))).toEqual(['TOKEN'])
+})
+
+describe('an effect whose answer is none is ambiguous, and says why', () => {
+  test.each([
+    ['exits with 1', 'echo the disk is full >&2; exit 1', 'it has ended with exit code 1; it says: the disk is full'],
+    ['is killed', 'kill -9 $$', 'it was ended by SIGKILL'],
+    ['says nothing', 'exit 0', 'it has answered nothing'],
+    ['prints garbage', 'echo drained', 'its answer is no JSON document'],
+    ['speaks another version', `echo '{"v":2}'`, 'its answer is not right: v: '],
+    ['prints 100 MB', 'head -c 104857600 /dev/zero', 'its answer is longer than 33554432 bytes'],
+    [
+      'answers for an entry that it was not asked for',
+      `echo '{"v":1,"results":[{"name":"b","outcome":"applied"}]}'`,
+      'its answer is about b, which it was not asked for',
+    ],
+    ['leaves one out', `echo '{"v":1,"results":[]}'`, 'its answer has no result for a'],
+    [
+      'has a long name',
+      `printf '{"v":1,"results":[{"name":"'; head -c 100000 /dev/zero | tr '\\0' x; echo '","outcome":"applied"}]}'`,
+      'its answer is not right: results[0]',
+    ],
+  ])('%s', async (_, onChange, message) => {
+    const result = await drained(adapterOf(script(onChange)))
+    expect(result).toMatchObject({ outcome: 'failed', error: { kind: 'ambiguous' } })
+    expect((result as { error: Error }).error.message).toContain(`exec edge: ${join(folder, 'lb')}: ${message}`)
+  })
+
+  test('hangs: it and what it has started are ended at the deadline', async () => {
+    // What it has started would change the load balancer long after.
+    const adapter = adapterOf(script('(sleep 3; touch late) & sleep 600'))
+    const result = await drained(adapter, { deadlineMs: 1_000 })
+    expect(result).toMatchObject({ outcome: 'failed', error: { kind: 'ambiguous' } })
+    await new Promise((resolve) => setTimeout(resolve, 4_000))
+    expect(existsSync(join(folder, 'late'))).toBe(false)
+  })
+
+  test('ends, and leaves a process that holds its output open', async () => {
+    const adapter = adapterOf(script(`setsid sleep 5 & sleep 0.5; echo '{"v":1}'`))
+    const result = await drained(adapter)
+    expect(result).toMatchObject({
+      error: { kind: 'ambiguous', message: expect.stringContaining('holds its output open') as string },
+    })
+  })
+})
+
+test('a list whose answer is none is retryable', async () => {
+  const wrong = [
+    { ...SERVER, inFlight: -1 },
+    { ...SERVER, name: 'x'.repeat(100_000) },
+    { ...SERVER, port: 0 },
+  ]
+  for (const entry of wrong) {
+    const adapter = adapterOf(`cat >/dev/null; cat entries`)
+    writeFileSync(join(folder, 'entries'), JSON.stringify({ v: 1, entries: [entry] }))
+    const listed = adapter.inspect([TARGET], call())
+    await expect(listed).rejects.toMatchObject({
+      kind: 'retryable',
+      message: expect.stringMatching(/^exec edge: .*entries\[0\]\./),
+    })
+  }
+  const twice = adapterOf(`cat >/dev/null; echo '${JSON.stringify({ v: 1, entries: [SERVER, SERVER] })}'`)
+  await expect(twice.inspect([TARGET], call())).rejects.toMatchObject({
+    message: expect.stringContaining('has the entry a at 10.0.0.1:80 twice'),
+  })
+})
+
+test('an error that a program gives is its own', async () => {
+  const error = { kind: 'throttled', message: 'slow down', retryAfterMs: 250 }
+  const adapter = adapterOf(script(`echo '${JSON.stringify({ v: 1, error })}'`))
+  expect(await drained(adapter)).toMatchObject({ error: { ...error, message: 'exec edge: slow down' } })
+})
+
+test('a program that cannot be started is fatal, and named', async () => {
+  const adapter = adapterOf('')
+  rmSync(join(folder, 'lb'))
+  await expect(adapter.inspect([TARGET], call())).rejects.toMatchObject({
+    kind: 'fatal',
+    message: expect.stringMatching(/^exec edge: .*\/lb cannot be started: .*ENOENT/),
+  })
+})
+
+test.each([
+  [{ command: ['lb'] }, 'names a program that is no path'],
+  [{ command: [] }, 'is empty'],
+  [{ command: ['./lb'], env: { TOKEN: 's3cr3t' } }, 'must not be written out'],
+  [{ command: ['./lb'], capabilities: { settle: 'soon' } }, 'is no duration'],
+  [{ command: ['./lb'], shell: true }, 'shell'],
+])('%s is refused', (options, message) => {
+  const { success, error } = exec.options.safeParse({ capabilities: { settle: '0s' }, ...options })
+  expect(success).toBe(false)
+  expect(error!.message).toContain(message)
+})

@@ -1,0 +1,110 @@
+/** Runs a program for one call: a document in, a document out, and nothing of it left behind. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+
+/** Above what 100,000 entries take. */
+const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
+/** The last of what it says, for a message. */
+const KEPT_SAYING = 2_000
+/** From SIGTERM to SIGKILL, and from its end until its output is closed. */
+const GRACE_MS = 1_000
+
+export interface Program {
+  /** A path, which is run as it is: no shell, and no search in PATH. */
+  file: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  cwd: string
+}
+
+/** How it has ended: `begun` is false where it never ran. */
+export type Ended = { begun: true; answer: string; said: string; problem?: string } | { begun: false; problem: string }
+
+/**
+ * Resolves when it has ended, and its process group with it. `problem` says why its answer is none: a signal, an exit code, a deadline,
+ * too long an answer, or a process that holds its output open.
+ */
+export function runProgram(
+  { file, args, env, cwd }: Program,
+  input: string,
+  { deadlineMs, signal }: { deadlineMs: number; signal: AbortSignal },
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    let child: ChildProcessWithoutNullStreams
+    try {
+      child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+    } catch (error) {
+      resolve({ begun: false, problem: messageOf(error) })
+      return
+    }
+    const { pid, stdin, stdout, stderr } = child
+    const chunks: Buffer[] = []
+    let length = 0
+    let said = ''
+    let problem: string | undefined
+    const timers = new Set<NodeJS.Timeout>()
+
+    function after(ms: number, act: () => void): void {
+      timers.add(setTimeout(act, ms))
+    }
+
+    /** The first problem is the cause of those that follow. */
+    function end(why: string): void {
+      if (problem !== undefined) return
+      problem = why
+      killGroup('SIGTERM')
+      after(GRACE_MS, () => killGroup('SIGKILL'))
+    }
+
+    function killGroup(name: NodeJS.Signals): void {
+      try {
+        if (pid !== undefined) process.kill(-pid, name)
+      } catch {
+        // The group is gone.
+      }
+    }
+
+    const onAbort = (): void => end('sluice was closed meanwhile')
+    signal.addEventListener('abort', onAbort)
+    after(Math.max(0, deadlineMs), () => end(`it had no answer within ${Math.round(deadlineMs)} ms`))
+
+    child.once('error', (error) => {
+      if (pid === undefined) settle({ begun: false, problem: messageOf(error) })
+    })
+    stdout.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= LARGEST_ANSWER_BYTES) chunks.push(chunk)
+      else end(`its answer is longer than ${LARGEST_ANSWER_BYTES} bytes`)
+    })
+    stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      said = (said + chunk).slice(-KEPT_SAYING)
+    })
+    // It may have ended without reading.
+    stdin.on('error', () => {})
+    stdin.end(input)
+
+    child.once('exit', (code, killedBy) => {
+      if (code !== 0) problem ??= killedBy === null ? `it has ended with exit code ${code}` : `it was ended by ${killedBy}`
+      // What it has started and left is ended too. Who has left the group may hold the output still.
+      killGroup('SIGKILL')
+      after(GRACE_MS, () => {
+        problem ??= 'it has ended, and a process that it has started holds its output open'
+        stdout.destroy()
+        stderr.destroy()
+      })
+    })
+    child.once('close', () => {
+      const answer = Buffer.concat(chunks).toString('utf8')
+      settle({ begun: true, answer, said, ...(problem === undefined ? {} : { problem }) })
+    })
+
+    function settle(ended: Ended): void {
+      for (const timer of timers) clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve(ended)
+    }
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

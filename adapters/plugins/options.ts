@@ -1,0 +1,25 @@
+/** Options that a plugin has whether it is a program or a server. */
+import { z } from 'zod'
+import { parseDuration } from '../../src/config/duration.ts'
+import type { DefinedCapabilities } from '../define-adapter.ts'
+
+const duration = z.string().refine((text) => parseDuration(text).ok, 'is no duration\nwrite a number and a unit, such as 5s')
+
+export const pluginCapabilities = z
+  .strictObject({
+    inspect: z.enum(['strong', 'eventual']).default('strong').describe('Whether a list shows a change at once.'),
+    inFlight: z.enum(['exact', 'requests-only', 'none']).default('none').describe('What inFlight of an entry counts.'),
+    settle: duration.describe('From the answer of a drain until no new request arrives.'),
+    volatileOnReload: z.boolean().default(true).describe('A restart of the load balancer forgets what was set.'),
+    disruptsOthers: z.boolean().default(false).describe('Each change also cuts connections of other entries.'),
+    maxBatch: z.int().min(1).max(1_000).default(1).describe('Entries that one drain or restore takes.'),
+  })
+  .describe('What the plugin promises. sluice relies on it; `sluice/testing` tests it.')
+
+export const settings = z.json().default(null).describe('Handed to the plugin as it is. No place for secrets.')
+
+/** The guarantee is G1: nothing outside of the plugin can refuse a call that comes late. */
+export function capabilitiesOf({ settle, ...said }: z.output<typeof pluginCapabilities>): DefinedCapabilities {
+  const parsed = parseDuration(settle)
+  return { ...said, settleMs: parsed.ok ? parsed.ms : 0 }
+}
