@@ -111,7 +111,6 @@ export const reasons = {
     if (targets.length === 0) return { code: 'upgraded', rotation: 'none' }
     return { code: 'upgraded', rotation: targets.every(({ untouched }) => untouched) ? 'operator' : 'in' }
   },
-  readmitted: () => ({ code: 'readmitted' }),
   keptPatch: () => ({ code: 'kept-earlier-patch' }),
   settled,
   left: (c) => ({ code: 'left-out', entries: ownEntries(c), ...untold(c) }),

@@ -33,6 +33,10 @@ interface ClusterOptions {
   undoes?: string
   /** Once an order was given, the run has been aborted, and this was left as it is. */
   leaves?: Reason[]
+  /** Once an order was given, the run has come to its end by itself. */
+  ends?: true
+  /** Of the run: it is none, or one that cannot be read. */
+  record?: 'none' | 'unreadable'
 }
 
 /** A cluster with one open run. */
@@ -44,6 +48,8 @@ async function startCluster({
   alsoOpen,
   undoes,
   leaves,
+  ends,
+  record,
 }: ClusterOptions = {}): Promise<ApiServer> {
   const server = await startApiServer()
   onTestFinished(() => server.close())
@@ -52,7 +58,11 @@ async function startCluster({
   const ledger = (end: Partial<LedgerHeader>): object => {
     const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
     const run = end.run ?? 'r1'
-    return { metadata: { name: `sluice-run-${run}`, resourceVersion: '7', labels: { [LEDGER_LABEL]: run } }, data }
+    const labels = { [LEDGER_LABEL]: run }
+    return {
+      metadata: { name: `sluice-run-${run}`, resourceVersion: '7', labels },
+      data: record === 'unreadable' ? { header: '{' } : data,
+    }
   }
   const metadata = { name: 'sluice-statefulset-web', namespace: 'default', uid: 'l', resourceVersion: '7' }
   const annotations = order === undefined ? {} : { [ORDER_ANNOTATION]: writeOrder(order) }
@@ -65,12 +75,16 @@ async function startCluster({
     const isLease = url.includes('/leases/')
     const code = !isLease ? 200 : !leased ? 404 : losesLease && isOrdered && method === 'GET' ? 403 : 200
     const lease = { metadata: { ...metadata, annotations }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
-    const end = isOrdered && leaves ? { finishedAt: '2026-01-02T00:00:00.000Z', aborted: { by: 'ann', left: leaves } } : {}
+    const finishedAt = '2026-01-02T00:00:00.000Z'
+    const aborted = leaves ? { aborted: { by: 'ann', left: leaves } } : {}
+    const end = isOrdered && (leaves || ends) ? { finishedAt, ...aborted } : {}
     const ledgers = [
       ledger({ ...end, ...(undoes === undefined ? {} : { undoes }) }),
       ...(alsoOpen ? [ledger({ run: alsoOpen, startedAt: '2026-01-02T00:00:00.000Z' })] : []),
     ]
-    const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? ledgers : [] }
+    const items = url.includes('/statefulsets') ? [{ metadata: { name: 'web', uid: 'w' }, spec: {} }] : []
+    const found = url.includes('/configmaps') && record !== 'none' ? ledgers : items
+    const list = { metadata: { resourceVersion: '9' }, items: found }
     response.statusCode = code
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(code === 200 ? (isLease ? lease : list) : status(code)))
@@ -140,6 +154,43 @@ test('an abort whose run has left a template as it is: exit 7, the run is over, 
     outcome: 'left',
     next: [{ to: 'followTemplate', shell: command }],
   })
+})
+
+interface ToldAs extends ClusterOptions {
+  flags?: string[]
+  outcome: string
+  reason: Partial<Reason>
+  code: number
+  orders: number
+}
+
+const WEB = { asked: 'statefulset/web' }
+const UNREADABLE = { code: 'record-of-run-unreadable', run: 'r1' } as const
+
+test.each<ToldAs>([
+  { flags: ['--no-wait'], outcome: 'ordered', reason: { code: 'abort-given', ...WEB, runs: ['r1'] }, code: 0, orders: 1 },
+  { ends: true, outcome: 'finished', reason: { code: 'ended-before-abort', ...WEB, runs: ['r1'] }, code: 0, orders: 1 },
+  { record: 'none', outcome: 'none', reason: { code: 'nothing-to-order', order: 'abort', ...WEB }, code: 0, orders: 0 },
+  {
+    record: 'unreadable',
+    outcome: 'left',
+    reason: { code: 'left-without-record', ...WEB, found: [UNREADABLE] },
+    code: 8,
+    orders: 0,
+  },
+])('what came of an abort, as JSON: $reason.code', async ({ flags = [], outcome, reason, code, orders, ...options }) => {
+  const server = await startCluster(options)
+  const told = await give('abort', { flags: ['-o', 'json', ...flags] })
+  expect(told.stderr).toBe('')
+  expect(JSON.parse(told.stdout)).toMatchObject({ kind: 'OrderReport', order: 'abort', outcome, reason })
+  expect([told.code, server.seen.filter(({ method }) => method === 'PATCH').length]).toEqual([code, orders])
+})
+
+test.each(['pause', 'resume'])('%s, where no run is open: refused, and no order is given', async (order) => {
+  const server = await startCluster({ record: 'none' })
+  const { code, stdout, stderr } = await give(order)
+  expect(stderr).toContain('error: no run of statefulset/web is open')
+  expect([code, stdout, server.seen.filter(({ method }) => method === 'PATCH')]).toEqual([3, '', []])
 })
 
 test.each([

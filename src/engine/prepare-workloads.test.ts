@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { prepareWorkloads } from './prepare-workloads.ts'
 import type { World } from './world.ts'
@@ -11,7 +12,13 @@ const pods = ['web-2', 'web-1', 'web-0'].map((name) => ({
 }))
 
 /** Pods that run the images already, and lack the label alone. */
-function labelling({ isOwned = async () => true, onPatch = () => {} }: { isOwned?(): Promise<boolean>; onPatch?(): void }) {
+function labelling({
+  isOwned = async () => true,
+  onPatch = () => {},
+}: {
+  isOwned?(): Promise<boolean>
+  onPatch?(pod: string): void
+}) {
   const patched: string[] = []
   const told: unknown[] = []
   const stopping = new AbortController()
@@ -29,8 +36,9 @@ function labelling({ isOwned = async () => true, onPatch = () => {} }: { isOwned
   } as unknown as World
   const client = {
     async patch(path: string, _operations: unknown, options?: { signal?: AbortSignal }) {
-      patched.push(path.slice(path.lastIndexOf('/') + 1))
-      onPatch()
+      const pod = path.slice(path.lastIndexOf('/') + 1)
+      patched.push(pod)
+      onPatch(pod)
       options?.signal?.throwIfAborted()
     },
   } as unknown as KubeClient
@@ -44,6 +52,19 @@ describe('pods that only lack the label of the new revision', () => {
     const { work, patched } = labelling({})
     await work
     expect(patched).toEqual(['web-2', 'web-1', 'web-0'])
+  })
+
+  test('one of which the API server refuses it is told, and the others get it', async () => {
+    const { work, patched, told } = labelling({
+      onPatch(pod) {
+        if (pod !== 'web-1') return
+        throw new KubeError('no', { kind: 'definite', method: 'PATCH', path: `pods/${pod}`, status: 403, reason: 'Forbidden' })
+      },
+    })
+    await work
+    expect(patched).toEqual(['web-2', 'web-1', 'web-0'])
+    const because = { code: 'api-error', status: 403 }
+    expect(told).toMatchObject([{ type: 'warning', pod: 'web-1', reason: { code: 'revision-label-not-set', because } }])
   })
 
   test('get none after an interrupt, and it is no trouble with that label', async () => {

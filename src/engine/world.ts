@@ -86,7 +86,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   let blind: RunError | undefined
   let isHeld = false
   let assertOwned: (uid: string) => void = () => {
-    throw new RunError('conflict', { code: 'run-not-begun' })
+    throw new Error('an effect before the run has begun')
   }
   const journals = createJournalCount()
   const stops: (() => Promise<void>)[] = []

@@ -24,7 +24,7 @@ describe('in', () => {
 
   test('in one of two leaves the other to be restored; then in that one closes it', () => {
     const first = withWord(journal('restore'), { traffic: 'in', loadBalancers: ['edge'] })
-    if (!first.ok) throw new Error(first.problem)
+    if (!first.ok) throw new Error(first.code)
     expect(first.journal).toMatchObject({ step: 'restore', targets: [{ ...edge, said: 'in' }, inner, spare] })
     const second = withWord(first.journal, { traffic: 'in', loadBalancers: ['inner'] })
     expect(second).toMatchObject({ ok: true, journal: { step: 'closed' } })
@@ -34,7 +34,7 @@ describe('in', () => {
     'in one of two is refused at %s: a pod that takes requests is never patched',
     (step) => {
       const word = { traffic: 'in', loadBalancers: ['edge'] } as const
-      expect(withWord(journal(step), word)).toEqual({ ok: false, problem: 'say-of-rest-too', loadBalancers: ['inner'] })
+      expect(withWord(journal(step), word)).toEqual({ ok: false, code: 'say-of-rest-too', loadBalancers: ['inner'] })
     },
   )
 
@@ -60,7 +60,7 @@ describe('out', () => {
   test('of one after another is said to be in: refused, it would be patched while it takes requests there', () => {
     const told = { ...journal('restore', 4), targets: [{ ...edge, said: 'in' as const }, inner, spare] }
     const word = { traffic: 'out', loadBalancers: ['inner'] } as const
-    expect(withWord(told, word)).toEqual({ ok: false, problem: 'said-in-before', loadBalancers: ['edge'] })
+    expect(withWord(told, word)).toEqual({ ok: false, code: 'said-in-before', loadBalancers: ['edge'] })
   })
 
   test.each([

@@ -12,7 +12,7 @@ export interface Word {
 /** The record with a person's word in it, or why that cannot be. */
 export type WithWord =
   | { ok: true; journal: Journal }
-  | { ok: false; problem: 'say-of-rest-too' | 'said-in-before' | 'say-first-where-in'; loadBalancers: string[] }
+  | { ok: false; code: 'say-of-rest-too' | 'said-in-before' | 'say-first-where-in'; loadBalancers: string[] }
 
 /**
  * - `in`: it is back as it should be; nothing is left to do for it. For a part of the load balancers only where all that
@@ -29,14 +29,14 @@ export function withWord(journal: Journal, word: Word): WithWord {
   if (word.traffic === 'in') {
     if (rest.every(({ said }) => said === 'in')) return { ok: true, journal: { ...journal, step: 'closed' } }
     if (journal.step === 'restore') return { ok: true, journal: { ...journal, targets } }
-    return { ok: false, problem: 'say-of-rest-too', loadBalancers: rest.map(({ loadBalancer }) => loadBalancer) }
+    return { ok: false, code: 'say-of-rest-too', loadBalancers: rest.map(({ loadBalancer }) => loadBalancer) }
   }
   if (journal.step !== 'restore') return { ok: true, journal: { ...journal, targets } }
   // Found by simulation: for the rest the run went on as for a pod that is out, and with other images it was patched while it took
   // requests there.
-  if (among('in').length > 0) return { ok: false, problem: 'said-in-before', loadBalancers: among('in') }
+  if (among('in').length > 0) return { ok: false, code: 'said-in-before', loadBalancers: among('in') }
   // Found by simulation: they were put back by the attempt that ends with this, and were put back once more.
-  if (among(undefined).length > 0) return { ok: false, problem: 'say-first-where-in', loadBalancers: among(undefined) }
+  if (among(undefined).length > 0) return { ok: false, code: 'say-first-where-in', loadBalancers: among(undefined) }
   const step = journal.generation === undefined ? 'drain' : 'patched'
   return { ok: true, journal: { ...journal, targets, step, attempt: journal.attempt + 1 } }
 }

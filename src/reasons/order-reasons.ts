@@ -29,7 +29,6 @@ export interface OrderReasons {
   'abort-done': OpenRuns & { left: Reason[] }
   /** No open run is on record. `found` tells that something is half done all the same. */
   'left-without-record': { asked: string; found: ReasonOf<'half-done-without-record' | 'record-of-run-unreadable'>[] }
-  'no-open-run': { asked: string }
   /** `holder` has the Lease, and may be about to begin a run. */
   'nothing-to-order': { order: 'pause' | 'resume' | 'abort'; asked: string; holder?: string }
   'not-paused': { asked: string }

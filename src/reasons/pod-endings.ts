@@ -28,8 +28,6 @@ export interface PodEndings {
   'interrupted-before-patch': NoFields
   /** The process ended, and left the pod where it was. The same command goes on from there. */
   'left-as-is': NoFields
-  /** An interrupt or a refusal came after the drain: the pod is back in rotation on its old images. */
-  readmitted: NoFields
   /** The pod is back in rotation on the images that an earlier run has given it. */
   'kept-earlier-patch': NoFields
   /** The pod failed, and is back in rotation on its old images. */
@@ -105,6 +103,4 @@ export interface PodEndings {
   'left-out-and-replaced': { entries: Entry[]; because: Reason }
   /** A failure of sluice itself. */
   bug: { error: string }
-  /** A bug of sluice. */
-  'ended-without-outcome': NoFields
 }

@@ -35,7 +35,6 @@ export interface TrafficReasons {
   'job-overdue': { longestMs: number }
   /** A job on the same scope is not done. */
   'other-job': { loadBalancer: string; scope: string }
-  'run-not-begun': NoFields
   'run-ended': NoFields
   'lease-not-held': NoFields
   'pod-gone': NoFields

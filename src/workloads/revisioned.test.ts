@@ -181,6 +181,23 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(images()[0]).toBe('registry/app:v9')
     })
 
+    it('is not there any more where the workload was deleted', async () => {
+      await prepare()
+      api.remove(path)
+      await turn()
+      expect(await putBack()).toEqual({ kind: 'left', reason: { code: 'workload-deleted', workload: owner } })
+      expect(api.get(path)).toBeUndefined()
+    })
+
+    // A template may leave the image to admission.
+    it('leaves it where its container had no image before', async () => {
+      await prepare()
+      const without = [{ container: 'app', image: '' }]
+      const put = workload.putBack(without, v2, { signal: new AbortController().signal, isOwned: async () => true })
+      expect(await put).toEqual({ kind: 'left', reason: { code: 'no-former-image', workload: owner, container: 'app' } })
+      expect(images()[0]).toBe('registry/app:v2')
+    })
+
     it('leaves it where the controller would replace the pods', async () => {
       await prepare()
       api.edit(path, ({ spec }) => (spec.updateStrategy = { type: 'RollingUpdate' }))

@@ -115,6 +115,22 @@ test.each([0, 20_000])(
   },
 )
 
+test.each([
+  { forMs: 60_000, image: 'crash', warned: [{ code: 'template-not-put-back', because: { code: 'lease-ran-out' } }] },
+  { forMs: 500, image: 'v1', warned: [] },
+])(
+  'away for $forMs ms when a pod is rolled back, its Lease run out: the template is at $image',
+  async ({ forMs, image, warned }) => {
+    const stage = await openStage(plainScene({ pods: 1 }))
+    const request = upgradeTo('crash', { onFailure: 'rollback', restartDeadlineMs: 20_000, readyDeadlineMs: 20_000 })
+    const actor = startUntilAway(stage, { request, forMs, leapMs: 20_000 })
+    expect(await outcomeOf(stage, actor)).toBe('rolledBack')
+    const reasons = actor.events.flatMap((event) => (event.type === 'warning' ? [event.reason] : []))
+    expect(reasons.filter(({ code }) => code === 'template-not-put-back')).toEqual(warned)
+    expect(templateImage(stage)).toBe(imageOf(image))
+  },
+)
+
 test('whoever is interrupted meanwhile waits no more', async () => {
   const stage = await openStage(plainScene({ pods: 1 }))
   const actor = startUntilAway(stage, { forMs: 60_000 })

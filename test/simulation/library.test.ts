@@ -280,6 +280,23 @@ test('pause, resume and abort of the handle; each consumer of its events gets al
   await closed(bed)
 })
 
+test('a run that is not paused cannot be resumed, and goes on', async () => {
+  const bed = await openLibraryBed({ pods: 1 })
+  const { stage, sluice, another } = bed
+  const other = another({ identity: 'other', by: 'bob@desk' })
+  const run = sluice.upgrade(REQUEST)
+  const events = follow(run)
+  await stage.until(() => events.some(({ type }) => type === 'started'))
+  const about = { workload: REQUEST.workload }
+  const error = await stage.ask(other.resume(about).catch((one: unknown) => one))
+  expect(error).toMatchObject({ name: 'RunError', kind: 'preflight', reason: { code: 'not-paused', asked: REQUEST.workload } })
+  await stage.ask(other.pause(about))
+  expect(await stage.ask(other.resume(about)), 'control').toMatchObject({ outcome: 'ordered', by: 'bob@desk' })
+  expect(await settled(bed, run)).toEqual({ outcome: 'done' })
+  await stage.ask(other.close())
+  await closed(bed)
+})
+
 test('orders by workload reach a run of another sluice; an abort waits for it', async () => {
   const bed = await openLibraryBed()
   const { stage, sluice, another } = bed

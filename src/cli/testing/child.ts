@@ -13,11 +13,14 @@ export interface Child {
   isOver(): boolean
 }
 
-/** Starts this Node on a script of the repository, with an environment that decides nothing about output. */
+/**
+ * Starts this Node on a script of the repository, with an environment that decides nothing about output. Its options are those of
+ * the tests: `npm run check:reached` preloads into both.
+ */
 export function startChild(args: readonly string[], options: { env?: Record<string, string>; cwd?: string } = {}): Child {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_OPTIONS = '' } = process.env
   const child = spawn(process.execPath, args, {
-    env: { PATH, HOME, ...options.env },
+    env: { PATH, HOME, NODE_OPTIONS, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

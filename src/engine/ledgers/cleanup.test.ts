@@ -186,6 +186,22 @@ describe('a run that is not finished, of which a person has settled all', () => 
   })
 })
 
+test('a record that cannot be read stays with all its parts, and does not keep another that is finished', async () => {
+  const api = createFakeApi()
+  const put = (name: string, run: string, data: Record<string, string>): void =>
+    void api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: run } }, data })
+  const header = { run: 'r2', workloads: [WEB], images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }
+  put('sluice-run-r1', 'r1', { header: '{' })
+  put(PART, 'r1', {})
+  put('sluice-run-r2', 'r2', ledgerChunks({ header, entries: new Map() })[0]!)
+  const client = { ...api.client, delete: (path: string, options?: DeleteOptions) => removeAsRead(api, path, options) }
+  const { removed, kept } = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
+  expect(removed.map(({ name }) => name)).toEqual(['sluice-run-r2'])
+  const reason = { code: 'record-unreadable', problem: { code: 'record-not-json' } }
+  expect(kept).toEqual([{ kind: 'ConfigMap', name: 'sluice-run-r1', reason }])
+  expect(api.list(CONFIG_MAPS).map(([path]) => path.slice(CONFIG_MAPS.length + 1))).toEqual(['sluice-run-r1', PART])
+})
+
 test('a finished run that an undo takes back, which was killed, stays: the same command goes on by its record', async () => {
   const api = createFakeApi()
   const release = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }

@@ -4,6 +4,7 @@ import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { RunEventBody } from '../events.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { openRunLedger } from './history.ts'
@@ -16,7 +17,7 @@ const TERM = { lease: 'lease-1', epoch: 4 }
 const V2 = [{ container: 'app', image: 'app:v2' }]
 const V3 = [{ container: 'app', image: 'app:v3' }]
 
-type Recorded = Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader> & { entry?: LedgerEntry }
+type Recorded = Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader> & { entry?: LedgerEntry; broken?: true }
 
 /** Which ledger a run to v2 writes, where these are there already. */
 async function opened(...before: Recorded[]) {
@@ -30,11 +31,12 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
 
 async function openedWhere(isQuiet: boolean, halfDone: Observation | undefined, ...before: Recorded[]) {
   const api = createFakeApi()
-  for (const { entry, ...header } of before) {
+  const told: RunEventBody[] = []
+  for (const { entry, broken, ...header } of before) {
     const entries = new Map(entry ? [[entry.uid, entry]] : [])
     const [data] = ledgerChunks({ header: { workloads: [WEB], images: V2, chunks: 1, ...header }, entries })
     const metadata = { name: `sluice-run-${header.run}`, labels: { [LEDGER_LABEL]: header.run } }
-    api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/${metadata.name}`, { metadata, data })
+    api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/${metadata.name}`, { metadata, data: broken ? { header: '{' } : data })
   }
   const create = async (path: string, body: unknown) =>
     api.put(`${path}/${(body as { metadata: { name: string } }).metadata.name}`, body as Parameters<typeof api.put>[1])
@@ -56,7 +58,7 @@ async function openedWhere(isQuiet: boolean, halfDone: Observation | undefined, 
       imagesFor: () => V2,
     } as unknown as World,
     token: 'new',
-    tell: () => {},
+    tell: (event) => void told.push(event),
     assertOwned: () => {},
     owners: { epochOf: () => 4, termOf: () => TERM },
   })
@@ -64,7 +66,7 @@ async function openedWhere(isQuiet: boolean, halfDone: Observation | undefined, 
   const { run, startedAt } = current.ledger.header
   const states = Array.from(current.ledger.entries.values(), ({ state }) => state)
   const voidBelow = Array.from(current.ledger.entries.values(), (entry) => entry.voidBelow)
-  return { run, startedAt, resumed, states, voidBelow, superseded: runs(superseded), finished: runs(finished) }
+  return { run, startedAt, resumed, states, voidBelow, superseded: runs(superseded), finished: runs(finished), told }
 }
 
 const EARLY = '2026-01-01T00:00:00.000Z'
@@ -96,6 +98,17 @@ describe('not where another came after it: what that one has closed would be ope
       finished: ['other'],
     })
   })
+})
+
+test('a record that cannot be read is told of, and the others are gone on with', async () => {
+  const same = { run: 'same', startedAt: LATER }
+  const reason = { code: 'ledger-unreadable', run: 'broken', problem: { code: 'record-not-json' } }
+  expect(await opened({ run: 'broken', startedAt: EARLY, broken: true }, same)).toMatchObject({
+    run: 'same',
+    resumed: true,
+    told: [{ type: 'warning', reason }],
+  })
+  expect((await opened(same)).told, 'control').toEqual([])
 })
 
 test('a new one comes after those before it, though another machine’s clock was ahead', async () => {

@@ -40,11 +40,14 @@ export async function namingUnfinished(error: unknown, unfinished: Unfinished): 
 
 async function leftBy({ client, namespace, refs, isHome = () => false }: Unfinished): Promise<Reason[]> {
   const { open, forGood } = await unsettledOf(client, namespace, refs)
-  const byRun = (code: 'left-half-done' | 'left-out-for-good', entries: typeof open): Reason[] =>
+  const byRun = (entries: typeof open): { run: string; pods: string[] }[] =>
     Array.from(
       Map.groupBy(entries, ({ run }) => run),
-      ([run, ofRun]) => ({ code, run, pods: ofRun.map(({ pod }) => pod) }),
+      ([run, ofRun]) => ({ run, pods: ofRun.map(({ pod }) => pod) }),
     )
   const halfDone = open.filter(({ uid }) => !isHome(uid))
-  return [...byRun('left-half-done', halfDone), ...byRun('left-out-for-good', forGood)]
+  return [
+    ...byRun(halfDone).map((some) => ({ code: 'left-half-done', ...some }) as const),
+    ...byRun(forGood).map((some) => ({ code: 'left-out-for-good', ...some }) as const),
+  ]
 }

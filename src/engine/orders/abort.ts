@@ -2,7 +2,6 @@ import { KINDS } from '../../workloads/kinds/index.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { assertOrdered } from './order.ts'
-import { RunError } from '../errors.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 import type { PreparedRun } from '../run.ts'
 import { prepareRun } from '../run.ts'
@@ -10,6 +9,7 @@ import type { SeenLease } from '../leases/ownership.ts'
 import { workloadsToEnd } from './to-end.ts'
 
 export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
+  /** One at least. */
   open: OpenRuns
   /** Those that the order means: it may have waited for their owner for long, and another be open by now. */
   runs: readonly string[]
@@ -27,8 +27,7 @@ export async function prepareAbort(
   ports: RunPorts,
   signal?: AbortSignal,
 ): Promise<PreparedRun> {
-  const [newest] = open.runs
-  if (newest === undefined) throw new RunError('preflight', { code: 'no-open-run', asked: open.asked })
+  const newest = open.runs[0]!
   const ordered = open.runs.find(({ run }) => runs.includes(run))
   if (ordered === undefined) assertOrdered(newest.run, runs)
   const refs = await workloadsToEnd(open, { runs, client: ports.client, kinds: ports.kinds ?? KINDS, namespace })

@@ -2,6 +2,7 @@ import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Reason } from '../../reasons/reason.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
+import { KubeError } from '../../kube/errors.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import type { SeenLease } from '../leases/ownership.ts'
@@ -20,15 +21,23 @@ interface Given {
   undo?: string
   undoes?: string
   exitWhenPaused?: true
+  /** The ledgers cannot be listed. */
+  isRefused?: true
 }
 
-async function reasons(order: 'pause' | 'abort', { images = V2, undo, undoes, exitWhenPaused }: Given = {}): Promise<Reason[]> {
+async function reasons(
+  order: 'pause' | 'abort' | undefined,
+  { images = V2, undo, undoes, exitWhenPaused, isRefused }: Given = {},
+): Promise<Reason[]> {
   const api = createFakeApi()
   const header = { run: 'r1', workloads: [WEB], images: V2, startedAt: '2026-01-01', chunks: 1, ...(undoes && { undoes }) }
   const [data] = ledgerChunks({ header, entries: new Map() })
   const metadata = { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }
   api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`, { metadata, data })
-  const annotations = { [ORDER_ANNOTATION]: writeOrder({ order, runs: ['r1'], by: 'ann' }) }
+  api.faults.before = (method, path) => {
+    if (isRefused) throw new KubeError('no', { kind: 'definite', method, path, status: 403, reason: 'Forbidden' })
+  }
+  const annotations = order ? { [ORDER_ANNOTATION]: writeOrder({ order, runs: ['r1'], by: 'ann' }) } : {}
   const seen = new Map([['sluice-statefulset-web', { record: { annotations } } as unknown as SeenLease]])
   const world = {
     workloads: [{ workload: { uid: WEB.uid, ref: WEB } }],
@@ -52,6 +61,13 @@ test('one that ends where it is paused does not wait', async () => {
   expect(await reasons('pause', { exitWhenPaused: true })).toEqual([
     { ...ORDERED, order: 'pause', command: 'upgrade', exitWhenPaused: true },
   ])
+})
+
+test('whether an order is of the run that is gone on with is not known where the records cannot be read', async () => {
+  expect(await reasons('abort', { isRefused: true })).toMatchObject([
+    { code: 'orders-not-known', because: { code: 'api-error', status: 403 } },
+  ])
+  expect(await reasons(undefined, { isRefused: true }), 'control: there is none').toEqual([])
 })
 
 test('control: nothing of a run that this leaves behind: of other images, or that is taken back itself', async () => {

@@ -104,7 +104,7 @@ function nextJournal(live: Live, word: Word, epoch: number): { next: Journal; do
   const { pod } = live
   const journal = openOrRebuilt(live, word)
   const said = withWord(journal, word)
-  if (!said.ok) throw refusal({ code: said.problem, pod: pod.name, loadBalancers: said.loadBalancers })
+  if (!said.ok) throw refusal({ code: said.code, pod: pod.name, loadBalancers: said.loadBalancers })
   // What a person has said of it is no first drain intent: whose Lease that was made under says nothing any more.
   const { lease: _, ...spoken } = said.journal
   const next = { ...spoken, epoch }

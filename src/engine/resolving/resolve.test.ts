@@ -3,9 +3,11 @@ import { expect, test } from 'vitest'
 import { reasonOf } from '../errors.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import { readProcessAccount } from '../../journal/account.ts'
+import { readJournal, writeJournal } from '../../journal/journal.ts'
 import { accountsOf } from '../../journal/ledger-accounts.ts'
 import { LEDGER_LABEL, ledgerChunks, writeEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { Journal } from '../../pods/glossary.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -123,4 +125,62 @@ test('a word that no report can tell of counts all the same', async () => {
   expect(trouble).toContainEqual(
     expect.objectContaining({ code: 'report-not-told', because: expect.objectContaining({ said: 'refused' }) as unknown }),
   )
+})
+
+/** What a word on a pod that is there comes to, and its record after that; somebody else may write to it just before. */
+async function resolvedThere(isWritten: boolean) {
+  const api = createFakeApi()
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/web-0`
+  const entry = entryOf('web-0', { owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w' } })
+  const journal: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: entry.targets }
+  const storedAs = (one: Journal) => [{ type: 'sluice.dev/journal', status: 'True', message: writeJournal(one) }]
+  api.put(path, {
+    metadata: { name: 'web-0', namespace: NAMESPACE, uid: entry.uid, ownerReferences: [{ ...entry.owner, controller: true }] },
+    spec: { containers: [{ name: 'app', image: 'app:v1' }] },
+    status: { podIP: '10.0.0.1', conditions: storedAs(journal) },
+  })
+  const header = {
+    run: 'r1',
+    workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }],
+    images: [],
+    startedAt: '2026-01-01',
+    chunks: 1,
+  }
+  const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+  api.put(RUN, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  const client: KubeClient = {
+    ...api.client,
+    create: async (at, body) => {
+      const { metadata, ...lease } = body as { metadata: { name: string } }
+      return api.put(leasePath(NAMESPACE, metadata.name), { ...lease, metadata: { ...metadata, uid: at } })
+    },
+    replace: async (at, body) => api.put(at, body),
+    patch(at, operations) {
+      if (isWritten && at.startsWith(path))
+        api.edit(path, (raw) => (raw.status.conditions = storedAs({ ...journal, attempt: 2 })))
+      return api.client.patch(at.replace(/\/status$/, ''), operations)
+    },
+  }
+  const clock = createVirtualClock()
+  const { signal } = new AbortController()
+  const ports = { client, clock, random: { next: () => 0.5 }, identity: 'ann', signal, onWaiting() {}, onTrouble() {} }
+  let end: unknown
+  resolvePod({ namespace: NAMESPACE, pod: 'web-0', traffic: 'out', loadBalancers: [] }, ports).then(
+    () => (end = 'said'),
+    (error: unknown) => (end = error),
+  )
+  await clock.runUntil(() => end !== undefined)
+  const stored = readJournal(api.get(path).status.conditions[0].message)
+  return { end, stored }
+}
+
+test('a word on a pod that is there is not written over what somebody has written into its record meanwhile', async () => {
+  const said = await resolvedThere(false)
+  expect(said.end).toBe('said')
+  expect(said.stored).toMatchObject({ journal: { attempt: 1, targets: [{ said: 'out' }] } })
+  const { end, stored } = await resolvedThere(true)
+  const reason = { code: 'record-changed-meanwhile', pod: 'web-0', because: { code: 'api-error', status: 422 } }
+  expect(end).toMatchObject({ kind: 'conflict', reason })
+  expect(stored).toMatchObject({ journal: { attempt: 2, targets: [{ target: 'web-0' }] } })
+  expect(JSON.stringify(stored)).not.toContain('"said"')
 })

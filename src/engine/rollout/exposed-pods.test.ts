@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
+import { createMemoryAdapter, createMemoryBalancer } from '../../../adapters/conformance/memory-adapter.ts'
+import type { EffectAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import { TARGET } from '../../../machines/pod-upgrade/testing/world.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { JournalStep, PodView } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import type { PodState } from '../events.ts'
 import type { ExposableMember } from './exposed-pods.ts'
 import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
-import type { Traffic } from '../traffic/traffic.ts'
+import { createScopeQueues } from '../traffic/scope-queues.ts'
+import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 
 const OTHER = { ...TARGET, loadBalancer: 'inner' }
 
@@ -70,3 +74,58 @@ test('for one that is at another address since, or going, nothing is drained aga
   expect(told('failed', 'patched', { change: { ip: '10.0.0.9' } })).toMatchObject({ exposed: 0 })
   expect(told('failed', 'patched', { change: { deleting: true } })).toMatchObject({ exposed: 0 })
 })
+
+test.each([{ isGoing: true }, { isGoing: false }])(
+  'one that has failed, and waits for its turn at the load balancer: going meanwhile ($isGoing), it is not drained again',
+  async ({ isGoing }) => {
+    const balancer = createMemoryBalancer([{ name: 'web-0', address: '10.0.0.1', port: 80 }], 'edge')
+    const held = Promise.withResolvers<void>()
+    const adapter = createMemoryAdapter(balancer, { delay: (_, { method }) => (method === 'inspect' ? held.promise : undefined) })
+    const clock = createVirtualClock()
+    const traffic = createTraffic({
+      clock,
+      queues: createScopeQueues(clock),
+      loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
+      allowUnbalanced: false,
+      assertOwned() {},
+      tell() {},
+    })
+    const pod = testPod({ ip: '10.0.0.1' })
+    const target = {
+      loadBalancer: 'edge',
+      target: 'edge/web-0',
+      scope: 'edge',
+      prior: { state: 'ready', weight: 1 },
+      untouched: false,
+    }
+    const record = { run: 'run-1', epoch: 1, attempt: 1, step: 'patched' as const, baseline: [], targets: [target] }
+    const context = { pod, gone: false, address: pod.ip, record }
+    const member = {
+      uid: pod.uid,
+      name: pod.name,
+      state: 'failed',
+      result: { traffic: 'out' },
+      actor: { getSnapshot: () => ({ context, hasTag: () => false }) },
+    } as unknown as ExposableMember
+    let deleting = false
+    const store: Pick<PodStore, 'get'> = {
+      get: () => ({ pod: { ...pod, deleting }, stored: { kind: 'read', journal: record } }),
+    }
+    const answers: EffectAnswer[] = []
+    const effect: Traffic['effect'] = async (asked) => {
+      const answer = await traffic.effect(asked)
+      answers.push(answer)
+      return answer
+    }
+    const [exposed] = exposedPods({ members: [member], store, traffic: { effect } })
+    const reading = traffic.inspect(pod.uid, [target])
+    const reloaded = exposed!.reloaded([target])
+    await clock.advance(0)
+    deleting = isGoing
+    held.resolve()
+    await Promise.all([reading, reloaded])
+    const kept = { kind: 'retryable', reason: { code: 'no-longer-to-stay-out' } }
+    expect(answers).toMatchObject([isGoing ? kept : { kind: 'applied' }])
+    expect(balancer.servers.get('edge/web-0')!.state).toBe(isGoing ? 'ready' : 'drain')
+  },
+)

@@ -6,12 +6,13 @@ import { describe, expect, test } from 'vitest'
 import { said } from '../testing/said.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
-import type { PodPorts, StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
+import type { EffectAnswer, PodPorts, StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import { missingPorts } from '../../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { Journal, PodView, TrafficReading } from '../../pods/glossary.ts'
 import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
+import type { PodResult } from '../events.ts'
 import { createRollout } from './rollout.ts'
 import type { RunSettings } from '../settings.ts'
 import type { Traffic } from '../traffic/traffic.ts'
@@ -113,6 +114,7 @@ function createBed({
   const states = new Map<string, string>()
   const details = new Map<string, Reason | undefined>()
   const stalled: Reason[] = []
+  const results: PodResult[] = []
   const inputFor = (pod: PodView): PodUpgradeInput => ({
     ...seen.get(pod.uid)!,
     pod,
@@ -191,6 +193,7 @@ function createBed({
     onRest() {},
     onStalled: (reason) => void stalled.push(reason),
     tell(event) {
+      if (event.type === 'podFinished') results.push(event.result)
       if (event.type === 'podState') states.set(event.pod, event.to)
       if (event.type === 'podState') details.set(event.pod, event.waiting)
       if (event.type === 'podDetail') details.set(event.pod, event.waiting)
@@ -202,6 +205,7 @@ function createBed({
     states,
     details,
     stalled,
+    results: () => results,
     inputFor,
     async look(sees: boolean, { anew = false } = {}) {
       isCurrent = sees
@@ -326,6 +330,24 @@ test('a pod that is only being checked gives its place back when another goes do
 })
 
 // Found by trial: in a run that was held, the pod that would have been the next one waited for itself.
+test('a fault of sluice itself leaves the pod to a person, and out as its record says; no other is begun', async () => {
+  const bed = createBed({
+    ports: {
+      inspect: async () => ({ state: 'in', inFlight: 0, detail: said('in') }),
+      effect: async () => undefined as unknown as EffectAnswer,
+    },
+  })
+  await bed.see(podAt('web-2'), journalOf('web-2'))
+  await bed.see(podAt('web-1'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  const error = expect.stringContaining('TypeError') as string
+  expect(bed.results()).toMatchObject([
+    { pod: 'web-2', outcome: 'needsOperator', reason: { code: 'bug', error }, traffic: 'out', record: 'open' },
+    { pod: 'web-1', outcome: 'unchanged', reason: { code: 'not-started' }, traffic: 'asBefore' },
+  ])
+})
+
 test('where no pod is to start any more, none is said to wait for the window', async () => {
   const bed = createBed({
     ports: { inspect: async () => ({ state: 'in', inFlight: 0, detail: said('in') }), compare: async () => ({ kind: 'equal' }) },

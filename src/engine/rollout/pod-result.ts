@@ -5,7 +5,6 @@ import type { PodView } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
-import type { Reason } from '../../reasons/reason.ts'
 import type { PodEnding, PodResult } from '../events.ts'
 import { failedAdvice, needsOperatorAdvice, rolledBackAdvice } from '../advice.ts'
 
@@ -22,8 +21,8 @@ export interface Ended {
 /** What came of a pod whose machine has come to its end. */
 export function podResult(context: PodContext, { isDone, now, phases, badEnd }: Ended): PodResult {
   const { pod, gone, outcome, restart, record } = context
-  // A pod that ends without an outcome is a bug, and is left to a person.
-  const reason: Reason = context.reason ?? { code: 'ended-without-outcome' }
+  // Each end of the machine has both: machines/pod-upgrade/exploration.test.ts.
+  const reason = context.reason!
   const proof = restart && restartProof(restart)
   // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
   const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
@@ -39,7 +38,7 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
   return {
     uid: pod.uid,
     pod: pod.name,
-    outcome: outcome ?? 'needsOperator',
+    outcome: outcome!,
     reason: isPutBack ? { code: 'failed-and-put-back', failure: reason } : reason,
     ...(deadline ? { deadline } : {}),
     traffic: out ? 'out' : trafficOf(context),

@@ -11,7 +11,7 @@ import { writeJournal } from '../../journal/journal.ts'
 import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import { withAccounts } from '../../journal/ledger-accounts.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
-import type { JournalStep } from '../../pods/glossary.ts'
+import type { Journal, JournalStep } from '../../pods/glossary.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -39,8 +39,8 @@ function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}, e
 }
 
 /** Drained by r1, or further. */
-function addPod(api: FakeApi, podIP: string, step: JournalStep = 'drain'): void {
-  const message = writeJournal({ run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets: [TARGET] })
+function addPod(api: FakeApi, podIP: string, step: JournalStep = 'drain', over: Partial<Journal> = {}): void {
+  const message = writeJournal({ run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets: [TARGET], ...over })
   const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w', controller: true }]
   api.put(`${CORE}/pods/web-0`, {
     metadata: { name: 'web-0', namespace: NAMESPACE, uid: 'uid-0', ownerReferences },
@@ -140,6 +140,19 @@ test('of a pod that a process has ended with it says why, and whether it is left
   expect(await left(1, 'interrupted')).toBeUndefined()
   expect(await left(0, 'needsOperator')).toBeUndefined()
   expect(await left(0, 'failed')).toBeUndefined()
+})
+
+test('a pod that is on its way back to its former images says so, and to which', async () => {
+  const rollback = [{ container: 'app', image: 'app:v1' }]
+  const reasons = async (over: Partial<Journal>): Promise<Reason[]> => {
+    const api = createFakeApi()
+    addRun(api, 'r1', {}, [{ uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }])
+    addPod(api, '10.0.0.1', 'patched', { generation: 2, ...over })
+    return (await read(api)).pods[0]!.reasons
+  }
+  const [standing] = await reasons({})
+  expect(await reasons({ rollback })).toEqual([standing, { code: 'on-way-back', images: rollback }])
+  expect(await reasons({}), 'control').toEqual([standing])
 })
 
 test('a pod that is gone is left to a person where the process that had it last has said so', async () => {

@@ -996,6 +996,20 @@ describe('inspect and compare', () => {
     expect(answer).toEqual({ kind: 'different', reason, ...(drained ? { drained } : {}) })
   })
 
+  test('one that carries its restore out later may show that after its settle time alone', async () => {
+    const { traffic, clock, edge } = createBed({ edge: { capabilities: { settleMs: 500 }, fault: () => 'false-success' } })
+    edge.servers.get('edge/web-0')!.state = 'drain'
+    await traffic.effect(request('restore', [EDGE]))
+    const reason = { code: 'restore-may-not-show', loadBalancer: 'edge', target: 'edge/web-0' }
+    expect(await traffic.compare([EDGE])).toEqual({ kind: 'unknown', reason })
+    await clock.advance(499)
+    expect(await traffic.compare([EDGE])).toEqual({ kind: 'unknown', reason })
+    await clock.advance(1)
+    expect(await traffic.compare([EDGE])).toMatchObject({ kind: 'different', drained: true })
+    edge.servers.get('edge/web-0')!.state = 'ready'
+    expect(await traffic.compare([EDGE])).toEqual({ kind: 'equal' })
+  })
+
   test('one that cannot be read differs where it is known to be out, and nobody knows after a restore without an answer', async () => {
     let fault: MemoryFault | undefined
     const { traffic } = createBed({

@@ -50,7 +50,6 @@ export const orders: WordsOf<OrderReasons> = {
     `${runsOf(open)} ${agreeing(open.runs, 'is', 'are')} aborted${left.length === 0 ? '' : `, but ${left.map((one) => write.reason(one)).join('; ')}`}`,
   'left-without-record': ({ asked, found }, write) =>
     `no open run of ${asked} is on record, but ${found.map((one) => write.reason(one)).join('; ')}: ${waysOn(found)}`,
-  'no-open-run': ({ asked }) => `no run of ${asked} is open`,
   'nothing-to-order': ({ order, asked, holder }) =>
     `no run of ${asked} is open: nothing to ${order}` +
     (holder === undefined ? '' : `; ${holder} has the Lease, and may be about to begin one: then the same command once more`),

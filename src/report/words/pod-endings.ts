@@ -39,7 +39,6 @@ export const podEndings: WordsOf<PodEndings> = {
   },
   'interrupted-before-patch': () => 'interrupted before the patch',
   'left-as-is': () => 'left where it is: the same command goes on from there',
-  readmitted: () => 'back in rotation on its old images',
   'kept-earlier-patch': () => 'back in rotation on the images that an earlier run has given it',
   'failed-and-put-back': ({ failure }, write) => `${write.reason(failure)}; back in rotation on its old images`,
 
@@ -104,6 +103,5 @@ export const podEndings: WordsOf<PodEndings> = {
     `${entries(some)} ${agreeing(some, 'was', 'were')} drained for ${pod} and ${agreeing(some, 'is', 'are')} never put back by guess${cause(because, write)}`,
   'left-out-and-replaced': ({ entries: some, because }, write) =>
     `${entries(some)} ${agreeing(some, 'was', 'were')} drained for it, and left out since nothing was to come in its place${cause(because, write)}`,
-  'ended-without-outcome': () => 'a bug in sluice: the pod ended without an outcome',
   bug: ({ error }) => `a bug in sluice${error === '' ? '' : `: ${error}`}`,
 }

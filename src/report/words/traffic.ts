@@ -28,7 +28,6 @@ export const traffic: WordsOf<TrafficReasons> = {
     `${loadBalancer}: the ${effect} was accepted${job === undefined ? '' : ` (${job})`}, and is not done yet`,
   'job-overdue': ({ longestMs }) => `it was accepted, and not done within ${seconds(longestMs)}`,
   'other-job': ({ loadBalancer, scope }) => `${loadBalancer}: a change of ${scope} was accepted, and is not done yet`,
-  'run-not-begun': () => 'the run has not begun',
   'run-ended': () => 'the run has ended',
   'lease-not-held': () => 'the Lease is not held at this moment',
   'pod-gone': () => 'the pod is gone',

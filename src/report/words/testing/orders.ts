@@ -34,7 +34,6 @@ export const orders: SamplesOf<OrderReasons> = {
       ],
     },
   ],
-  'no-open-run': [{ asked: WEB }],
   'nothing-to-order': [
     { order: 'pause', asked: WEB },
     { order: 'abort', asked: WEB, holder: HOLDER },

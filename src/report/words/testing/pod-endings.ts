@@ -27,7 +27,6 @@ export const podEndings: SamplesOf<PodEndings> = {
   'settled-before': [{}, { unclosed: {} }, { unclosed: { because: NO_ANSWER } }],
   'interrupted-before-patch': [{}],
   'left-as-is': [{}],
-  readmitted: [{}],
   'kept-earlier-patch': [{}],
   'failed-and-put-back': [{ failure: { code: 'image-cannot-start', because: IMAGE_NOT_PULLED } }],
 
@@ -86,5 +85,4 @@ export const podEndings: SamplesOf<PodEndings> = {
   ],
   'left-out-and-replaced': [{ entries: [EDGE], because: { code: 'replacement-is-out', replacement: 'web-0' } }],
   bug: [{ error: '' }, { error: 'TypeError: x is not a function' }],
-  'ended-without-outcome': [{}],
 }

@@ -45,7 +45,6 @@ export const traffic: SamplesOf<TrafficReasons> = {
   ],
   'job-overdue': [{ longestMs: 30_000 }],
   'other-job': [{ loadBalancer: 'edge', scope: 'web' }],
-  'run-not-begun': [{}],
   'run-ended': [{}],
   'lease-not-held': [{}],
   'pod-gone': [{}],
