@@ -11,16 +11,16 @@ const table = {
   '^src/plan/': ['^src/(reasons|pods)/'],
   '^machines/': ['^src/(reasons|pods)/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
-  '^adapters/(?!contract|conformance/|http/|plugins/|exec/|remote/)': [
+  // A duration is written as in the rest of the config.
+  '^adapters/(?!contract|conformance/|http/)': [
     '^adapters/',
-    '^src/config/preset-file\\.ts$',
+    '^src/config/(duration|preset-file|show)\\.ts$',
+    'yaml',
     'zod',
     core,
   ],
-  // A duration is written as in the rest of the config.
-  '^adapters/(plugins|exec|remote)/': ['^adapters/', '^src/config/duration\\.ts$', 'zod', core],
   '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
-  '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],
+  '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'yaml', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/(ports|reasons|pods)/', 'undici', 'yaml', 'zod', core],
   '^src/observation/': ['^src/(ports|reasons|pods|journal|kube)/', 'zod'],

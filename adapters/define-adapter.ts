@@ -27,7 +27,7 @@ import {
 
 /** One server, member or upstream, as the load balancer has it now. */
 export interface Entry extends Address {
-  /** Names it within its scope, whatever address it has. */
+  /** Names it within its scope, whatever address it has. Where it has no name: its address, as `formatAddress` writes it. */
   name: string
   /** The part of the load balancer that is written one call at a time. Default: the load balancer is one scope. */
   scope?: string
@@ -64,6 +64,8 @@ export type ChangeCall = EffectCall & {
 export type ChangeResults = ReadonlyMap<string, EffectResult>
 
 export interface LoadBalancerCalls {
+  /** All scopes that the options name, where they can name others: a pod that was drained in another one is refused. */
+  scopes?: readonly string[]
   /** All entries, read now. An error that is no AdapterError, or `ambiguous`, counts as `retryable`. */
   list(call: ListCall): Promise<readonly Entry[]>
   /**
@@ -172,13 +174,16 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
   }
 
   function idOf(entry: Entry): string {
-    return `${entry.name}@${formatAddress(entry)}`
+    const address = formatAddress(entry)
+    return entry.name === address ? address : `${entry.name}@${address}`
   }
 
   function keyOf({ id }: Target): Key | undefined {
     const at = id.lastIndexOf('@')
-    const address = parseAddress(id.slice(at + 1))
-    return at < 1 || address === undefined ? undefined : { name: id.slice(0, at), address: formatAddress(address) }
+    const parsed = parseAddress(id.slice(at + 1))
+    if (at === 0 || parsed === undefined) return undefined
+    const address = formatAddress(parsed)
+    return { name: at === -1 ? address : id.slice(0, at), address }
   }
 
   /** Its entry, or why there is none: an entry that has another address by now is another pod's. */
@@ -219,7 +224,8 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
   ): Promise<Map<string, EffectResult>> {
     const endsAt = performance.now() + call.deadlineMs
-    const entries = await list(call)
+    const lost = watchOwnership(call)
+    const entries = await list(lost.call).catch(lost.rethrow)
     const results = new Map<string, EffectResult>()
     const some: Former[] = []
     const ids = new Map<string, string>()
@@ -239,7 +245,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
       }
     }
     if (some.length === 0) return results
-    const said = await sent({ ...call, deadlineMs: endsAt - performance.now() }, some, send)
+    const said = await sent({ ...lost.call, deadlineMs: endsAt - performance.now() }, some, send).catch(lost.rethrow)
     for (const [key, id] of ids) results.set(id, said?.get(key) ?? { outcome: 'applied' })
     return results
   }
@@ -250,6 +256,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     some: Former[],
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
   ): Promise<ChangeResults | undefined> {
+<<<<<<< HEAD
     const { assertLive, rethrow } = watched(call)
     const operationOf = (entry: Entry): string => call.operationIds.get(idOf(entry)) ?? ''
     assertLive()
@@ -259,6 +266,12 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
       )
     } catch (error) {
       rethrow()
+=======
+    call.assertLive()
+    try {
+      return (await withinLife(call, 'ambiguous', (signal) => send(some, { ...call, signal }))) ?? undefined
+    } catch (error) {
+>>>>>>> 0839568 (Adapter envoy: its file of endpoints, with what each Envoy itself says of them; pages of a load balancer, YAML in its own writing and options that adapters share)
       throw error instanceof AdapterError ? error : failed(isUnsent(error) ? 'retryable' : 'ambiguous', messageOf(error), error)
     }
   }
@@ -310,6 +323,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
         })
       return results
     },
+    ...(calls.scopes === undefined ? {} : { reaches: ({ scope }: Target) => calls.scopes!.includes(scope) }),
     entryOf: (target) => keyOf(target)?.name ?? target.id,
     async close() {
       closing.abort()
@@ -318,6 +332,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
   }
 }
 
+<<<<<<< HEAD
 /** What the caller's own check throws goes out as it is, whatever the adapter makes of it. */
 function watched(call: Call): { assertLive(): void; rethrow(): void } {
   let halt: { error: unknown } | undefined
@@ -332,6 +347,23 @@ function watched(call: Call): { assertLive(): void; rethrow(): void } {
     },
     rethrow() {
       if (halt !== undefined) throw halt.error
+=======
+/** What the caller's own check throws goes out as it is, whatever is made of it on the way. */
+function watchOwnership(call: EffectCall): { call: EffectCall; rethrow(error: unknown): never } {
+  let halt: { error: unknown } | undefined
+  function assertLive(): void {
+    try {
+      call.assertLive()
+    } catch (error) {
+      halt = { error }
+      throw error
+    }
+  }
+  return {
+    call: { ...call, assertLive },
+    rethrow(error) {
+      throw halt === undefined ? error : halt.error
+>>>>>>> 0839568 (Adapter envoy: its file of endpoints, with what each Envoy itself says of them; pages of a load balancer, YAML in its own writing and options that adapters share)
     },
   }
 }

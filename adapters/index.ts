@@ -1,4 +1,5 @@
 /** `sluice/adapter`: what an adapter is, and how a small one is made. */
+export { formatAddress, parseAddress } from './address.ts'
 export * from './contract.ts'
 export {
   type AdapterCode,

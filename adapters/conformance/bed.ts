@@ -41,6 +41,8 @@ export interface Operator {
   ready(endpoint: Endpoint): Promise<void>
   /** Absent where the load balancer has no weights. */
   weight?(endpoint: Endpoint, weight: number): Promise<void>
+  /** Of the weights that can be set; 0 unless given. */
+  lowestWeight?: number
 }
 
 export interface HeldRequest {

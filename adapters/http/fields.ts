@@ -1,7 +1,7 @@
 /** The options as they are written; what no schema can say of them is in check-fields.ts. */
 import { z } from 'zod'
-import { LONGEST_DURATION_MS, parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
+import { duration } from '../option-fields.ts'
 import { noSource, secretSource } from './secret.ts'
 
 const expression = (description: string) => z.string().min(1).describe(`CEL: ${description}`)
@@ -61,16 +61,7 @@ export function requestsOf(one: WritingOptions | WritingOptions[]): WritingOptio
   return Array.isArray(one) ? one : [one]
 }
 
-const duration = z
-  .string({ error: ({ input }) => durationProblem(input) })
-  .refine((text) => parseDuration(text).ok, { error: ({ input }) => durationProblem(input) })
-
 const settle = duration.describe('From the answer of a drain until no new request arrives. Default 0s.')
-
-function durationProblem(input: unknown): string {
-  const parsed = parseDuration(input)
-  return parsed.ok ? `must not be longer than ${LONGEST_DURATION_MS} ms` : `${parsed.reason}\n${parsed.hint}`
-}
 
 const targets = z
   .strictObject({

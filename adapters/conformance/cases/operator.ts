@@ -60,7 +60,7 @@ export const operatorCases = {
   },
   'weight-0': {
     title: 'weight 0 is not in rotation',
-    needs: (bed) => bed.operator.weight !== undefined,
+    needs: ({ operator }) => operator.weight !== undefined && (operator.lowestWeight ?? 0) === 0,
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.weight!(endpoint, 0)

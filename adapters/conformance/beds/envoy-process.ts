@@ -1,0 +1,151 @@
+/** A real Envoy, with one cluster whose endpoints come from a file, on a unix socket in a folder of its own. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import type { Endpoint } from '../../contract.ts'
+import { waitUntil } from './haproxy-process.ts'
+import { findPort, startProduct } from './product-process.ts'
+
+const TYPES = 'type.googleapis.com/envoy'
+const MANAGER = `${TYPES}.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager`
+const ROUTER = `${TYPES}.extensions.filters.http.router.v3.Router`
+const ASSIGNMENT = `${TYPES}.config.endpoint.v3.ClusterLoadAssignment`
+
+export interface EnvoyOptions {
+  program: string
+  folder: string
+  /** The file of EDS; `eds.yaml` in the folder unless given. */
+  file?: string
+  endpoints: readonly Endpoint[]
+  /** How many of them, from the first on, are health-checked. Default 3. */
+  checked?: number
+  /** Of the cluster, in percent. Envoy's own default is 50. */
+  panicThreshold?: number
+  /** The name of the process, where several share a folder. */
+  name?: string
+}
+
+export interface EnvoyProcess {
+  file: string
+  front: string
+  admin: string
+  /** The page as text. */
+  ask(path: string): Promise<string>
+  /** What Envoy itself says of an endpoint in the list for people: `health_flags`, `weight`. */
+  field(endpoint: Endpoint, field: string): Promise<string | undefined>
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** An endpoint of the file, as a person edits it. */
+export interface LbEndpoint {
+  endpoint: object
+  health_status?: string
+  load_balancing_weight?: number
+}
+
+interface EdsFile {
+  version_info?: string
+  resources: { endpoints: { lb_endpoints: LbEndpoint[] }[] }[]
+}
+
+export function edsText(endpoints: readonly Endpoint[], checked = 3): string {
+  const lbEndpoints = endpoints.map(({ address, port }, index) => {
+    const unchecked = index < checked ? {} : { health_check_config: { disable_active_health_check: true } }
+    return { endpoint: { address: { socket_address: { address, port_value: port } }, ...unchecked } }
+  })
+  const resource = { '@type': ASSIGNMENT, cluster_name: 'web', endpoints: [{ lb_endpoints: lbEndpoints }] }
+  return stringify({ version_info: 'first', resources: [resource] })
+}
+
+/** As an operator does it: a new file in the place of the old one. */
+export function editEds(file: string, index: number, version: string, edit: (endpoint: LbEndpoint) => void): void {
+  const eds = parse(readFileSync(file, 'utf8')) as EdsFile
+  eds.version_info = version
+  edit(eds.resources[0]!.endpoints[0]!.lb_endpoints[index]!)
+  replaceFile(file, stringify(eds))
+}
+
+export function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.edited`, text)
+  renameSync(`${file}.edited`, file)
+}
+
+export async function startEnvoy(options: EnvoyOptions): Promise<EnvoyProcess> {
+  const { program, folder, endpoints, checked = 3, panicThreshold, name = 'envoy' } = options
+  const file = options.file ?? join(folder, 'eds.yaml')
+  const [front, config] = [`${name}.sock`, `${name}.json`].map((one) => join(folder, one)) as [string, string]
+  const port = await findPort()
+  const admin = `http://127.0.0.1:${port}`
+  if (options.file === undefined) writeFileSync(file, edsText(endpoints, checked))
+  writeFileSync(config, JSON.stringify(configuration({ file, front, port, panicThreshold })))
+
+  const ask = async (path: string): Promise<string> => (await fetch(`${admin}${path}`)).text()
+  async function field({ address, port: own }: Endpoint, wanted: string): Promise<string | undefined> {
+    const start = `web::${address.includes(':') ? `[${address}]` : address}:${own}::${wanted}::`
+    const line = (await ask('/clusters')).split('\n').find((text) => text.startsWith(start))
+    return line?.slice(start.length)
+  }
+  async function areHealthy(): Promise<boolean> {
+    const flags = await Promise.all(endpoints.slice(0, checked).map((endpoint) => field(endpoint, 'health_flags')))
+    return flags.every((flag) => flag !== undefined && !flag.includes('active_hc'))
+  }
+  const envoy = await startProduct({
+    name: 'Envoy',
+    program,
+    args: ['-c', config, '--concurrency', '1', '--disable-hot-restart', '--log-level', 'warning'],
+    isReady: async () => (await ask('/ready')).startsWith('LIVE'),
+  })
+  try {
+    await waitUntil(areHealthy, 'the first health checks have passed')
+  } catch (error) {
+    await envoy.stop()
+    throw error
+  }
+  return { file, front, admin, ask, field, restart: () => envoy.restart(), stop: () => envoy.stop() }
+}
+
+interface Places {
+  file: string
+  front: string
+  port: number
+  panicThreshold: number | undefined
+}
+
+function configuration({ file, front, port, panicThreshold }: Places): object {
+  const virtualHost = {
+    name: 'all',
+    domains: ['*'],
+    routes: [{ match: { prefix: '/' }, route: { cluster: 'web', timeout: '60s' } }],
+  }
+  const manager = {
+    '@type': MANAGER,
+    stat_prefix: 'front',
+    route_config: { virtual_hosts: [virtualHost] },
+    http_filters: [{ name: 'router', typed_config: { '@type': ROUTER } }],
+  }
+  const check = { timeout: '1s', interval: '0.05s', unhealthy_threshold: 1, healthy_threshold: 1 }
+  return {
+    node: { id: 'bed', cluster: 'bed' },
+    admin: { address: { socket_address: { address: '127.0.0.1', port_value: port } } },
+    static_resources: {
+      listeners: [
+        {
+          name: 'front',
+          address: { pipe: { path: front } },
+          filter_chains: [{ filters: [{ name: 'manager', typed_config: manager }] }],
+        },
+      ],
+      clusters: [
+        {
+          name: 'web',
+          type: 'EDS',
+          connect_timeout: '2s',
+          eds_cluster_config: { eds_config: { resource_api_version: 'V3', path_config_source: { path: file } } },
+          health_checks: [{ ...check, no_traffic_interval: '0.05s', http_health_check: { path: '/' } }],
+          ...(panicThreshold === undefined ? {} : { common_lb_config: { healthy_panic_threshold: { value: panicThreshold } } }),
+        },
+      ],
+    },
+  }
+}

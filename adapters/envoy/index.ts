@@ -1,0 +1,179 @@
+/** Envoy, by its file of EDS: a drain is `health_status: DRAINING` on the endpoint. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatAddress } from '../address.ts'
+import { AdapterError } from '../contract.ts'
+import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
+import type { DocumentText } from '../document/document.ts'
+import { changeFields, type FieldChange, YamlError } from '../document/edit-yaml.ts'
+import { createFileDocument } from '../document/file-document.ts'
+import { durationMs } from '../option-fields.ts'
+import { createAdmin, type View } from './admin.ts'
+import { type Assignment, AssignmentError, type FileEndpoint, readAssignment, stateOf, strangeStatus } from './assignment.ts'
+import { envoyOptions } from './options.ts'
+
+/** Changes of one write. */
+const BATCH_MAX = 50
+const SETTLE_DEFAULT = '1s'
+/** Envoy reads a file some milliseconds after it was renamed. */
+const TAKEN_WITHIN_MS = 3_000
+const LOOK_EVERY_MS = 5
+
+/** A health status as the file has it; null: none. */
+type Status = FileEndpoint['status']
+
+/** What a list of entries was read from. A change rests on it. */
+interface Reading extends DocumentText {
+  assignment: Assignment
+  views: readonly View[]
+}
+
+interface Change {
+  entry: Entry
+  to: Status
+}
+
+export const envoy = defineAdapter({
+  name: 'envoy',
+  summary: 'Envoy, through the file that it reads its endpoints from (EDS).',
+  options: envoyOptions,
+  capabilities: ({ admin, settle = SETTLE_DEFAULT }) => ({
+    guarantee: 'G3',
+    maxBatch: BATCH_MAX,
+    volatileOnReload: false,
+    ...(admin === undefined
+      ? { inspect: 'eventual', inFlight: 'none', settleMs: durationMs(settle) }
+      : { inspect: 'strong', inFlight: 'exact', settleMs: 0 }),
+  }),
+  open({ file: path, prefix = [], cluster, admin = [], temporaryFolder }, { component }) {
+    const document = createFileDocument({
+      component,
+      path,
+      prefix,
+      ...(temporaryFolder === undefined ? {} : { temporaryFolder }),
+    })
+    const file = [...prefix, path].join(' ')
+    const readings = new WeakMap<Entry, Reading>()
+    const admins = admin.map((url) => createAdmin(url, cluster))
+
+    /** A file that somebody writes in place may be half a one. */
+    function parse<Value>(work: () => Value): Value {
+      try {
+        return work()
+      } catch (cause) {
+        if (!(cause instanceof YamlError || cause instanceof AssignmentError)) throw cause
+        throw new AdapterError(component, 'retryable', `${file} cannot be used: ${cause.message}`, { cause })
+      }
+    }
+    const assignmentOf = (text: string): Assignment => parse(() => readAssignment(text, cluster))
+
+    function entryOf(endpoint: FileEndpoint, views: readonly View[]): Entry {
+      const { address, port, state, status, weight } = endpoint
+      const name = formatAddress(endpoint)
+      const seen = views.map(({ url, isInPanic, hosts }) => ({ url, isInPanic, hosts: hosts.get(name) ?? [] }))
+      const notOut = seen.find(({ isInPanic, hosts }) => isInPanic || hosts.some((host) => host.state === 'in'))
+      const isCounted = seen.length > 0 && seen.every(({ hosts }) => hosts.length > 0)
+      const words = [
+        `${name}: health_status ${status ?? 'not set'} in the file`,
+        strangeStatus(endpoint),
+        state === 'draining' && notOut !== undefined ? `${notOut.url} ${whyIn(notOut)}` : undefined,
+      ]
+      return {
+        name,
+        address,
+        port,
+        scope: document.identity,
+        state: state === 'draining' && notOut !== undefined ? 'in' : state,
+        prior: status,
+        routable: seen.every(({ hosts }) => hosts.length > 0 && hosts.every(({ isHealthy }) => isHealthy)),
+        inFlight: isCounted ? seen.flatMap(({ hosts }) => hosts).reduce((sum, host) => sum + host.inFlight, 0) : null,
+        ...(weight === undefined ? {} : { weight }),
+        detail: words.filter((word) => word !== undefined).join('; '),
+      }
+    }
+
+    const looks = (signal: AbortSignal): Promise<View[]> => Promise.all(admins.map((one) => one.look(signal)))
+
+    function whyNotTaken(views: readonly View[], wanted: ReadonlyMap<string, Status>): string | undefined {
+      for (const { url, hosts } of views) {
+        const late = [...wanted].find(([address, status]) => hosts.get(address)?.some(({ state }) => state !== stateOf(status)))
+        if (late === undefined) continue
+        return (
+          `the Envoy at ${url} has not taken ${file}, by what it says of ${late[0]}: it may have refused the file ` +
+          `(update_rejected in /stats, and its log), or its path_config_source names another one`
+        )
+      }
+      return undefined
+    }
+
+    /** Envoy may refuse the file, and keeps the former one then. What fails from here on has been written. */
+    async function waitUntilTaken(wanted: ReadonlyMap<string, Status>, { signal }: ChangeCall): Promise<void> {
+      const giveUpAt = performance.now() + TAKEN_WITHIN_MS
+      while (true) {
+        const missing = await looks(signal).then(
+          (views) => whyNotTaken(views, wanted),
+          (cause: Error) => `no Envoy can be asked whether it has taken ${file}: ${cause.message}`,
+        )
+        if (missing === undefined) return
+        if (performance.now() > giveUpAt) throw new AdapterError(component, 'ambiguous', missing)
+        await sleep(LOOK_EVERY_MS, undefined, { signal })
+      }
+    }
+
+    /** One write for all of them. */
+    async function change(changes: readonly Change[], call: ChangeCall): Promise<void> {
+      const reading = readings.get(changes[0]!.entry)!
+      const { endpoints, versionField } = reading.assignment
+      const fields = changes.map(({ entry: { name }, to }): FieldChange => {
+        const { path: map, statusField: field } = endpoints.get(name)!
+        return { map, field, to: to ?? undefined }
+      })
+      // Envoy shows the version of the file that it has taken: `version_text` of the cluster.
+      const [operation] = call.operationIds.values()
+      const version: FieldChange = { map: [], field: versionField, to: `sluice-${operation}` }
+      const text = parse(() => changeFields(reading.text, [...fields, version]))
+      const drained = changes.flatMap(({ entry, to }) => (stateOf(to) === 'draining' ? [entry.name] : []))
+      const full = drained.length === 0 ? undefined : reading.views.find((view) => view.wouldPanic(drained))
+      if (full !== undefined) throw new AdapterError(component, 'retryable', whyPanic(full, drained))
+      await document.write(text, reading.version, call)
+      await waitUntilTaken(new Map(changes.map(({ entry, to }) => [entry.name, to])), call)
+    }
+
+    return {
+      scopes: [document.identity],
+      async list(call) {
+        const [{ text, version }, views] = await Promise.all([document.read(call), looks(call.signal)])
+        const reading: Reading = { text, version, views, assignment: assignmentOf(text) }
+        return [...reading.assignment.endpoints.values()].map((endpoint) => {
+          const entry = entryOf(endpoint, views)
+          readings.set(entry, reading)
+          return entry
+        })
+      },
+      drain: (entries, call) =>
+        change(
+          entries.map((entry) => ({ entry, to: 'DRAINING' })),
+          call,
+        ),
+      restore: (formers, call) =>
+        change(
+          formers.map(({ entry, prior }) => ({ entry, to: statusFrom(prior) })),
+          call,
+        ),
+    }
+  },
+})
+
+function whyIn({ isInPanic }: { isInPanic: boolean }): string {
+  return isInPanic ? 'has too few healthy hosts, and sends requests to all (panic threshold)' : 'has not taken that'
+}
+
+function whyPanic({ url }: View, drained: readonly string[]): string {
+  return (
+    `without ${drained.join(', ')} the Envoy at ${url} would have too few healthy hosts, and send requests to all of them, ` +
+    `drained or not: wait until more are healthy, or set healthy_panic_threshold to 0`
+  )
+}
+
+function statusFrom(prior: unknown): Status {
+  return typeof prior === 'string' || typeof prior === 'number' ? prior : null
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { absolutePath, commandPrefix, duration, pageUrls } from '../option-fields.ts'
+
+export const envoyOptions = z
+  .strictObject({
+    file: absolutePath.describe('The file of EDS, as path_config_source names it to Envoy: YAML or JSON.'),
+    prefix: commandPrefix.describe('What leads to the host of the file, such as [ssh, lb1]. Default: this host.').optional(),
+    cluster: z
+      .string()
+      .min(1, 'is empty\nwrite the cluster_name that the file has')
+      .describe(
+        'The cluster_name in the file: the service_name of eds_cluster_config, or the name of the cluster where it has none.',
+      ),
+    admin: pageUrls
+      .describe('The admin interface of each Envoy that reads the file: whether it has taken the change, and what is in flight.')
+      .optional(),
+    settle: duration.describe('Without admin: from the write of the file until every Envoy has taken it. Default 1s.').optional(),
+    temporaryFolder: absolutePath
+      .describe('Where the new file is made before it takes the place of the old one. Default: the folder of the file.')
+      .optional(),
+  })
+  .refine(({ admin, settle }) => admin === undefined || settle === undefined, {
+    path: ['settle'],
+    message: 'goes without admin\nremove it: with admin, a change is waited for until every Envoy shows it',
+  })
+
+export type EnvoyOptions = z.infer<typeof envoyOptions>
