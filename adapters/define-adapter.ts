@@ -224,8 +224,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
   ): Promise<Map<string, EffectResult>> {
     const endsAt = performance.now() + call.deadlineMs
-    const lost = watchOwnership(call)
-    const entries = await list(lost.call).catch(lost.rethrow)
+    const entries = await list(call)
     const results = new Map<string, EffectResult>()
     const some: Former[] = []
     const ids = new Map<string, string>()
@@ -245,7 +244,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
       }
     }
     if (some.length === 0) return results
-    const said = await sent({ ...lost.call, deadlineMs: endsAt - performance.now() }, some, send).catch(lost.rethrow)
+    const said = await sent({ ...call, deadlineMs: endsAt - performance.now() }, some, send)
     for (const [key, id] of ids) results.set(id, said?.get(key) ?? { outcome: 'applied' })
     return results
   }
@@ -256,7 +255,6 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     some: Former[],
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
   ): Promise<ChangeResults | undefined> {
-<<<<<<< HEAD
     const { assertLive, rethrow } = watched(call)
     const operationOf = (entry: Entry): string => call.operationIds.get(idOf(entry)) ?? ''
     assertLive()
@@ -266,12 +264,6 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
       )
     } catch (error) {
       rethrow()
-=======
-    call.assertLive()
-    try {
-      return (await withinLife(call, 'ambiguous', (signal) => send(some, { ...call, signal }))) ?? undefined
-    } catch (error) {
->>>>>>> 0839568 (Adapter envoy: its file of endpoints, with what each Envoy itself says of them; pages of a load balancer, YAML in its own writing and options that adapters share)
       throw error instanceof AdapterError ? error : failed(isUnsent(error) ? 'retryable' : 'ambiguous', messageOf(error), error)
     }
   }
@@ -332,7 +324,6 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
   }
 }
 
-<<<<<<< HEAD
 /** What the caller's own check throws goes out as it is, whatever the adapter makes of it. */
 function watched(call: Call): { assertLive(): void; rethrow(): void } {
   let halt: { error: unknown } | undefined
@@ -347,23 +338,6 @@ function watched(call: Call): { assertLive(): void; rethrow(): void } {
     },
     rethrow() {
       if (halt !== undefined) throw halt.error
-=======
-/** What the caller's own check throws goes out as it is, whatever is made of it on the way. */
-function watchOwnership(call: EffectCall): { call: EffectCall; rethrow(error: unknown): never } {
-  let halt: { error: unknown } | undefined
-  function assertLive(): void {
-    try {
-      call.assertLive()
-    } catch (error) {
-      halt = { error }
-      throw error
-    }
-  }
-  return {
-    call: { ...call, assertLive },
-    rethrow(error) {
-      throw halt === undefined ? error : halt.error
->>>>>>> 0839568 (Adapter envoy: its file of endpoints, with what each Envoy itself says of them; pages of a load balancer, YAML in its own writing and options that adapters share)
     },
   }
 }

@@ -128,8 +128,7 @@ export const envoy = defineAdapter({
         return { map, field, to: to ?? undefined }
       })
       // Envoy shows the version of the file that it has taken: `version_text` of the cluster.
-      const [operation] = call.operationIds.values()
-      const version: FieldChange = { map: [], field: versionField, to: `sluice-${operation}` }
+      const version: FieldChange = { map: [], field: versionField, to: `sluice-${call.operationOf(changes[0]!.entry)}` }
       const text = parse(() => changeFields(reading.text, [...fields, version]))
       const drained = changes.flatMap(({ entry, to }) => (stateOf(to) === 'draining' ? [entry.name] : []))
       const full = drained.length === 0 ? undefined : reading.views.find((view) => view.wouldPanic(drained))

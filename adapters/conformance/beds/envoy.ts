@@ -104,6 +104,8 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
         }
       : {}),
     fencing: false,
+    // A write is some twenty programs.
+    shortDeadlineMs: 2_500,
     async close() {
       await Promise.all(adapters.map((adapter) => adapter.close()))
       await process.stop()
