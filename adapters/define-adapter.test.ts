@@ -1,8 +1,92 @@
-import { describe, test } from 'vitest'
-import { makeRestBed } from './conformance/beds/rest.ts'
-import { describeAdapter } from './conformance/conformance.ts'
-import { servers } from './conformance/examples/servers.ts'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { type Adapter, AdapterError, type EffectCall } from './contract.ts'
+import { type AdapterCode, defineAdapter, type Entry, isUnsent, type LoadBalancerCalls, resultKey } from './define-adapter.ts'
 
-describeAdapter({ describe, test }, 'an adapter by defineAdapter', ({ servers: count }) =>
-  makeRestBed({ servers: count, create: (api) => servers.create(servers.options.parse(api), { name: 'edge' }) }),
-)
+const ENTRY: Entry = { name: 'a', address: '10.0.0.1', port: 80, state: 'in' }
+const TARGET = { id: 'a@10.0.0.1:80', scope: 'lb edge' }
+const call: EffectCall = { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map([[TARGET.id, 'op-1']]), fence: 1 }
+
+function codeOf(over: Partial<AdapterCode<object>> = {}, calls: Partial<LoadBalancerCalls> = {}): AdapterCode<object> {
+  return {
+    name: 'lb',
+    summary: 'For tests.',
+    options: z.strictObject({}),
+    capabilities: { inFlight: 'none', settleMs: 0, volatileOnReload: false },
+    open: () => ({ list: async () => [ENTRY], drain: async () => {}, restore: async () => {}, ...calls }),
+    ...over,
+  }
+}
+
+const adapterOf = (calls: Partial<LoadBalancerCalls>): Adapter => defineAdapter(codeOf({}, calls)).create({}, { name: 'edge' })
+const listing = (entries: unknown): Adapter => adapterOf({ list: async () => entries as Entry[] })
+
+test.each([
+  [[{ ...ENTRY, state: 'ready' }], '[0].state: "ready": '],
+  [[{ ...ENTRY, inFlight: '0' }], '[0].inFlight: "0": '],
+  [[{ ...ENTRY, port: '80' }], '[0].port: "80": '],
+  [[{ ...ENTRY, address: '10.0.0.1:80@x' }], '[0].address: "10.0.0.1:80@x": '],
+  [[ENTRY, { ...ENTRY, address: '10.0.0.2' }], 'the entry a is there twice'],
+  [undefined, 'it: undefined: '],
+])('a list of %j is fatal, before anything is sent', async (entries, said) => {
+  const message = expect.stringContaining(`lb edge: list of the adapter gives what is no entry: ${said}`) as string
+  await expect(listing(entries).snapshot([TARGET], call)).rejects.toMatchObject({ kind: 'fatal', message })
+  await expect(listing(entries).drain([TARGET], call)).rejects.toMatchObject({ kind: 'fatal', message })
+})
+
+test('results that are not those of the entries are ambiguous, and none of them counts', async () => {
+  const failed = { outcome: 'failed', error: new AdapterError('lb', 'fatal', 'no right') } as const
+  const drained = (results: unknown) =>
+    adapterOf({ drain: async () => results as Map<string, typeof failed> }).drain([TARGET], call)
+  for (const wrong of [new Map([['a', failed]]), new Map(), { a: failed }])
+    await expect(drained(wrong)).rejects.toMatchObject({ kind: 'ambiguous' })
+  expect(await drained(new Map([[resultKey(ENTRY), failed]]))).toEqual(new Map([[TARGET.id, failed]]))
+})
+
+test('an entry has the operation of its change', async () => {
+  const seen: string[] = []
+  const adapter = adapterOf({
+    async drain(entries, { operationOf }) {
+      seen.push(...entries.map(operationOf))
+    },
+  })
+  await adapter.drain([TARGET], call)
+  expect(seen).toEqual(['op-1'])
+})
+
+test.each<[string, Partial<Record<keyof AdapterCode<object>, unknown>>, string]>([
+  ['no capabilities', { capabilities: {} }, 'capabilities of lb: inFlight: undefined: '],
+  [
+    'wrong ones',
+    { capabilities: { inFlight: 'all', settleMs: '5s', volatileOnReload: true } },
+    'inFlight: "all": Invalid option: expected one of "exact"|"requests-only"|"none"; settleMs: "5s": ',
+  ],
+  ['no open', { open: undefined }, 'open: undefined: must be a function'],
+  ['options that are no schema', { options: {} }, 'options: {}: must be a schema of zod 4'],
+])('code with %s is refused where it is defined', (_, over, message) => {
+  expect(() => defineAdapter({ ...codeOf(), ...over } as AdapterCode<object>)).toThrow(message)
+})
+
+test('capabilities that a function gives are checked when the adapter is made', () => {
+  const wrong = () => ({ inFlight: 'none', settleMs: -1, volatileOnReload: true }) as const
+  expect(() => defineAdapter(codeOf({ capabilities: wrong })).create({}, { name: 'edge' })).toThrow('settleMs: -1: ')
+})
+
+/** Where nobody listens any more. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+test('a connection that there never was has sent nothing; a file that is missing says nothing of that', async () => {
+  const port = await closedPort()
+  const refused = await new Promise<Error>((resolve) => connect(port, '127.0.0.1').once('error', resolve))
+  expect(isUnsent(refused)).toBe(true)
+  expect(isUnsent(await fetch(`http://127.0.0.1:${port}/`).catch((error: unknown) => error))).toBe(true)
+  expect(isUnsent(Object.assign(new Error('gone'), { code: 'ENOENT', syscall: 'open' }))).toBe(false)
+  expect(isUnsent(Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' }))).toBe(false)
+})

@@ -5,11 +5,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { formatAddress, parseAddress } from './address.ts'
+import { entriesProblem, type Entry, resultKey } from './entry.ts'
+import { assertCapabilities, assertCode } from './check-definition.ts'
 import {
   type Adapter,
   type AdapterContext,
   type AdapterDefinition,
-  type Address,
   AdapterError,
   addressesOf,
   type Call,
@@ -25,25 +26,7 @@ import {
   type TargetSnapshot,
 } from './contract.ts'
 
-/** One server, member or upstream, as the load balancer has it now. */
-export interface Entry extends Address {
-  /** Names it within its scope, whatever address it has. Where it has no name: its address, as `formatAddress` writes it. */
-  name: string
-  /** The part of the load balancer that is written one call at a time. Default: the load balancer is one scope. */
-  scope?: string
-  /** `draining`: what `drain` does. `out`: what an operator has done besides, and neither `drain` nor `restore` ends. */
-  state: 'in' | 'draining' | 'out'
-  /** False where it is in rotation and gets no requests, by its health checks for instance. Default: true. */
-  routable?: boolean
-  /** 0 is out of rotation. */
-  weight?: number
-  /** Requests or connections under way. Absent or null: not known. */
-  inFlight?: number | null
-  /** What `restore` puts back besides the state, in a form in which equal settings are equal JSON. Default: the weight. */
-  prior?: Json
-  /** For a person. */
-  detail?: string
-}
+export { type Entry, resultKey } from './entry.ts'
 
 /** An entry with what it was before it was drained. */
 export interface Former {
@@ -99,6 +82,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 const DEFAULTS: Omit<Capabilities, MustSay> = { guarantee: 'G1', maxBatch: 1, inspect: 'strong', disruptsOthers: false }
 
 export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefinition<Options> {
+  assertCode(code)
   const { name: kind, summary, options: schema, capabilities, open } = code
   return {
     name: kind,
@@ -108,14 +92,10 @@ export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefin
     create(options, { name, folder = process.cwd() }) {
       const component = `${kind} ${name}`
       const said = typeof capabilities === 'function' ? capabilities(options) : capabilities
+      assertCapabilities(kind, said)
       return createAdapter(component, { ...DEFAULTS, ...said }, open(options, { name, folder, component }))
     },
   }
-}
-
-/** Of an entry in `ChangeResults`. */
-export function resultKey({ name, scope = '' }: Pick<Entry, 'name' | 'scope'>): string {
-  return JSON.stringify([scope, name])
 }
 
 /** Kept in the journal. */
@@ -159,7 +139,11 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
   async function list(call: Call): Promise<readonly Entry[]> {
     const liveness = watched(call)
     try {
-      return await withinLife(call, 'retryable', (signal) => calls.list({ ...call, assertLive: liveness.assertLive, signal }))
+      const sending = { ...call, assertLive: liveness.assertLive }
+      const entries: unknown = await withinLife(call, 'retryable', (signal) => calls.list({ ...sending, signal }))
+      const problem = entriesProblem(entries)
+      if (problem !== undefined) throw failed('fatal', `list of the adapter gives what is no entry: ${problem}`)
+      return entries as readonly Entry[]
     } catch (error) {
       liveness.rethrow()
       // Nothing has changed by a read, whatever became of it.
@@ -259,13 +243,26 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     const operationOf = (entry: Entry): string => call.operationIds.get(idOf(entry)) ?? ''
     assertLive()
     try {
-      return (
-        (await withinLife(call, 'ambiguous', (signal) => send(some, { ...call, assertLive, signal, operationOf }))) ?? undefined
+      const said: unknown = await withinLife(call, 'ambiguous', (signal) =>
+        send(some, { ...call, assertLive, signal, operationOf }),
       )
+      return resultsFor(some, said ?? undefined)
     } catch (error) {
       rethrow()
       throw error instanceof AdapterError ? error : failed(isUnsent(error) ? 'retryable' : 'ambiguous', messageOf(error), error)
     }
+  }
+
+  /** An answer that is not about each entry, and about no other, says nothing of any. */
+  function resultsFor(some: readonly Former[], said: unknown): ChangeResults | undefined {
+    if (said === undefined) return undefined
+    const asked = some.map(({ entry }) => resultKey(entry))
+    const isRight = said instanceof Map && said.size === asked.length && asked.every((key) => said.has(key))
+    if (isRight) return said as ChangeResults
+    throw failed(
+      'ambiguous',
+      'the adapter gives results that are not those of the entries: give each by its resultKey, or nothing',
+    )
   }
 
   function inMaintenance({ name }: Entry): AdapterError {
@@ -356,21 +353,14 @@ function isKept(prior: Json): prior is { state: Entry['state']; prior: Json } {
   return (state === 'in' || state === 'draining' || state === 'out') && former !== undefined
 }
 
-/** Codes of Node and of undici for a connection that there never was. */
-const UNSENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
+/** Where a connection is made, by the names of the system. */
+const CONNECTING = new Set(['connect', 'getaddrinfo'])
 
-/** No byte has left, by the code of the error or of what caused it. */
+/** No byte has left: by the error, or by what caused it, no connection was made. */
 export function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return UNSENT.has((error as NodeJS.ErrnoException).code ?? '') || isUnsent(error.cause)
+  const { code, syscall = '' } = error as NodeJS.ErrnoException
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || CONNECTING.has(syscall) || isUnsent(error.cause)
 }
 
 /** With its cause: `fetch failed` alone says nothing. */

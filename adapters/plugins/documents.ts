@@ -3,49 +3,24 @@
  * part before any of it is believed.
  */
 import { z } from 'zod'
-import { canonicalAddress } from '../address.ts'
 import { AdapterError, type AdapterErrorKind, type EffectResult, type Json } from '../contract.ts'
-import { type ChangeResults, type Entry, type Former, resultKey } from '../define-adapter.ts'
+import type { ChangeResults, Former } from '../define-adapter.ts'
+import {
+  entriesProblem,
+  type Entry,
+  entryName,
+  entryPrior,
+  entrySchema,
+  entryState,
+  entryText,
+  issues,
+  resultKey,
+} from '../entry.ts'
 
 /** Of the documents. A plugin refuses a version that it does not know. */
 export const DOCUMENT_VERSION = 1
 
-const LONGEST_NAME = 512
-const LONGEST_TEXT = 2_000
-/** A journal has 4 KB for all targets of a pod. */
-const LARGEST_PRIOR_BYTES = 1_000
 const MOST_ENTRIES = 100_000
-
-const name = z
-  .string()
-  .min(1)
-  .max(LONGEST_NAME)
-  .regex(/^[^\p{C}]+$/u, 'has control characters')
-const text = z.string().max(LONGEST_TEXT)
-const state = z.enum(['in', 'draining', 'out'])
-const prior = z
-  .json()
-  .refine(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= LARGEST_PRIOR_BYTES,
-    `is longer than ${LARGEST_PRIOR_BYTES} bytes`,
-  )
-
-const entry = z.strictObject({
-  name: name.describe('Names the entry within its scope, whatever address it has.'),
-  scope: name.optional().describe('The part of the load balancer that is written one call at a time. Default: all of it.'),
-  address: z
-    .string()
-    .min(1)
-    .max(LONGEST_NAME)
-    .regex(/^[^\s@[\]]+$/, 'is no address: write an IP or a host name, without a port'),
-  port: z.int().min(1).max(65_535),
-  state: state.describe('draining: what drain does. out: what an operator has done besides, and neither drain nor restore ends.'),
-  routable: z.boolean().optional().describe('false: in rotation, and without requests, by its health checks for instance.'),
-  weight: z.number().min(0).optional().describe('0 is out of rotation.'),
-  inFlight: z.int().min(0).nullable().optional().describe('Requests or connections under way; null or absent: not known.'),
-  prior: prior.optional().describe('What restore puts back besides the state. Default: the weight.'),
-  detail: text.optional().describe('For a person.'),
-})
 
 const KINDS = ['retryable', 'throttled', 'not-found', 'conflict', 'fatal', 'ambiguous'] as const satisfies AdapterErrorKind[]
 
@@ -56,16 +31,17 @@ const failure = z.strictObject({
       'retryable: not sent or not done. throttled: refused for now. not-found: there is no such entry. conflict: somebody else has changed ' +
         'it meanwhile. fatal: trying again cannot help. ambiguous: it may have been done.',
     ),
-  message: z.string().min(1).max(LONGEST_TEXT),
+  message: entryText.min(1),
   retryAfterMs: z.int().min(0).optional(),
 })
 
 const v = z.literal(DOCUMENT_VERSION)
 const failed = z.strictObject({ v, error: failure })
-const listed = z.strictObject({ v, entries: z.array(entry).max(MOST_ENTRIES) })
+const listed = z.strictObject({ v, entries: z.array(entrySchema).max(MOST_ENTRIES) })
+const named = { name: entryName, scope: entryName.optional() }
 const result = z.union([
-  z.strictObject({ name, scope: name.optional(), outcome: z.literal('applied'), detail: text.optional() }),
-  z.strictObject({ name, scope: name.optional(), outcome: z.literal('failed'), error: failure }),
+  z.strictObject({ ...named, outcome: z.literal('applied'), detail: entryText.optional() }),
+  z.strictObject({ ...named, outcome: z.literal('failed'), error: failure }),
 ])
 const changed = z.strictObject({ v, results: z.array(result).max(MOST_ENTRIES).optional() })
 
@@ -77,7 +53,7 @@ const common = {
 }
 const epoch = z.int().min(0).describe('Grows each time the owner of the workload changes: a lower one than before is late.')
 const operation = z.string().describe('The same for every try of the same change of this entry, whoever tries.')
-const changing = entry.extend({ operation })
+const changing = entrySchema.extend({ operation })
 const request = z.discriminatedUnion('call', [
   z.strictObject({ ...common, call: z.literal('list') }),
   z.strictObject({ ...common, call: z.literal('drain'), fence: epoch, entries: z.array(changing).min(1) }),
@@ -86,7 +62,11 @@ const request = z.discriminatedUnion('call', [
     call: z.literal('restore'),
     fence: epoch,
     entries: z
-      .array(changing.extend({ former: z.strictObject({ state, prior }).describe('What it was before it was drained.') }))
+      .array(
+        changing.extend({
+          former: z.strictObject({ state: entryState, prior: entryPrior }).describe('What it was before it was drained.'),
+        }),
+      )
       .min(1),
   }),
 ])
@@ -111,23 +91,12 @@ function read<Value>(schema: z.ZodType<Value>, answer: string, component: string
   const said = failed.safeParse(raw)
   if (said.success) throw errorOf(component, said.data.error)
   const parsed = schema.safeParse(raw)
-  if (!parsed.success) throw new AnswerError(`its answer is not right: ${issues(parsed.error)}`)
+  if (!parsed.success) throw new AnswerError(`its answer is not right: ${issues(parsed.error, raw)}`)
   return parsed.data
 }
 
 function errorOf(component: string, { kind, message, retryAfterMs }: z.output<typeof failure>): AdapterError {
   return new AdapterError(component, kind, message, retryAfterMs === undefined ? {} : { retryAfterMs })
-}
-
-const SHOWN_ISSUES = 3
-
-function issues(error: z.ZodError): string {
-  const all = error.issues.map(({ path, message }) => {
-    const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
-    return `${field.replace(/^\./, '') || 'the document'}: ${message}`
-  })
-  const more = all.length > SHOWN_ISSUES ? `; and ${all.length - SHOWN_ISSUES} more` : ''
-  return `${all.slice(0, SHOWN_ISSUES).join('; ')}${more}`
 }
 
 /**
@@ -136,12 +105,8 @@ function issues(error: z.ZodError): string {
  */
 export function readEntries(answer: string, component: string): Entry[] {
   const { entries } = read(listed, answer, component)
-  const seen = new Set<string>()
-  for (const one of entries) {
-    const key = JSON.stringify([one.scope, one.name, canonicalAddress(one.address), one.port])
-    if (seen.has(key)) throw new AnswerError(`its answer has the entry ${one.name} at ${one.address}:${one.port} twice`)
-    seen.add(key)
-  }
+  const problem = entriesProblem(entries)
+  if (problem !== undefined) throw new AnswerError(`its answer is not right: ${problem}`)
   return entries as Entry[]
 }
 
@@ -188,8 +153,8 @@ export function drainRequest(
   entries: readonly Entry[],
   { deadlineMs, fence, operationOf }: Changing,
 ): PluginRequest {
-  const named = entries.map((one) => ({ ...one, operation: operationOf(one) }))
-  return requestOf({ call: 'drain', ...asking, deadlineMs: whole(deadlineMs), fence, entries: named })
+  const withIds = entries.map((one) => ({ ...one, operation: operationOf(one) }))
+  return requestOf({ call: 'drain', ...asking, deadlineMs: whole(deadlineMs), fence, entries: withIds })
 }
 
 export function restoreRequest(

@@ -1,0 +1,102 @@
+/** An entry of a load balancer, as adapters give it, and what must be right about it. */
+import { z } from 'zod'
+import type { Address, Json } from './contract.ts'
+
+/** One server, member or upstream, as the load balancer has it now. */
+export interface Entry extends Address {
+  /** Names it within its scope, whatever address it has. Where it has no name: its address, as `formatAddress` writes it. */
+  name: string
+  /** The part of the load balancer that is written one call at a time. Default: the load balancer is one scope. */
+  scope?: string
+  /** `draining`: what `drain` does. `out`: what an operator has done besides, and neither `drain` nor `restore` ends. */
+  state: 'in' | 'draining' | 'out'
+  /** False where it is in rotation and gets no requests, by its health checks for instance. Default: true. */
+  routable?: boolean
+  /** 0 is out of rotation. */
+  weight?: number
+  /** Requests or connections under way. Absent or null: not known. */
+  inFlight?: number | null
+  /** What `restore` puts back besides the state, in a form in which equal settings are equal JSON. Default: the weight. */
+  prior?: Json
+  /** For a person. */
+  detail?: string
+}
+
+/** Of an entry in `ChangeResults`. */
+export function resultKey({ name, scope = '' }: Pick<Entry, 'name' | 'scope'>): string {
+  return JSON.stringify([scope, name])
+}
+
+const LONGEST_NAME = 512
+const LONGEST_TEXT = 2_000
+/** A journal has 4 KB for all targets of a pod. */
+const LARGEST_PRIOR_BYTES = 1_000
+
+export const entryName = z
+  .string()
+  .min(1)
+  .max(LONGEST_NAME)
+  .regex(/^[^\p{C}]+$/u, 'has control characters')
+export const entryText = z.string().max(LONGEST_TEXT)
+export const entryState = z.enum(['in', 'draining', 'out'])
+export const entryPrior = z
+  .json()
+  .refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= LARGEST_PRIOR_BYTES,
+    `is longer than ${LARGEST_PRIOR_BYTES} bytes`,
+  )
+
+export const entrySchema = z.strictObject({
+  name: entryName.describe('Names the entry within its scope, whatever address it has.'),
+  scope: entryName.optional().describe('The part of the load balancer that is written one call at a time. Default: all of it.'),
+  address: z
+    .string()
+    .min(1)
+    .max(LONGEST_NAME)
+    .regex(/^[^\s@[\]]+$/, 'is no address: write an IP or a host name, without a port'),
+  port: z.int().min(1).max(65_535),
+  state: entryState.describe(
+    'draining: what drain does. out: what an operator has done besides, and neither drain nor restore ends.',
+  ),
+  routable: z.boolean().optional().describe('false: in rotation, and without requests, by its health checks for instance.'),
+  weight: z.number().min(0).optional().describe('0 is out of rotation.'),
+  inFlight: z.int().min(0).nullable().optional().describe('Requests or connections under way; null or absent: not known.'),
+  prior: entryPrior.optional().describe('What restore puts back besides the state. Default: the weight.'),
+  detail: entryText.optional().describe('For a person.'),
+})
+
+/** What is wrong with a list of entries; undefined where nothing is. The first mistakes, with field and value. */
+export function entriesProblem(entries: unknown): string | undefined {
+  const checked = z.array(entrySchema).safeParse(entries)
+  if (!checked.success) return issues(checked.error, entries)
+  const seen = new Set<string>()
+  for (const one of checked.data) {
+    const key = resultKey(one as Pick<Entry, 'name' | 'scope'>)
+    if (seen.has(key)) return `the entry ${one.name} is there twice${one.scope === undefined ? '' : ` in ${one.scope}`}`
+    seen.add(key)
+  }
+  return undefined
+}
+
+const SHOWN_ISSUES = 3
+
+/** The first issues of a value, each with its field and what stands there. */
+export function issues(error: z.ZodError, raw: unknown): string {
+  const all = error.issues.map(({ path, message }) => {
+    const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
+    return `${field.replace(/^\./, '') || 'it'}: ${shown(valueAt(raw, path))}: ${message}`
+  })
+  const more = all.length > SHOWN_ISSUES ? `; and ${all.length - SHOWN_ISSUES} more` : ''
+  return `${all.slice(0, SHOWN_ISSUES).join('; ')}${more}`
+}
+
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part], raw)
+}
+
+const SHOWN_CHARACTERS = 60
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
+}
