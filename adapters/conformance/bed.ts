@@ -70,8 +70,8 @@ export interface Bed {
   operator: Operator
   traffic: Traffic
   wire: Wire
-  /** The id of a target that has left the load balancer. */
-  absent: Target
+  /** The id of a target that has left the load balancer. Absent where a drain takes a target away: then one cannot be told. */
+  absent?: Target
   /** Restart or reload, whatever makes it forget what was set; resolves when the new process serves. */
   restart(): Promise<void>
   /** Makes a pod fail its health checks; resolves when the load balancer knows. */

@@ -127,14 +127,16 @@ export const effectCases = {
   },
   absent: {
     title: 'a target that is gone is not found, by every call, and harms no other',
+    needs: (bed) => bed.absent !== undefined,
     async run(bed) {
+      const gone = bed.absent!
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)
-      const observation = await inspectOne(adapter, bed.absent)
+      const observation = await inspectOne(adapter, gone)
       assert.deepEqual([observation.admin, observation.routable], ['absent', false])
-      assertFailed(await drainOne(adapter, bed.absent), 'not-found')
-      assertFailed(await restoreOne(adapter, bed.absent, prior), 'not-found')
-      const both = [bed.absent, target]
+      assertFailed(await drainOne(adapter, gone), 'not-found')
+      assertFailed(await restoreOne(adapter, gone, prior), 'not-found')
+      const both = [gone, target]
       assertApplied((await adapter.drain(both, effectCall(both))).get(target.id))
       assertDrained(await bed.oracle.admin(endpoint))
       const nowhere = { ...endpoint, address: '192.0.2.1' }
