@@ -81,6 +81,12 @@ function templateExpressions(
   })
 }
 
+function templateProblems(text: string | undefined, place: Place, path: PropertyKey[]): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  if (text !== undefined) templateExpressions(text, place, path, 'part', problems)
+  return problems
+}
+
 function isOneExpression(text: string): boolean {
   const parsed = parseTemplate(text)
   return parsed.ok && parsed.parts.length === 1 && typeof parsed.parts[0] === 'object'
@@ -127,6 +133,7 @@ function bodyProblems(body: Json, path: PropertyKey[]): FieldProblem[] {
 function requestProblems(request: RequestOptions, place: Place, path: PropertyKey[], expressions: string[] = []): FieldProblem[] {
   const problems = [
     ...pathProblems(request.path, [...path, 'path']),
+    ...('url' in request ? templateProblems(request.url, place, [...path, 'url']) : []),
     ...headerProblems(request.headers, [...path, 'headers']),
     ...bodyProblems(request.body ?? null, [...path, 'body']),
   ]
@@ -160,7 +167,13 @@ function effectProblems(options: HttpOptions, effect: 'drain' | 'restore'): Fiel
   return requests.flatMap((request, index) => {
     const path = Array.isArray(options[effect]) ? [effect, index] : [effect]
     const expressions: string[] = []
+    const isOtherProtocol = request.url !== undefined && protocolOf(request.url) !== protocolOf(options.url)
+    const protocol = {
+      path: [...path, 'url'],
+      message: 'is of another protocol than url\nwrite both with http, or both with https',
+    }
     const problems = [
+      ...(isOtherProtocol ? [protocol] : []),
       ...requestProblems(request, place, path, expressions),
       ...whenProblems(request.when, place, [...path, 'when'], index === requests.length - 1),
     ]
@@ -180,6 +193,10 @@ function whenProblems(when: string | undefined, place: Place, path: PropertyKey[
   return message === undefined ? [] : [{ path, message }]
 }
 
+function protocolOf(url: string): string {
+  return url.split(':', 1)[0]!.toLowerCase()
+}
+
 function shapeProblems({ url, auth, login, failover, tls, targets, inspect, capabilities }: HttpOptions): FieldProblem[] {
   const problems: FieldProblem[] = []
   const says = (path: PropertyKey[], message: string) => problems.push({ path, message })
@@ -197,9 +214,8 @@ function shapeProblems({ url, auth, login, failover, tls, targets, inspect, capa
   if (inspect?.missing !== undefined && (inspect.request !== undefined || targets.request === undefined))
     says(['inspect', 'missing'], 'needs targets.request, and no inspect.request\nit is the list that an entry is missing in')
   if (login !== undefined && auth !== undefined) says(['login'], 'cannot stand beside auth\nremove one of the two')
-  const { protocol } = new URL(url)
   for (const [index, other] of (failover?.urls ?? []).entries())
-    if (new URL(other).protocol !== protocol) says(['failover', 'urls', index], `is not ${protocol.slice(0, -1)}, as url is`)
+    if (protocolOf(other) !== protocolOf(url)) says(['failover', 'urls', index], `is not ${protocolOf(url)}, as url is`)
   if (inspect === undefined && capabilities.idempotency !== 'absolute-set') {
     says(['capabilities', 'idempotency'], `${capabilities.idempotency} needs inspect\nwithout reading back, the guarantee is G0`)
   }
@@ -223,9 +239,7 @@ export function checkFields(options: HttpOptions): FieldProblem[] {
     ...shapeProblems(options),
     ...headerProblems(headers, ['headers']),
     ...Object.entries(headers ?? {}).flatMap(([name, value]) => {
-      const problems: FieldProblem[] = []
-      if (typeof value === 'string') templateExpressions(value, 'nothing', ['headers', name], 'part', problems)
-      return problems
+      return typeof value === 'string' ? templateProblems(value, 'nothing', ['headers', name]) : []
     }),
     ...(targets.request === undefined ? [] : requestProblems(targets.request, 'nothing', ['targets', 'request'])),
     ...(inspect?.request === undefined ? [] : requestProblems(inspect.request, 'question', ['inspect', 'request'])),

@@ -1,5 +1,6 @@
 /** CEL: what it may say in which field, checked when the config is loaded. */
 import { type ASTNode, Environment, EvaluationError } from '@marcbachmann/cel-js'
+import { formatAddress } from '../address.ts'
 import type { Json } from '../contract.ts'
 
 /** What the expressions and templates of a field see. */
@@ -16,9 +17,12 @@ type Variables = Record<string, string | Record<string, string>>
 
 type Fields = Record<string, unknown>
 
-/** Not in CEL itself: what a document that is written whole takes to be edited. Each gives a copy. */
-function withEdits(made: Environment): Environment {
+/** Not in CEL itself: an address of its two parts, and copies of a map for a document that is written whole. */
+function withFunctions(made: Environment): Environment {
   return made
+    .registerFunction('hostPort(dyn, dyn): string', (host: unknown, port: unknown) =>
+      formatAddress({ address: String(host), port: Number(port) }),
+    )
     .registerFunction('map.set(string, dyn): map<dyn, dyn>', (map: Fields, name: string, value: unknown) => ({
       ...map,
       [name]: value,
@@ -30,7 +34,7 @@ function withEdits(made: Environment): Environment {
 
 function environment(variables: Variables): Environment {
   // A prior state is a map of text and numbers.
-  const made = withEdits(new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true }))
+  const made = withFunctions(new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true }))
   for (const [name, type] of Object.entries(variables)) {
     if (typeof type === 'string') made.registerVariable(name, type)
     else made.registerVariable({ name, schema: type })

@@ -50,7 +50,16 @@ const request = {
 
 const reading = z.strictObject({ method: z.enum(['GET', 'POST']).default('GET'), ...request })
 const when = expression('sent only where this is true; the first request of a list of which it is.')
-const writing = z.strictObject({ method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), ...request, when: when.optional() })
+const writing = z.strictObject({
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  ...request,
+  url: z
+    .string()
+    .regex(/^https?:\/\/[^/?#@]+$/, 'is no http or https URL of a host\na path goes into path')
+    .describe('Where this request goes in place of url, with ${CEL} for the host: the agent that has the entry, say.')
+    .optional(),
+  when: when.optional(),
+})
 const effect = z.union([writing, z.array(writing).min(1)])
 
 export type WritingOptions = z.infer<typeof writing>
@@ -138,11 +147,13 @@ export function urlProblem(text: string): string | undefined {
   return undefined
 }
 
-const url = z.string().refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
+export const url = z
+  .string()
+  .refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
 
 const login = z
   .strictObject({
-    request: writing.omit({ when: true }).describe('Begins a session. Its body may have ${secrets.NAME}.'),
+    request: writing.omit({ url: true, when: true }).describe('Begins a session. Its body may have ${secrets.NAME}.'),
     secrets: z.record(z.string().regex(/^[A-Za-z_]\w*$/), secretSource).describe('By name: what the request sends.'),
     token: expression('the token in the answer (body, headers).'),
     header: headerName.describe('Has the token, with every other request.'),

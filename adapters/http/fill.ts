@@ -38,6 +38,7 @@ function kindOf(path: readonly PropertyKey[]): Kind {
   if (keys.includes('body') || keys.includes('headers')) return keys.includes('login') || first !== 'login' ? 'template' : 'plain'
   const last = keys.at(-1)
   if (last === 'path') return 'path'
+  if (last === 'url' && keys.length > 1) return 'template'
   return last === 'when' && (first === 'drain' || first === 'restore') ? 'cel' : 'plain'
 }
 

@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import { parseDuration } from '../../src/config/duration.ts'
 import type { AdapterDefinition } from '../contract.ts'
-import { httpFields, type HttpOptions } from './fields.ts'
+import { httpFields, type HttpOptions, url } from './fields.ts'
 import { fill, type Use, usesOf } from './fill.ts'
 import { createHttpAdapter } from './index.ts'
 import { httpOptions } from './options.ts'
 import { secretSource } from './secret.ts'
 
-const TYPES = ['text', 'path', 'integer', 'number', 'boolean', 'duration', 'secret'] as const
+const TYPES = ['text', 'path', 'url', 'integer', 'number', 'boolean', 'duration', 'secret'] as const
 
 /** Options that a config gives beside the parameters, where the preset has none of its own. */
 const CONNECTION = ['url', 'auth', 'headers', 'tls'] as const
@@ -73,6 +73,8 @@ function valueSchema({ type, values }: Pick<Parameter, 'type' | 'values'>): z.Zo
         .string()
         .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'holds characters that are no text')
         .refine((text) => !text.split('/').some((name) => /^\.{0,2}$/.test(name)), 'is no path\nwrite names with / between them')
+    case 'url':
+      return url
     case 'integer':
       return z.int()
     case 'number':
@@ -88,7 +90,16 @@ function valueSchema({ type, values }: Pick<Parameter, 'type' | 'values'>): z.Zo
 
 /** A value of each type that fits everywhere. */
 function sampleOf({ type, values, default: given }: Parameter): unknown {
-  const samples = { text: 'x', path: 'x/y', integer: 1, number: 1, boolean: true, duration: '1s', secret: { env: 'X' } }
+  const samples = {
+    text: 'x',
+    path: 'x/y',
+    url: 'http://localhost',
+    integer: 1,
+    number: 1,
+    boolean: true,
+    duration: '1s',
+    secret: { env: 'X' },
+  }
   return given ?? values?.[0] ?? samples[type]
 }
 

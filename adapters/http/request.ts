@@ -9,6 +9,8 @@ export interface HttpRequest {
   method: string
   /** Added to the address of the API. */
   path: string
+  /** The address, where it is another one than that of all requests. */
+  baseUrl?: string
   headers: Record<string, string>
   body: string | undefined
   /** The statuses that mean success. */
@@ -65,6 +67,14 @@ export function authMakers(auth: HttpOptions['auth']): MakeHeader[] {
   ]
 }
 
+/** A value is the name or the address of a host, and nothing else of a URL. */
+function encodeForHost(value: string, field: string): string {
+  const isV6 = /^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/.test(value)
+  if (isV6 && URL.canParse(`http://[${value}]`)) return `[${value}]`
+  if (/^[A-Za-z0-9._-]+$/.test(value)) return value
+  throw new ExpressionError(`${field}: ${JSON.stringify(value)} is no name or address of a host`)
+}
+
 export interface RequestContext {
   /** For every request: of `auth` and `headers`. */
   common: readonly MakeHeader[]
@@ -76,6 +86,8 @@ export function headerMakers(headers: Record<string, HeaderValue>, place: Place,
 
 export function compileRequest(request: RequestOptions, place: Place, field: string, { common }: RequestContext): MakeRequest {
   const { method, path, headers = {}, body, expect } = request
+  const url = 'url' in request ? request.url : undefined
+  const makeUrl = url === undefined ? undefined : compileText(url, place, `${field}.url`, encodeForHost)
   const makePath = compileText(path, place, `${field}.path`, encodeForPath)
   const makers = [...common, ...headerMakers(headers, place, `${field}.headers`)]
   const makeBody: Template<Json> | undefined = body === undefined ? undefined : compileBody(body, place, `${field}.body`)
@@ -83,6 +95,7 @@ export function compileRequest(request: RequestOptions, place: Place, field: str
     const made = makers.map((make) => make(values))
     return {
       method,
+      ...(makeUrl === undefined ? {} : { baseUrl: makeUrl(values) }),
       path: assertNoWays(makePath(values), `${field}.path`),
       headers: {
         ...(makeBody === undefined ? {} : { 'Content-Type': 'application/json' }),

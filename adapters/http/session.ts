@@ -17,8 +17,6 @@ export interface Session {
 
 /** For so long the unit that was the active one is not asked again. */
 const ACTIVE_FOR_MS = 2000
-/** A token that is refused so soon has not expired: its user has no right. */
-const YOUNG_MS = 30_000
 /** Another token is asked for when so much of the life of the last one is over. */
 const SPENT = 0.8
 const UNAUTHORIZED = 401
@@ -42,6 +40,8 @@ export function createSession({ component, client, options, context }: SessionOp
   const tokenFor = login === undefined ? undefined : createTokens({ component, client, login, context })
   const isActive = failover === undefined ? undefined : compile(failover.active, 'list', 'failover.active')
   const askForPart = failover && compileRequest(failover.request, 'nothing', 'failover.request', context)
+  /** Of the last change: one whose next token is refused too has no right. */
+  let wasRefused = false
   let active: { base: string; foundAt: number } | undefined
 
   /** The request with its token; a reading whose token has expired is sent again with another one. */
@@ -49,15 +49,20 @@ export function createSession({ component, client, options, context }: SessionOp
     const endsAt = performance.now() + call.deadlineMs
     const left = (): Call => ({ ...call, deadlineMs: endsAt - performance.now() })
     if (tokenFor === undefined) return client.send(request, call, { isWrite, baseUrl: base })
+    const startedAt = performance.now()
     const token = await tokenFor.get(base, left())
     try {
-      return await client.send(tokenFor.add(request, token), left(), { isWrite, baseUrl: base })
+      const answer = await client.send(tokenFor.add(request, token), left(), { isWrite, baseUrl: base })
+      if (isWrite) wasRefused = false
+      return answer
     } catch (error) {
-      const isRefused = error instanceof StatusError && error.status === UNAUTHORIZED
-      if (!isRefused || performance.now() - token.takenAt < YOUNG_MS) throw error
+      if (!(error instanceof StatusError) || error.status !== UNAUTHORIZED || token.takenAt >= startedAt) throw error
       token.isOver = true
-      if (isWrite) throw new AdapterError(component, 'retryable', `the session is over: ${error.message}`, { cause: error })
-      return client.send(tokenFor.add(request, await tokenFor.get(base, left())), left(), { isWrite, baseUrl: base })
+      if (!isWrite)
+        return client.send(tokenFor.add(request, await tokenFor.get(base, left())), left(), { isWrite, baseUrl: base })
+      if (wasRefused) throw error
+      wasRefused = true
+      throw new AdapterError(component, 'retryable', `the session is over: ${error.message}`, { cause: error })
     }
   }
 
@@ -89,7 +94,8 @@ export function createSession({ component, client, options, context }: SessionOp
 
   return {
     async send(request, call, { isWrite }) {
-      if (failover === undefined) return sendTo(bases[0]!, request, call, isWrite)
+      if (request.baseUrl !== undefined || failover === undefined)
+        return sendTo(request.baseUrl ?? bases[0]!, request, call, isWrite)
       const endsAt = performance.now() + call.deadlineMs
       // A change goes where it was read right before.
       if (active === undefined || (!isWrite && performance.now() - active.foundAt > ACTIVE_FOR_MS)) {

@@ -53,7 +53,9 @@ function ask(url: string, method: string, body?: string): Promise<string> {
       let text = ''
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       answer.once('error', reject)
-      answer.once('end', () => (answer.statusCode === 200 ? resolve(text) : reject(new Error(`Caddy answered ${answer.statusCode}: ${text}`))))
+      answer.once('end', () =>
+        answer.statusCode === 200 ? resolve(text) : reject(new Error(`Caddy answered ${answer.statusCode}: ${text}`)),
+      )
     })
     sent.once('error', reject)
     sent.end(body)
@@ -68,7 +70,11 @@ function configuration(adminHost: string, frontPort: number, endpoints: readonly
     upstreams: endpoints.map(({ address, port }) => ({ dial: `${address}:${port}` })),
   }
   const server = { listen: [`127.0.0.1:${frontPort}`], automatic_https: { disable: true }, routes: [{ handle: [proxy] }] }
-  return { admin: { listen: adminHost }, logging: { logs: { default: { level: 'ERROR' } } }, apps: { http: { servers: { web: server } } } }
+  return {
+    admin: { listen: adminHost },
+    logging: { logs: { default: { level: 'ERROR' } } },
+    apps: { http: { servers: { web: server } } },
+  }
 }
 
 export async function startCaddy(program: string, endpoints: readonly Endpoint[]): Promise<CaddyProcess> {

@@ -7,13 +7,18 @@ export interface RestProxy extends Wire {
   close(): void
 }
 
-function isEffect(data: string): boolean {
-  return /^(PUT|POST|PATCH|DELETE) /.test(data)
+export interface RestProxyOptions {
+  /** Whether a request changes something, by its first bytes. Unless told, all do but GET. */
+  isEffect?(head: string): boolean
+}
+
+function changes(head: string): boolean {
+  return /^(PUT|POST|PATCH|DELETE) /.test(head)
 }
 
 const FALSE_ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
 
-export async function startRestProxy(upstreamUrl: string): Promise<RestProxy> {
+export async function startRestProxy(upstreamUrl: string, { isEffect = changes }: RestProxyOptions = {}): Promise<RestProxy> {
   const { hostname, port } = new URL(upstreamUrl)
   const clients = new Set<Socket>()
   let next: WireFault | undefined
