@@ -50,7 +50,7 @@ beforeAll(async () => {
   const quickstart = blocks(page('README.md')).filter(({ language, code }) => language === 'ts' && code.includes('createSluice'))
   expect(quickstart).toHaveLength(1)
   writeFileSync(join(installed.folder, 'quickstart.ts'), quickstart[0]!.code)
-  const examples = [page('docs/library.md'), page('docs/kinds.md'), page('docs/plugins.md')]
+  const examples = [page('docs/library.md'), page('docs/kinds.md'), page('docs/plugins.md'), page('docs/adapters.md')]
     .flatMap(blocks)
     .filter(({ language }) => language === 'ts')
   for (const [index, { code }] of examples.entries()) writeFileSync(join(installed.folder, `example-${index}.ts`), code)
