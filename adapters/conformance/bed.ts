@@ -94,5 +94,7 @@ export interface ConformanceCase {
   servers?: (adapter: Adapter) => number
   /** The case says nothing about beds or adapters that lack this. */
   needs?: (bed: Bed) => boolean
+  /** Why it is skipped then. */
+  skipped?: string
   run(bed: Bed): Promise<void>
 }

@@ -50,6 +50,7 @@ export const effectCases = {
   'prior-weight-returns': {
     title: 'a weight that was set at run time comes back, also after a restart',
     needs: (bed) => bed.operator.weight !== undefined,
+    skipped: 'needs operator.weight of the bed',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.weight!(endpoint, 7)
@@ -66,6 +67,7 @@ export const effectCases = {
     title: 'a batch of max is one call, max + 1 are two; a refused member does not stop the others',
     servers: (adapter) => adapter.capabilities.maxBatch + 1,
     needs: (bed) => bed.adapter().capabilities.maxBatch > 1 && bed.operator.maint !== undefined,
+    skipped: 'needs capabilities.maxBatch above 1, and operator.maint of the bed',
     async run(bed) {
       const adapter = bed.adapter()
       const { maxBatch: max } = adapter.capabilities
@@ -128,6 +130,7 @@ export const effectCases = {
   absent: {
     title: 'a target that is gone is not found, by every call, and harms no other',
     needs: (bed) => bed.absent !== undefined,
+    skipped: 'needs absent of the bed',
     async run(bed) {
       const gone = bed.absent!
       const { adapter, endpoint, target } = await begin(bed)
@@ -147,6 +150,7 @@ export const effectCases = {
   'lower-fence': {
     title: 'an effect of a former owner is refused',
     needs: (bed) => bed.fencing,
+    skipped: 'needs fencing of the bed',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)

@@ -91,6 +91,7 @@ export const faultCases = {
   'no-permission': {
     title: 'missing rights are fatal, and the message says what to change',
     needs: (bed) => bed.powerless !== undefined,
+    skipped: 'needs powerless of the bed',
     async run(bed) {
       const { endpoint, target } = await begin(bed)
       const result = await drainOne(bed.powerless!(), target)

@@ -6,6 +6,7 @@ export const operatorCases = {
   'operators-maint': {
     title: 'a target in maintenance is not in rotation, and neither drain nor restore ends that',
     needs: (bed) => bed.operator.maint !== undefined,
+    skipped: 'needs operator.maint of the bed',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.maint!(endpoint)
@@ -23,6 +24,7 @@ export const operatorCases = {
   'maint-comes-back': {
     title: 'a restore puts back maintenance that is gone by now',
     needs: (bed) => bed.operator.maint !== undefined,
+    skipped: 'needs operator.maint of the bed',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.maint!(endpoint)
@@ -36,6 +38,7 @@ export const operatorCases = {
   'maint-meanwhile': {
     title: 'maintenance that began after the drain is not ended by the restore',
     needs: (bed) => bed.operator.maint !== undefined,
+    skipped: 'needs operator.maint of the bed',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const before = await snapshotOne(adapter, target)

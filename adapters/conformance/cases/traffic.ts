@@ -52,6 +52,7 @@ export const trafficCases = {
   'others-undisturbed': {
     title: 'requests under way on other targets survive a drain and a restore',
     needs: (bed) => !bed.adapter().capabilities.disruptsOthers,
+    skipped: 'its changes cut others (capabilities.disruptsOthers)',
     async run(bed) {
       const adapter = bed.adapter()
       const held = await bed.traffic.hold()
@@ -68,6 +69,7 @@ export const trafficCases = {
   'keep-alive': {
     title: 'a client with a kept connection moves away',
     needs: (bed) => bed.traffic.keepAlive !== undefined,
+    skipped: 'needs traffic.keepAlive of the bed',
     async run(bed) {
       const client = await bed.traffic.keepAlive!()
       try {
@@ -88,6 +90,7 @@ export const trafficCases = {
   'restart-is-seen': {
     title: 'what a restart of the load balancer forgot shows in the state',
     needs: (bed) => bed.adapter().capabilities.volatileOnReload,
+    skipped: 'it forgets nothing (capabilities.volatileOnReload)',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       assertApplied(await drainOne(adapter, target))
@@ -102,6 +105,7 @@ export const trafficCases = {
   'restart-keeps': {
     title: 'a restart of the load balancer forgets nothing',
     needs: (bed) => !bed.adapter().capabilities.volatileOnReload,
+    skipped: 'it forgets what was set (capabilities.volatileOnReload)',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)
@@ -116,6 +120,7 @@ export const trafficCases = {
   'failing-health': {
     title: 'a restored target that fails its health checks is not routable and gets no request',
     needs: (bed) => bed.breakHealth !== undefined,
+    skipped: 'needs breakHealth of the bed',
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)
