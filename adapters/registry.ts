@@ -14,7 +14,7 @@ const loaders = new Map<string, () => Promise<AdapterDefinition>>([
 ])
 
 /** Each is a file of its name in `presets/`. */
-export const presetNames: readonly string[] = ['caddy', 'consul', 'consul-catalog', 'f5']
+export const presetNames: readonly string[] = ['caddy', 'consul', 'consul-catalog', 'eureka', 'f5']
 
 export const adapterNames: readonly string[] = [...loaders.keys(), ...presetNames]
 
