@@ -219,7 +219,8 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
         continue
       }
       const to = former ?? { state: 'draining', prior: null }
-      const isDone = former === undefined ? entry.state === 'draining' : isDeepStrictEqual(keptOf(entry), former)
+      const isDone =
+        isLoaded(entry) && (former === undefined ? entry.state === 'draining' : isDeepStrictEqual(keptOf(entry), former))
       if (isDone) results.set(target.id, { outcome: 'applied' })
       else if (entry.state === 'out') results.set(target.id, { outcome: 'failed', error: inMaintenance(entry) })
       else {
@@ -337,6 +338,10 @@ function watched(call: Call): { assertLive(): void; rethrow(): void } {
       if (halt !== undefined) throw halt.error
     },
   }
+}
+
+function isLoaded({ state, becomes = state }: Entry): boolean {
+  return state === becomes
 }
 
 function isIn({ state, weight }: Entry): boolean {

@@ -10,6 +10,11 @@ export interface Entry extends Address {
   scope?: string
   /** `draining`: what `drain` does. `out`: what an operator has done besides, and neither `drain` nor `restore` ends. */
   state: 'in' | 'draining' | 'out'
+  /**
+   * The state that is written, where the load balancer goes by another one until it has loaded that: no drain and no restore is done
+   * before. Default: the state.
+   */
+  becomes?: Entry['state']
   /** False where it is in rotation and gets no requests, by its health checks for instance. Default: true. */
   routable?: boolean
   /** 0 is out of rotation. */
@@ -58,6 +63,9 @@ export const entrySchema = z.strictObject({
   state: entryState.describe(
     'draining: what drain does. out: what an operator has done besides, and neither drain nor restore ends.',
   ),
+  becomes: entryState
+    .optional()
+    .describe('What is written and not in effect yet: the drain or restore is sent again. Default: the state.'),
   routable: z.boolean().optional().describe('false: in rotation, and without requests, by its health checks for instance.'),
   weight: z.number().min(0).optional().describe('0 is out of rotation.'),
   inFlight: z.int().min(0).nullable().optional().describe('Requests or connections under way; null or absent: not known.'),

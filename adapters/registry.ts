@@ -10,6 +10,7 @@ const loaders = new Map<string, () => Promise<AdapterDefinition>>([
   ['haproxy', async () => (await import('./haproxy/index.ts')).haproxy],
   ['exec', async () => (await import('./exec/index.ts')).exec as AdapterDefinition],
   ['http', async () => (await import('./http/index.ts')).http],
+  ['nginx', async () => (await import('./nginx/index.ts')).nginx],
   ['remote', async () => (await import('./remote/index.ts')).remote as AdapterDefinition],
 ])
 

@@ -1,0 +1,56 @@
+/** What runs on a host of nginx: POSIX `sh`, Linux with /proc, and flock. */
+import { quote, quoteAll } from '../host/quote.ts'
+
+/** Why a script has ended before its work was done. */
+export const STATUS = { noMaster: 40, noWorkers: 41, refused: 42, notReloaded: 43 } as const
+
+/**
+ * Sets `oldest` and `newest`: when the workers that take requests have started, in ticks since boot. Fails where there are none. An old
+ * worker goes on to take requests for some 100 ms after new ones are there, until its title says that it is shutting down.
+ */
+const findWorkers = (pidFile: string): string => `pid_file=${quote(pidFile)}
+[ -r "$pid_file" ] || exit ${STATUS.noMaster}
+find_workers() {
+  oldest= newest=
+  read -r master <"$pid_file" || return 1
+  for status in $(grep -ls "^PPid:[[:space:]]*$master\\$" /proc/[0-9]*/status); do
+    title=$(tr '\\0' ' ' 2>/dev/null <"\${status%/status}/cmdline") && stat=$(cat "\${status%/status}/stat" 2>/dev/null) || continue
+    case $title in
+      *': worker process is shutting down'*) continue ;;
+      *': worker process'*) ;;
+      *) continue ;;
+    esac
+    set -- \${stat##*) }
+    [ "\${oldest:-\${20}}" -lt "\${20}" ] || oldest=\${20}
+    [ "\${newest:-\${20}}" -gt "\${20}" ] || newest=\${20}
+  done
+  [ -n "$oldest" ]
+}`
+
+/** Prints the start of the oldest worker that takes requests, and that of the newest. */
+export function workersScript(pidFile: string): string {
+  return `${findWorkers(pidFile)}
+find_workers || exit ${STATUS.noWorkers}
+echo "$oldest $newest"`
+}
+
+export interface Load {
+  pidFile: string
+  test: readonly string[]
+  reload: readonly string[]
+  /** All workers that take requests are newer than this once the files are in effect. */
+  since: number
+}
+
+/**
+ * Tests the files, reloads, and waits until they are in effect. One at a time, by a lock of the pid file: workers that another reload
+ * has started from the files as they were before would be newer, too.
+ */
+export function loadScript({ pidFile, test, reload, since }: Load): string {
+  return `${findWorkers(pidFile)}
+exec 8<"$pid_file"
+until flock -n -x 8; do sleep 0.02; done
+words=$(${quoteAll(test)} 2>&1 8<&-) || { status=$?; printf '%s\\n' "$status $words"; exit ${STATUS.refused}; }
+${quoteAll(reload)} 8<&- || { echo "exit code $?"; exit ${STATUS.notReloaded}; }
+until find_workers && [ "$oldest" -gt ${since} ]; do sleep 0.01; done`
+}

@@ -1,0 +1,124 @@
+/** The `server` lines of one `upstream` block, in a file of which all else is left as it is. */
+import { parseAddress } from '../address.ts'
+import type { Address } from '../contract.ts'
+import { MARK, type Mark } from './mark.ts'
+import { lineOf, type Token, tokensOf } from './tokens.ts'
+
+export interface ServerLine {
+  at: Address
+  /** What follows the address: `weight=5`, `backup`, as they are written. */
+  words: Token[]
+  /** Ends with the address. */
+  addressTo: number
+  /** Ends with the `;`. */
+  to: number
+  /** More of the file follows on the same line. */
+  isFollowed: boolean
+  /** The comment of sluice that follows it. */
+  mark: Mark | undefined
+}
+
+/** What a person reads of a file that cannot be used; a second sentence has the way out. */
+export class UpstreamProblem extends Error {
+  override readonly name = 'UpstreamProblem'
+}
+
+const DEFAULT_PORT = 80
+
+export function serverLinesOf(text: string, upstream: string): ServerLine[] {
+  let tokens: Token[]
+  try {
+    tokens = tokensOf(text)
+  } catch (error) {
+    throw new UpstreamProblem((error as Error).message, { cause: error })
+  }
+  const blocks = upstreamBlocks(text, tokens)
+  const own = blocks.filter(({ name }) => name === upstream)
+  const [block, second] = own
+  if (block === undefined) {
+    const names = [...new Set(blocks.map(({ name }) => name))].join(', ')
+    throw new UpstreamProblem(`there is no upstream ${upstream}: ${names === '' ? 'it has none' : `it has ${names}`}`)
+  }
+  if (second !== undefined)
+    throw new UpstreamProblem(
+      `there are several upstream ${upstream}, in lines ${own.map(({ open }) => lineOf(text, tokens[open]!.from)).join(' and ')}: ` +
+        'move the one of the pods into a file of its own, and include that',
+    )
+  return serverStatements(tokens, block.open + 1, block.close).flatMap((statement) => serverLine(text, statement) ?? [])
+}
+
+interface Block {
+  name: string
+  /** Indexes of its braces. */
+  open: number
+  close: number
+}
+
+function upstreamBlocks(text: string, tokens: readonly Token[]): Block[] {
+  const blocks: Block[] = []
+  const open: { index: number; name: string | undefined }[] = []
+  let words: Token[] = []
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'word') words.push(token)
+    if (token.kind === '{') open.push({ index, name: words[0]?.text === 'upstream' ? words[1]?.text : undefined })
+    if (token.kind === '}') {
+      const block = open.pop()
+      if (block === undefined) throw new UpstreamProblem(`the } of line ${lineOf(text, token.from)} ends nothing`)
+      if (block.name !== undefined) blocks.push({ name: block.name, open: block.index, close: index })
+    }
+    if (token.kind !== 'word' && token.kind !== 'comment') words = []
+  }
+  const [unclosed] = open
+  if (unclosed !== undefined) throw new UpstreamProblem(`the { of line ${lineOf(text, tokens[unclosed.index]!.from)} has no end`)
+  return blocks
+}
+
+interface Statement {
+  words: Token[]
+  end: Token
+  next: Token | undefined
+}
+
+/** Those that are named `server`, and in no block within this one. */
+function serverStatements(tokens: readonly Token[], from: number, to: number): Statement[] {
+  const statements: Statement[] = []
+  let depth = 0
+  let words: Token[] = []
+  for (let index = from; index < to; index += 1) {
+    const token = tokens[index]!
+    if (token.kind === 'comment') continue
+    if (token.kind === 'word') {
+      words.push(token)
+      continue
+    }
+    if (token.kind === ';' && depth === 0 && words[0]?.text === 'server')
+      statements.push({ words, end: token, next: tokens[index + 1] })
+    if (token.kind === '{') depth += 1
+    if (token.kind === '}') depth -= 1
+    words = []
+  }
+  return statements
+}
+
+/** Undefined for a unix socket, and for an address that is no host and port: no pod has such a one. */
+function serverLine(text: string, { words: [, address, ...words], end, next }: Statement): ServerLine | undefined {
+  const at = address === undefined ? undefined : (parseAddress(address.text) ?? parseAddress(`${address.text}:${DEFAULT_PORT}`))
+  if (at === undefined || address!.text.startsWith('unix:')) return undefined
+  const isOnLine = next !== undefined && !text.slice(end.to, next.from).includes('\n')
+  const comment = isOnLine && next.kind === 'comment' ? MARK.exec(next.text) : null
+  return {
+    at,
+    words,
+    addressTo: address!.to,
+    to: end.to,
+    isFollowed: isOnLine && next.kind !== 'comment',
+    mark:
+      comment === null || next === undefined
+        ? undefined
+        : { ...markOf(comment), from: next.from, to: next.from + comment[0].length },
+  }
+}
+
+function markOf([, since, split]: RegExpExecArray): Pick<Mark, 'since' | 'isSplit'> {
+  return { since: since === undefined ? undefined : Number(since), isSplit: split !== undefined }
+}
