@@ -74,8 +74,11 @@ function main(): void {
   const { values } = parseArgs({ options: { only: { type: 'string' } } })
   const all = globSync('adapters/**/*conformance.test.ts', { cwd: root })
   const files = all.filter((file) => values.only === undefined || isAbout(file, values.only))
-  if (files.length === 0)
-    throw new Error(`--only ${values.only}: there is no such adapter; there are: ${all.map(nameOf).join(', ')}`)
+  if (files.length === 0) {
+    console.error(`--only ${values.only}: there is no such adapter; there are: ${all.map(nameOf).toSorted().join(', ')}`)
+    process.exitCode = 2
+    return
+  }
   const folder = mkdtempSync(join(tmpdir(), 'sluice-conformance-'))
   try {
     const report = join(folder, 'report.json')

@@ -65,7 +65,7 @@ export function createCommands(options: CommandsOptions): Commands {
       const { name } = balancer
       const wire = createWire({ scheduler, random: stream.fork(name), host, faults, balancer: name, tell })
       const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
-      return { name, adapterName: 'simulated', adapter, port: PORT }
+      return { name, adapterName: 'simulated', adapter, port: PORT, drainTurn: world.turnOf(name) }
     })
   }
 

@@ -18,6 +18,10 @@ test.each([
       settings: { ...twoPods.settings, maxUnavailable: { count: 2 } },
     }),
   },
+  {
+    name: 'a pod behind two load balancers, one after the other',
+    scene: plainScene({ balancers: [plainBalancer({ turn: 1 }), plainBalancer({ name: 'inner' })] }),
+  },
 ])('killed at every delivery: $name', async ({ scene }) => {
   const {
     deliveries: [count],

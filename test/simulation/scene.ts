@@ -92,6 +92,8 @@ export interface BalancerScene {
   batch: number
   /** Sometimes only a part of a batch is done. */
   partial: boolean
+  /** In which turn it is drained; the first one, unless told. No seed draws it. */
+  turn?: number
 }
 
 /** Everything that a seed decides before it begins. Plain data, printed with a replay. */

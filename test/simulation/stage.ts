@@ -125,7 +125,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
             tell,
           })
           const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
-          return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT }
+          return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT, drainTurn: world.turnOf(balancer.name) }
         }),
         onEvent: (event) => void events.push(event),
         onEnd(one) {

@@ -29,6 +29,8 @@ export interface World {
   server: ApiServer
   cluster: SimulatedCluster
   balancers: Map<string, LoadBalancer>
+  /** As `drain.order` of a config says it. */
+  turnOf(balancer: string): number
   /** What a webhook does until then. */
   admission: { refuseUntil(at: number): void; rewriteUntil(at: number): void }
   /** A request of a process. */
@@ -114,6 +116,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     server,
     cluster,
     balancers,
+    turnOf: (balancer) => scene.balancers.find(({ name }) => name === balancer)?.turn ?? 0,
     admission: { refuseUntil: (at) => void (refuseUntil = at), rewriteUntil: (at) => void (rewriteUntil = at) },
     arrive(request, by, leftAt) {
       sent = { leftAt }
