@@ -5,6 +5,7 @@ import { AdapterError, type AdapterErrorKind, type EffectResult } from '../contr
 import type { ChangeCall, Entry, Former, ListCall } from '../define-adapter.ts'
 import { createFileDocument } from '../document/file-document.ts'
 import { createHost, type ScriptCall } from '../host/host.ts'
+import type { BootTime } from './mark.ts'
 import type { NginxOptions } from './options.ts'
 import { loadScript, STATUS, workersScript } from './scripts.ts'
 import { applyEdits, drainEdits, type Edit, parsePrior, restoreEdits, type Server, serverOf, settleEdits } from './server.ts'
@@ -25,10 +26,10 @@ export interface InstanceOptions {
   options: NginxOptions
 }
 
-/** When those have started that take requests, in ticks since boot. */
+/** When those have started that take requests. */
 interface Workers {
-  oldest: number
-  newest: number
+  oldest: BootTime
+  newest: BootTime
 }
 
 interface Loaded {
@@ -58,7 +59,8 @@ export function createInstance({ component, host, options }: InstanceOptions): I
   async function readWorkers(call: ScriptCall): Promise<Workers> {
     const { status, output } = await shell.run(workersScript(pidFile), call)
     if (status === 0) {
-      const [oldest, newest] = output.toString().split(' ').map(Number)
+      const [boot = '', ...ticks] = output.toString().split(' ')
+      const [oldest, newest] = ticks.map((text): BootTime => ({ boot, ticks: Number(text) }))
       return { oldest: oldest!, newest: newest! }
     }
     throw noWorkers(status, output)
@@ -78,7 +80,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     return { text, version, workers, servers: serversIn(text, workers.oldest) }
   }
 
-  function serversIn(text: string, oldestWorker: number): Map<string, Server> {
+  function serversIn(text: string, oldestWorker: BootTime): Map<string, Server> {
     try {
       return named(serverLinesOf(text, upstream).map((line) => serverOf(line, oldestWorker)))
     } catch (error) {
@@ -103,7 +105,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
 
   /** One write and one reload for all that can be changed; a restored line loses its mark once it is in effect. */
   async function change(
-    wanted: readonly { name: string; editsOf(server: Server, since: number): Change }[],
+    wanted: readonly { name: string; editsOf(server: Server, since: BootTime): Change }[],
     call: ChangeCall,
   ): Promise<Map<string, EffectResult>> {
     const endsAt = performance.now() + call.deadlineMs
@@ -128,7 +130,11 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     return results
   }
 
-  async function load(since: number, putBack: (() => Promise<unknown>) | undefined, call: ScriptCall): Promise<void> {
+  async function load(
+    { ticks: since }: BootTime,
+    putBack: (() => Promise<unknown>) | undefined,
+    call: ScriptCall,
+  ): Promise<void> {
     const { status, output } = await shell.run(loadScript({ pidFile, test, reload, since }), call, { hasEffect: true })
     if (status === 0) return
     if (status === STATUS.refused) throw await refused(output, putBack)
@@ -160,7 +166,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     if (settled !== text) await document.write(settled, version, call)
   }
 
-  function restoreOf(server: Server, { state, prior }: Former, since: number): Change {
+  function restoreOf(server: Server, { state, prior }: Former, since: BootTime): Change {
     const words = parsePrior(prior)
     if (words === undefined) return failed('fatal', `the prior state of ${formatAddress(server.at)} is none of nginx`)
     const isHome = server.becomes === state && isDeepStrictEqual(server.prior, words)
@@ -184,7 +190,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     },
 
     drain(names, call) {
-      const editsOf = (server: Server, since: number): Change =>
+      const editsOf = (server: Server, since: BootTime): Change =>
         server.state === 'out' ? maintained(server) : drainEdits(server, word, since)
       return change(
         names.map((name) => ({ name, editsOf })),

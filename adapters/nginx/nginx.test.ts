@@ -1,5 +1,5 @@
 /** On the real nginx: what the kit does not ask for. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
@@ -17,6 +17,7 @@ const run = promisify(execFile)
 
 /** Many reloads, beside all else that tests do. */
 const LONG = { timeout: 120_000 }
+const POLL = { timeout: 20_000, interval: 20 }
 
 const cleanUps: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -123,7 +124,7 @@ await describeOnEachNginx((program) => {
       const targets = await targetsOf(adapter, servers.slice(100, 150))
       expect(await drain(adapter, targets)).toEqual(targets.map(() => APPLIED))
       expect(readFileSync(counted, 'utf8')).toBe('reload\n')
-      const drained = process.upstream().match(/127\.0\.0\.2:\d+ down; # sluice \d+\n/g)
+      const drained = process.upstream().match(/127\.0\.0\.2:\d+ down; # sluice [0-9a-f]{8}\.\d+\n/g)
       expect(drained?.map((line) => Number(/:(\d+)/.exec(line)![1]))).toEqual(servers.slice(100, 150).map(({ port }) => port))
     })
 
@@ -218,6 +219,46 @@ await describeOnEachNginx((program) => {
     await Promise.all(turns)
     expect(process.upstream()).toBe(before)
   })
+
+  test(
+    'a process that is killed at any moment leaves what reads as it is, and what the next one brings to its end',
+    LONG,
+    async () => {
+      const { process, pods } = await startWithPods(program)
+      const traffic = createTraffic({ socketPath: process.front }, pods)
+      const before = process.upstream()
+      const options = optionsFor(process)
+      const adapter = create(options)
+      const endpoint = pods.endpoints[0]!
+      const [target] = await targetsOf(adapter, [endpoint])
+      const prior = await priorOf(adapter, target!)
+      const reached = async (): Promise<boolean> => {
+        const uids: string[] = []
+        for (let sent = 0; sent < 12; sent += 1) uids.push(await traffic.request())
+        return uids.includes(endpoint.uid)
+      }
+      const left: string[] = []
+      for (let turn = 0; turn < 10; turn += 1) {
+        const args = [join(import.meta.dirname, 'testing/turns.ts'), JSON.stringify(options), JSON.stringify(endpoint), '1000']
+        const killed = spawn(globalThis.process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+        await once(killed.stdout, 'data')
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 700))
+        killed.kill('SIGKILL')
+        await once(killed, 'exit')
+        // A script that it has started goes on for a moment.
+        await expect
+          .poll(async () => (await observe(adapter, target!)).admin === ((await reached()) ? 'in' : 'draining'), POLL)
+          .toBe(true)
+        left.push((await observe(adapter, target!)).detail!.replace(/^\S+ /, ''))
+        await expect.poll(() => drain(adapter, [target!]).catch(() => undefined), POLL).toEqual([APPLIED])
+        expect(await reached()).toBe(false)
+        await expect.poll(() => restore(adapter, target!, prior).catch(() => undefined), POLL).toEqual(APPLIED)
+        expect(await reached()).toBe(true)
+        expect(process.upstream()).toBe(before)
+      }
+      expect(left.every((detail) => /^(in|down)(, not loaded yet)?$/.test(detail))).toBe(true)
+    },
+  )
 
   test('WebSockets live through ten reloads, those of the drained pod too', LONG, async () => {
     const pods = await startUpgradingPods(3)

@@ -27,18 +27,19 @@ find_workers() {
   [ -n "$oldest" ]
 }`
 
-/** Prints the start of the oldest worker that takes requests, and that of the newest. */
+/** Prints what this boot is known by, and the starts of the oldest and of the newest worker that takes requests. */
 export function workersScript(pidFile: string): string {
   return `${findWorkers(pidFile)}
 find_workers || exit ${STATUS.noWorkers}
-echo "$oldest $newest"`
+read -r boot </proc/sys/kernel/random/boot_id || exit 1
+echo "${'$'}{boot%%-*} $oldest $newest"`
 }
 
 export interface Load {
   pidFile: string
   test: readonly string[]
   reload: readonly string[]
-  /** All workers that take requests are newer than this once the files are in effect. */
+  /** In ticks since boot: all workers that take requests are newer than this once the files are in effect. */
   since: number
 }
 

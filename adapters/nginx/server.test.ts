@@ -17,14 +17,18 @@ upstream web {
     ;
   server unix:/run/app.sock; server Web-9.example:80 resolve;
   server 10.0.0.6:8080 down;
-  server 10.0.0.7:8080 down; # sluice 100
-  server 10.0.0.8:8080; # sluice 100
+  server 10.0.0.7:8080 down; # sluice ab12cd34.100
+  server 10.0.0.8:8080; # sluice ab12cd34.100
   keepalive 16 ; server 10.0.0.9:8080; }
 server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
 `
 
-function read(text: string, oldestWorker = 200): Map<string, Server> {
-  return new Map(serverLinesOf(text, 'web').map((line) => [formatAddress(line.at), serverOf(line, oldestWorker)]))
+const BOOT = 'ab12cd34'
+
+function read(text: string, oldestWorker = 200, boot = BOOT): Map<string, Server> {
+  return new Map(
+    serverLinesOf(text, 'web').map((line) => [formatAddress(line.at), serverOf(line, { boot, ticks: oldestWorker })]),
+  )
 }
 
 describe('what is read', () => {
@@ -52,20 +56,31 @@ describe('what is read', () => {
     expect([statesOf('10.0.0.7:8080'), statesOf('10.0.0.8:8080')]).toEqual([down, up])
   })
 
+  test('a mark of another boot: a drain may be in effect or not, and a restore is', () => {
+    const servers = read(FILE, 1_000, '00ff00ff')
+    const statesOf = (name: string) => [servers.get(name)!.state, servers.get(name)!.becomes]
+    expect([statesOf('10.0.0.7:8080'), statesOf('10.0.0.8:8080')]).toEqual([
+      ['in', 'draining'],
+      ['in', 'in'],
+    ])
+    const edits = drainEdits(servers.get('10.0.0.7:8080')!, 'down', { boot: '00ff00ff', ticks: 5 })
+    expect(applyEdits(FILE, edits)).toBe(FILE.replace('down; # sluice ab12cd34.100', 'down; # sluice 00ff00ff.5'))
+  })
+
   test.each([
     ['down;', 'out'],
     ['drain;', 'out'],
     ['weight=2 down; # rack 3', 'out'],
-    ['down; # sluice 5', 'draining'],
-    ['drain; # sluice 5', 'draining'],
+    ['down; # sluice ab12cd34.5', 'draining'],
+    ['drain; # sluice ab12cd34.5', 'draining'],
     ['down; # sluice', 'draining'],
-    ['down; # sluice 5 # rack 3', 'draining'],
-    ['down down; # sluice 5', 'out'],
+    ['down; # sluice ab12cd34.5 # rack 3', 'draining'],
+    ['down down; # sluice ab12cd34.5', 'out'],
     ['down; # sluice is not to touch this', 'out'],
     ['down; # sluiced by hand', 'out'],
-    ['down; # sluice 5by hand', 'out'],
-    ['down;\n# sluice 5', 'out'],
-    ['; # sluice 5', 'in'],
+    ['down; # sluice ab12cd34.5by hand', 'out'],
+    ['down;\n# sluice ab12cd34.5', 'out'],
+    ['; # sluice ab12cd34.5', 'in'],
   ])('%s is %s', (words, state) => {
     expect(read(`upstream web { server 10.0.0.1:8080 ${words}\n}`).get('10.0.0.1:8080')?.state).toBe(state)
   })
@@ -88,7 +103,7 @@ describe('what is written', () => {
     const servers = read(text)
     return applyEdits(
       text,
-      names.flatMap((name) => drainEdits(servers.get(name)!, word, since)),
+      names.flatMap((name) => drainEdits(servers.get(name)!, word, { boot: BOOT, ticks: since })),
     )
   }
   /** As `restore` does: the words as they were in `before`, and once that is loaded, no mark. */
@@ -96,7 +111,7 @@ describe('what is written', () => {
     const [servers, formers] = [read(text, 400), read(before)]
     const loading = applyEdits(
       text,
-      names.flatMap((name) => restoreEdits(servers.get(name)!, formers.get(name)!, 'down', 500)),
+      names.flatMap((name) => restoreEdits(servers.get(name)!, formers.get(name)!, 'down', { boot: BOOT, ticks: 500 })),
     )
     return { loading, loaded: applyEdits(loading, [...read(loading, 600).values()].flatMap(settleEdits)) }
   }
@@ -109,19 +124,19 @@ upstream api { server 10.0.0.1:8080; }
 map $x $y { default "a;{b}"; '#' c\\;d; }
 upstream web {
   least_conn; # server 10.9.9.9:2;
-  server 10.0.0.1:8080 weight=5 max_fails=3 down; # sluice 300
-  server 10.0.0.2:8080 down; # sluice 300, line goes on
-server 10.0.0.3 down; # sluice 300, line goes on
- server "[fd00::5]:8080" backup down ; # sluice 300  # rack 3
+  server 10.0.0.1:8080 weight=5 max_fails=3 down; # sluice ab12cd34.300
+  server 10.0.0.2:8080 down; # sluice ab12cd34.300, line goes on
+server 10.0.0.3 down; # sluice ab12cd34.300, line goes on
+ server "[fd00::5]:8080" backup down ; # sluice ab12cd34.300  # rack 3
   server  10.0.0.4:8080
     # of the old rack
     slow_start=30s down
-    ; # sluice 300
-  server unix:/run/app.sock; server Web-9.example:80 resolve down; # sluice 300
+    ; # sluice ab12cd34.300
+  server unix:/run/app.sock; server Web-9.example:80 resolve down; # sluice ab12cd34.300
   server 10.0.0.6:8080 down;
-  server 10.0.0.7:8080 down; # sluice 100
-  server 10.0.0.8:8080 down; # sluice 300
-  keepalive 16 ; server 10.0.0.9:8080 down; # sluice 300, line goes on
+  server 10.0.0.7:8080 down; # sluice ab12cd34.100
+  server 10.0.0.8:8080 down; # sluice ab12cd34.300
+  keepalive 16 ; server 10.0.0.9:8080 down; # sluice ab12cd34.300, line goes on
  }
 server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
 `)
@@ -129,7 +144,7 @@ server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
   })
 
   test('a restore brings back every byte, once it is loaded', () => {
-    const clean = FILE.replace('server 10.0.0.8:8080; # sluice 100', 'server 10.0.0.8:8080;')
+    const clean = FILE.replace('server 10.0.0.8:8080; # sluice ab12cd34.100', 'server 10.0.0.8:8080;')
     const { loading, loaded } = restore(drain(clean, NAMES), clean, NAMES)
     expect(loaded).toBe(clean)
     expect(
@@ -140,14 +155,16 @@ server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
   test('one server, and no other', () => {
     const drained = drain(FILE, ['10.0.0.3:80'], 'drain')
     expect(drained).toContain(
-      'server 10.0.0.2:8080;server 10.0.0.3 drain; # sluice 300, line goes on\n server "[fd00::5]:8080" backup ;  # rack 3\n',
+      'server 10.0.0.2:8080;server 10.0.0.3 drain; # sluice ab12cd34.300, line goes on\n server "[fd00::5]:8080" backup ;  # rack 3\n',
     )
-    expect(restore(drained, FILE, ['10.0.0.3:80']).loaded).toBe(FILE.replace(' # sluice 100\n  keepalive', '\n  keepalive'))
+    expect(restore(drained, FILE, ['10.0.0.3:80']).loaded).toBe(
+      FILE.replace(' # sluice ab12cd34.100\n  keepalive', '\n  keepalive'),
+    )
   })
 
   test('words that were changed meanwhile are put back as they were', () => {
     const before = 'upstream web { server 10.0.0.1:80 weight=5 max_fails=3;\n}'
-    const changed = 'upstream web { server 10.0.0.1:80  weight=9 down ; # sluice 100\n}'
+    const changed = 'upstream web { server 10.0.0.1:80  weight=9 down ; # sluice ab12cd34.100\n}'
     expect(restore(changed, before, ['10.0.0.1:80']).loaded).toBe('upstream web { server 10.0.0.1:80 weight=5 max_fails=3 ;\n}')
     expect(restore(before, 'upstream web { server 10.0.0.1:80 down;\n}', ['10.0.0.1:80']).loading).toBe(
       'upstream web { server 10.0.0.1:80 down;\n}',
@@ -155,9 +172,9 @@ server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
   })
 
   test('a drain of before is put back as a drain', () => {
-    const before = 'upstream web { server 10.0.0.1:80 down; # sluice 100\n}'
+    const before = 'upstream web { server 10.0.0.1:80 down; # sluice ab12cd34.100\n}'
     expect(restore('upstream web { server 10.0.0.1:80;\n}', before, ['10.0.0.1:80']).loading).toBe(
-      'upstream web { server 10.0.0.1:80 down; # sluice 500\n}',
+      'upstream web { server 10.0.0.1:80 down; # sluice ab12cd34.500\n}',
     )
   })
 
@@ -165,8 +182,10 @@ server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
     const before = 'upstream web { server 10.0.0.1:80 backup;\n}'
     const drained = drain(before, ['10.0.0.1:80'])
     const { loading } = restore(drained, before, ['10.0.0.1:80'])
-    expect(loading).toBe('upstream web { server 10.0.0.1:80 backup; # sluice 500\n}')
-    expect(drain(loading, ['10.0.0.1:80'], 'down', 700)).toBe('upstream web { server 10.0.0.1:80 backup down; # sluice 700\n}')
+    expect(loading).toBe('upstream web { server 10.0.0.1:80 backup; # sluice ab12cd34.500\n}')
+    expect(drain(loading, ['10.0.0.1:80'], 'down', 700)).toBe(
+      'upstream web { server 10.0.0.1:80 backup down; # sluice ab12cd34.700\n}',
+    )
   })
 
   test('whatever the lines look like, drain and restore leave the bytes as they were', () => {

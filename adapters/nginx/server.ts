@@ -1,7 +1,7 @@
 /** What a `server` line says, and the edits that change it. */
 import type { Address, Json } from '../contract.ts'
 import type { Entry } from '../define-adapter.ts'
-import { formatMark } from './mark.ts'
+import { type BootTime, formatMark, type Mark } from './mark.ts'
 import type { ServerLine } from './upstream.ts'
 
 export type OutWord = 'down' | 'drain'
@@ -31,14 +31,14 @@ export function isOutWord(word: string): word is OutWord {
 }
 
 /**
- * A word that takes a server out is an operator's, unless the line has the mark and one such word. `oldestWorker`: the start of the
- * oldest worker that takes requests.
+ * A word that takes a server out is an operator's, unless the line has the mark and one such word. `oldestWorker`: when the oldest worker
+ * that takes requests has started.
  */
-export function serverOf(line: ServerLine, oldestWorker: number): Server {
+export function serverOf(line: ServerLine, oldestWorker: BootTime): Server {
   const words = line.words.map(({ text }) => text)
   const out = words.filter(isOutWord).length
-  const isLoaded = line.mark?.since === undefined || oldestWorker > line.mark.since
   const becomes: State = out === 0 ? 'in' : line.mark !== undefined && out === 1 ? 'draining' : 'out'
+  const isLoaded = line.mark === undefined || hasLoaded(oldestWorker, line.mark, becomes)
   const former: State = becomes === 'in' ? 'draining' : 'in'
   const prior = becomes === 'draining' ? words.filter((word) => !isOutWord(word)) : words
   const weight = words.map((word) => /^weight=(\d+)$/.exec(word)?.[1]).find((given) => given !== undefined)
@@ -52,13 +52,22 @@ export function serverOf(line: ServerLine, oldestWorker: number): Server {
   }
 }
 
-/** What takes it out, as of now; nothing where it is written already. */
-export function drainEdits({ line, becomes, prior }: Server, word: OutWord, since: number): Edit[] {
-  if (becomes === 'draining') return []
+/**
+ * A mark of another boot is of this host before it was started anew, or of a host from which the file was copied: nobody knows whether
+ * a drain is in effect.
+ */
+function hasLoaded(oldestWorker: BootTime, { since }: Mark, becomes: State): boolean {
+  if (since === undefined) return true
+  return since.boot === oldestWorker.boot ? oldestWorker.ticks > since.ticks : becomes !== 'draining'
+}
+
+/** What takes it out, as of now; nothing where it is out. */
+export function drainEdits({ line, state, becomes, prior }: Server, word: OutWord, since: BootTime): Edit[] {
+  if (state === 'draining' && becomes === 'draining') return []
   return outEdits(line, prior, word, since)
 }
 
-function outEdits(line: ServerLine, prior: readonly string[], word: OutWord, since: number): Edit[] {
+function outEdits(line: ServerLine, prior: readonly string[], word: OutWord, since: BootTime): Edit[] {
   const { mark } = line
   const split = mark?.isSplit ?? line.isFollowed
   return [
@@ -68,16 +77,16 @@ function outEdits(line: ServerLine, prior: readonly string[], word: OutWord, sin
   ]
 }
 
-/** What puts it back as it was; nothing where it is written already. The mark stays until nginx has loaded the line. */
+/** What puts it back as it was; nothing where it is so. The mark stays until nginx has loaded the line. */
 export function restoreEdits(
   server: Server,
   former: { state: State; prior: readonly string[] },
   word: OutWord,
-  since: number,
+  since: BootTime,
 ): Edit[] {
-  const { line, becomes, prior } = server
+  const { line, state, becomes, prior } = server
   const isSame = prior.length === former.prior.length && prior.every((one, index) => one === former.prior[index])
-  if (becomes === former.state && isSame) return []
+  if (state === former.state && becomes === former.state && isSame) return []
   if (former.state === 'draining') return outEdits(line, former.prior, word, since)
   const split = line.mark?.isSplit ?? line.isFollowed
   const mark = { from: line.to, to: line.to, text: formatMark(since, split) }

@@ -119,6 +119,6 @@ function serverLine(text: string, { words: [, address, ...words], end, next }: S
   }
 }
 
-function markOf([, since, split]: RegExpExecArray): Pick<Mark, 'since' | 'isSplit'> {
-  return { since: since === undefined ? undefined : Number(since), isSplit: split !== undefined }
+function markOf([, boot, ticks, split]: RegExpExecArray): Pick<Mark, 'since' | 'isSplit'> {
+  return { since: boot === undefined ? undefined : { boot, ticks: Number(ticks) }, isSplit: split !== undefined }
 }

@@ -39,6 +39,7 @@ const [found] = await adapter.resolve([JSON.parse(endpoint) as Endpoint], {
 })
 if (!found?.found) throw new Error(found?.reason)
 const [target] = found.targets
+process.stdout.write('begun\n')
 let conflicts = 0
 for (let turn = 0; turn < Number(turns); turn += 1) {
   const { prior } = (await adapter.snapshot([target!], callOf(target!))).get(target!.id)!
@@ -48,4 +49,4 @@ for (let turn = 0; turn < Number(turns); turn += 1) {
   await expectAdmin(adapter, target!, 'in')
 }
 await adapter.close()
-process.stdout.write(`${conflicts}\n`)
+process.stdout.write(`conflicts: ${conflicts}\n`)
