@@ -32,7 +32,7 @@ describe('before anything was touched', () => {
       'no such workload',
       new WorkloadError('not-found', { code: 'no-such-workload', workload: 'statefulset/web', namespace: 'shop' }),
       3,
-      'error: there is no statefulset/web in namespace shop; check the name, and the namespace (-n)',
+      'error: there is no statefulset/web in namespace shop; check the name, and the namespace',
     ],
     ['no load balancer', new AdapterError('edge', 'fatal', 'no such backend'), 3, 'error: edge: no such backend'],
     [

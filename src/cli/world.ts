@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Cluster } from '../library/connect.ts'
-import { loadConfig } from '../library/config.ts'
+import { loadConfig } from '../config/load-config.ts'
 import { createSluice, type Sluice, type SluiceOptions } from '../library/create-sluice.ts'
 import { processIdentity } from '../library/process-identity.ts'
 import { orderGiver } from './actions/order-giver.ts'

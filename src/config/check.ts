@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { looksSecret } from './looks-secret.ts'
 import { nearest } from './nearest.ts'
-import { show } from './show.ts'
+import { FILE, isPromise, PROGRAM, type Wording } from './wording.ts'
 
 /** What is wrong with one field. */
 export interface Finding {
@@ -22,6 +22,8 @@ export interface CheckOptions {
   prefix?: readonly PropertyKey[]
   /** What to say of an unknown key at `path` that resembles no known one. */
   hintForUnknownKey?: (key: string, path: readonly PropertyKey[]) => string | undefined
+  /** How values are spoken of. Default: as in a file. */
+  wording?: Wording
 }
 
 /** Stands for "the schema has no message of its own here", since zod's texts do not name the value. */
@@ -42,7 +44,8 @@ export function check<T>(schema: z.ZodType<T>, input: unknown, options: CheckOpt
   })
   if (parsed.success) return { ok: true, value: parsed.data }
   const prefix = [...(options.prefix ?? [])]
-  const context = { input, prefix, knownKeys, hintForUnknownKey: options.hintForUnknownKey ?? (() => undefined) }
+  const { hintForUnknownKey = () => undefined, wording = FILE } = options
+  const context = { input, prefix, knownKeys, hintForUnknownKey, wording }
   return { ok: false, findings: withoutEchoes(parsed.error.issues.flatMap((issue) => findingsOf(issue, [], context))) }
 }
 
@@ -59,6 +62,7 @@ interface Context {
   prefix: PropertyKey[]
   knownKeys: WeakMap<object, Set<string>>
   hintForUnknownKey: (key: string, path: readonly PropertyKey[]) => string | undefined
+  wording: Wording
 }
 
 function rememberKnownKeys(knownKeys: WeakMap<object, Set<string>>, { input, inst }: { input?: unknown; inst?: unknown }): void {
@@ -90,22 +94,23 @@ function findingsOf(issue: Issue, parentPath: readonly PropertyKey[], context: C
     const [closest] = issue.errors.toSorted((a, b) => a.length - b.length)
     if (closest !== undefined && closest.length > 0) return closest.flatMap((nested) => findingsOf(nested, inner, context))
   }
-  return [describe(issue, path, value)]
+  return [describe(issue, path, value, context.wording)]
 }
 
 function finding(path: PropertyKey[], message: string, hint?: string, at: Finding['at'] = 'value'): Finding {
   return { path, at, message, ...(hint === undefined ? {} : { hint }) }
 }
 
-function describe(issue: Issue, path: PropertyKey[], value: unknown): Finding {
-  if (value === undefined) return finding(path, MISSING, hintForMissing(issue, path))
-  const shown = looksSecret(path) ? 'the value' : show(value)
+function describe(issue: Issue, path: PropertyKey[], value: unknown, wording: Wording): Finding {
+  if (value === undefined) return finding(path, MISSING, hintForMissing(issue, path, wording))
+  if (wording === PROGRAM && isPromise(value)) return finding(path, 'is a Promise', 'await it')
+  const shown = looksSecret(path) ? 'the value' : wording.show(value)
   switch (issue.code) {
     case 'invalid_type':
       return finding(
         path,
-        value === null ? 'is empty' : `${shown} is not ${typeName(issue.expected)}`,
-        hintForType(issue.expected, value),
+        value === null ? wording.isNull : `${shown} is not ${typeName(issue.expected, wording)}`,
+        hintForType(issue.expected, value, shown, wording),
       )
     case 'invalid_value': {
       const values = issue.values.map(String)
@@ -137,34 +142,25 @@ function describe(issue: Issue, path: PropertyKey[], value: unknown): Finding {
   }
 }
 
-function hintForMissing(issue: Issue, path: readonly PropertyKey[]): string | undefined {
-  const key = String(path.at(-1))
-  if (issue.code === 'invalid_value' && issue.values.length === 1) return `write ${key}: ${String(issue.values[0])}`
+function hintForMissing(issue: Issue, path: readonly PropertyKey[], wording: Wording): string | undefined {
+  const key = String(path.at(-1) ?? '')
+  if (issue.code === 'invalid_value' && issue.values.length === 1) return wording.forMissing(key, String(issue.values[0]))
   if (issue.code === 'invalid_value') return `write ${issue.values.map(String).join(' or ')}`
-  if (issue.code === 'invalid_type') return `write ${key}: with ${typeName(issue.expected)}`
+  if (issue.code === 'invalid_type') return wording.forMissing(key, `with ${typeName(issue.expected, wording)}`)
   return undefined
 }
 
-const TYPE_NAMES: Record<string, string> = {
-  string: 'text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a mapping (key: value)',
-  record: 'a mapping (key: value)',
+function typeName(expected: string, { types }: Wording): string {
+  return types[expected] ?? `a ${expected}`
 }
 
-function typeName(expected: string): string {
-  return TYPE_NAMES[expected] ?? `a ${expected}`
-}
-
-function hintForType(expected: string, value: unknown): string | undefined {
-  if (value === null) return `remove the key, or give it ${typeName(expected)}`
-  if (expected === 'object' || expected === 'record') return 'write its keys in its place, each as key: value'
-  if (expected === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return 'put it in quotes'
+function hintForType(expected: string, value: unknown, shown: string, wording: Wording): string | undefined {
+  if (value === null) return wording.forNull(typeName(expected, wording))
+  if (expected === 'object' || expected === 'record') return wording.forObject
+  if (expected === 'array' && typeof value !== 'object') return wording.forArray(shown)
+  if (expected === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return wording.forText
   if (expected !== 'string' && typeof value === 'string' && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)) {
-    return 'write it without quotes'
+    return wording.forBare
   }
   return undefined
 }

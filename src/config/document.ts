@@ -76,7 +76,7 @@ export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NE
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
   }
   if (second !== undefined) {
-    const hint = 'keep one document a file, and choose with --config'
+    const hint = 'keep one document a file'
     fail({ path: '', message: 'a second YAML document begins here', hint, ...positionAt(second.range[0]) })
   }
 

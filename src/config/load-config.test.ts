@@ -179,13 +179,13 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       'a settle time that no drain survives',
       `${VALID}drain: {deadline: 10s, settle: 10s}\n`,
       'sluice.yaml:5:32: drain.settle: a settle time of 10s is not shorter than the drain deadline, 10s\n' +
-        '    every drain would miss its deadline: make drain.deadline longer or drain.settle shorter',
+        '    every drain would miss its deadline: make the drain deadline longer or the settle time shorter',
     ],
     [
       'a readyFor that no pod reaches',
       `${VALID}rollout: {readyFor: 11m}\n`,
       'sluice.yaml:5:21: rollout.readyFor: being ready for 11m is not shorter than the ready deadline, 10m\n' +
-        '    no pod could be ready for that long in time: make deadlines.ready longer or rollout.readyFor shorter',
+        '    no pod could be ready for that long in time: make the ready deadline longer or the time of being ready shorter',
     ],
     [
       'a window without an end',
@@ -385,7 +385,7 @@ describe('a file that is no config', () => {
     [
       'two documents',
       `${VALID}---\n${VALID}`,
-      'sluice.yaml:5:1: a second YAML document begins here\n    keep one document a file, and choose with --config',
+      'sluice.yaml:5:1: a second YAML document begins here\n    keep one document a file',
     ],
     ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: "kind" stands here a second time\n    remove one of the two`],
     [

@@ -13,6 +13,7 @@ import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
 import { isPlugin, loadPlugin } from '../../adapters/plugins/load-plugin.ts'
 import { settingsProblems } from './settings.ts'
+import { FILE, PROGRAM, type Wording } from './wording.ts'
 
 type ConfigFile = z.output<typeof configSchema>
 
@@ -32,11 +33,18 @@ const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
 
 const BUILT_IN: AdapterSource = { adapterNames, loadAdapter }
 
-/** Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. */
-export async function loadConfig(file: string, adapters: AdapterSource = BUILT_IN): Promise<Config> {
-  const document = parseDocument(file, await readConfigFile(file))
+/**
+ * Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. `choice` says how
+ * another file is named.
+ */
+export async function loadConfig(
+  file: string,
+  adapters: AdapterSource = BUILT_IN,
+  { choice }: { choice?: string } = {},
+): Promise<Config> {
+  const document = parseDocument(file, await readConfigFile(file, choice === undefined ? {} : { choice }))
   const folder = dirname(resolve(file))
-  const checked = await checkDocument(document.value, adapters, folder)
+  const checked = await checkDocument(document.value, adapters, folder, FILE)
   if (checked.ok) return { file, folder, ...checked.value }
   throw new ConfigError(
     file,
@@ -50,7 +58,7 @@ export const NO_FILE = 'config'
 /** The same for what such a file holds, as a value. */
 export async function configOf(value: unknown, adapters: AdapterSource = BUILT_IN): Promise<Config> {
   const folder = process.cwd()
-  const checked = await checkDocument(value, adapters, folder)
+  const checked = await checkDocument(value, adapters, folder, PROGRAM)
   if (checked.ok) return { file: NO_FILE, folder, ...checked.value }
   throw new ConfigError(
     NO_FILE,
@@ -68,11 +76,12 @@ async function checkDocument(
   value: unknown,
   adapters: AdapterSource,
   folder: string,
+  wording: Wording,
 ): Promise<Checked<Omit<Config, 'file' | 'folder'>>> {
-  const shape = check(configSchema, value, { hintForUnknownKey })
+  const shape = check(configSchema, value, { hintForUnknownKey, wording })
   const findings = shape.ok ? [] : shape.findings
   // What is right by itself is checked further, even where another part of the file is wrong.
-  const loadBalancers = await checkLoadBalancers(value, { adapters, folder }, findings)
+  const loadBalancers = await checkLoadBalancers(value, { adapters, folder, wording }, findings)
   if (shape.ok) {
     const settings = settingsOf(shape.value)
     for (const { setting, message, hint } of settingsProblems(settings)) {
@@ -109,6 +118,7 @@ function hintForUnknownKey(key: string, path: readonly PropertyKey[]): string | 
 interface Source {
   adapters: AdapterSource
   folder: string
+  wording: Wording
 }
 
 /** The checks that no schema of the whole file can make: names, adapters, and each adapter's own options. */
@@ -139,7 +149,10 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
       continue
     }
     const definition = found
-    const checked = check(definition.options, hasPreset ? given : (options ?? {}), { prefix: [...path, 'options'] })
+    const checked = check(definition.options, hasPreset ? given : (options ?? {}), {
+      prefix: [...path, 'options'],
+      wording: source.wording,
+    })
     if (!checked.ok) findings.push(...checked.findings)
     else
       configured.push({

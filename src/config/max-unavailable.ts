@@ -3,7 +3,9 @@ import { show } from './show.ts'
 /** A number of pods, or a share of them in percent. */
 export type MaxUnavailable = { count: number } | { percent: number }
 
-const HOW = 'write a number of pods from 1 up, or a share such as "25%" (1% to 100%, rounded down, at least one pod)'
+/** How one is written. */
+export const MAX_UNAVAILABLE_HINT =
+  'write a number of pods from 1 up, or a share such as "25%" (1% to 100%, rounded down, at least one pod)'
 
 export type ParsedMaxUnavailable = { ok: true; value: MaxUnavailable } | { ok: false; reason: string; hint: string }
 
@@ -16,10 +18,10 @@ export function parseMaxUnavailable(input: unknown): ParsedMaxUnavailable {
     return {
       ok: false,
       reason: `${show(input)} is neither a number of pods nor a share of them`,
-      hint: HOW,
+      hint: MAX_UNAVAILABLE_HINT,
     }
   }
-  if (number === 0) return { ok: false, reason: `${text} would never let a pod go`, hint: HOW }
-  if (isShare && number > 100) return { ok: false, reason: `${text} is more than all pods`, hint: HOW }
+  if (number === 0) return { ok: false, reason: `${text} would never let a pod go`, hint: MAX_UNAVAILABLE_HINT }
+  if (isShare && number > 100) return { ok: false, reason: `${text} is more than all pods`, hint: MAX_UNAVAILABLE_HINT }
   return { ok: true, value: isShare ? { percent: number } : { count: number } }
 }

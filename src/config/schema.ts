@@ -112,7 +112,7 @@ const drainSchema = z
         '0s trusts the confirmation alone.',
     ).optional(),
     order: z
-      .array(z.string(), { error: 'must be a list of names of loadBalancers' })
+      .array(z.string())
       .optional()
       .meta({
         description:

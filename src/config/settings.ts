@@ -16,14 +16,14 @@ export function settingsProblems(settings: ConfigSettings): SettingsProblem[] {
     problems.push({
       setting: 'settleMs',
       message: `a settle time of ${formatDuration(settleMs)} is not shorter than the drain deadline, ${formatDuration(drainDeadlineMs)}`,
-      hint: 'every drain would miss its deadline: make drain.deadline longer or drain.settle shorter',
+      hint: 'every drain would miss its deadline: make the drain deadline longer or the settle time shorter',
     })
   }
   if (readyForMs >= readyDeadlineMs) {
     problems.push({
       setting: 'readyForMs',
       message: `being ready for ${formatDuration(readyForMs)} is not shorter than the ready deadline, ${formatDuration(readyDeadlineMs)}`,
-      hint: 'no pod could be ready for that long in time: make deadlines.ready longer or rollout.readyFor shorter',
+      hint: 'no pod could be ready for that long in time: make the ready deadline longer or the time of being ready shorter',
     })
   }
   return problems

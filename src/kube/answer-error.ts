@@ -4,7 +4,7 @@ import { withoutQuery } from './query.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const MESSAGE_LIMIT = 300
-const UNAUTHORIZED = 'the server does not know these credentials: log in again, or choose others with --user or --context'
+const UNAUTHORIZED = 'the server does not know these credentials: log in again, or choose another user or context'
 /** What Go's server answers with in plain text. */
 const PLAIN_TO_TLS = 'Client sent an HTTP request to an HTTPS server'
 const WRONG_SCHEME = 'the server speaks TLS: its URL in the kubeconfig has to begin with https://'

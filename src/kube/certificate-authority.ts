@@ -61,12 +61,12 @@ export function trustOf(access: Access): Trust {
   if (!caFile && !caData) {
     return {
       distrust: `${who} an authority that this machine trusts, and ${fieldOf(access)} names no other`,
-      hint: 'give the cluster its certificate-authority-data, as whoever set it up has it; --context and --cluster name another',
+      hint: 'give the cluster its certificate-authority-data, as whoever set it up has it, or choose another context or cluster',
     }
   }
   return {
     distrust: `${who} ${fieldOf(access)}${caFile ? ` (${caFile})` : ''}`,
-    hint: 'the cluster may have been set up anew: get its kubeconfig again; --context and --cluster name another cluster',
+    hint: 'the cluster may have been set up anew: get its kubeconfig again, or choose another context or cluster',
   }
 }
 

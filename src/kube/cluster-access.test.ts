@@ -103,10 +103,10 @@ test('what is missing is named, with what there is instead', () => {
     failure(() => resolve({ context: 'dev', user: 'carol' })).message,
   ]
   expect(messages).toEqual([
-    `no current context in ${file}; choose one with --context: dev, prod`,
-    `context test is not in ${file}; choose another with --context: dev, prod`,
-    `cluster test is not in ${file}; choose another with --cluster: dev, prod`,
-    `user carol is not in ${file}; choose another with --user: alice, bob`,
+    `no current context in ${file}; choose a context: dev, prod`,
+    `context test is not in ${file}; choose another context: dev, prod`,
+    `cluster test is not in ${file}; choose another cluster: dev, prod`,
+    `user carol is not in ${file}; choose another user: alice, bob`,
   ])
   expect(failure(() => resolve({ context: 'test' }))).toMatchObject({ files: [file], context: 'test' })
 })

@@ -64,7 +64,9 @@ export function resolveClusterAccess(options: AccessOptions, surroundings: Parti
 function noCluster(env: NodeJS.ProcessEnv): KubeConfigError {
   const named = namedKubeConfigFiles(env)
   if (named.length > 0) return new KubeConfigError(`KUBECONFIG names ${named.join(', ')}, which does not exist`, { files: named })
-  return new KubeConfigError('no cluster is configured: name a kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config)')
+  return new KubeConfigError(
+    'no cluster is configured: name a kubeconfig, by KUBECONFIG for example, or have one at ~/.kube/config',
+  )
 }
 
 /** The process, and the namespace of the pod that it is in. */
@@ -78,7 +80,7 @@ function select(merged: MergedKubeConfig, options: AccessOptions, around: Around
   const contextName = options.context ?? merged.currentContext
   if (contextName === undefined && options.cluster === undefined) {
     const known = listNames(merged.contexts)
-    throw new KubeConfigError(`no current context in ${files.join(', ')}; choose one with --context: ${known}`, { files })
+    throw new KubeConfigError(`no current context in ${files.join(', ')}; choose a context: ${known}`, { files })
   }
   const fields = { files, context: contextName }
   const context = contextName === undefined ? undefined : pick(merged.contexts, 'context', contextName, fields)
@@ -112,7 +114,7 @@ function refuse(kind: string, name: string, problems: string[], fields: Fields):
 
 /** kubectl asks for a name and a password then, and fails where it cannot. */
 const NO_CREDENTIAL =
-  'it has no credential: give it a token, a client certificate or a credential plugin (exec), or choose another with --user'
+  'it has no credential: give it a token, a client certificate or a credential plugin (exec), or choose another user'
 
 function canIdentify(user: UserFields): boolean {
   const { token, tokenFile, username, exec } = user
@@ -160,7 +162,7 @@ function pick<T extends object>(
   if (found !== undefined) return { ...found, name: name! }
   const where = fields.files.length === 0 ? 'the service account' : fields.files.join(', ')
   const wanted = name === undefined ? `the context names no ${kind}` : `${kind} ${name} is not in ${where}`
-  throw new KubeConfigError(`${wanted}; choose another with --${kind}: ${listNames(entries)}`, fields)
+  throw new KubeConfigError(`${wanted}; choose another ${kind}: ${listNames(entries)}`, fields)
 }
 
 function listNames(entries: Map<string, unknown>): string {

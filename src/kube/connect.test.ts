@@ -339,7 +339,7 @@ test('a refused token is dropped and the request sent again, once', async () => 
 test('a fixed token that is refused is not sent again', async () => {
   server.handle(acceptOnly(() => 'other'))
   const { client } = await connectAs({ token: 't' })
-  const hint = expect.stringContaining('log in again, or choose others with --user')
+  const hint = expect.stringContaining('log in again, or choose another user')
   expect(await failure(client.get('/'))).toMatchObject({ kind: 'definite', status: 401, reason: 'Unauthorized', hint })
   expect(server.seen).toHaveLength(1)
 })
@@ -514,7 +514,7 @@ test.each([
     'says nothing',
     {},
     ['true'],
-    `gave nothing; it must print an ExecCredential of ${EXEC_API} with a token or a client certificate in its status: run it by hand to see what it says, or choose another user with --user`,
+    `gave nothing; it must print an ExecCredential of ${EXEC_API} with a token or a client certificate in its status: run it by hand to see what it says, or choose another user`,
   ],
   ['says half of it', {}, ['echo \'{"token":"SECRET"\''], 'gave something that is neither JSON nor YAML; it must print'],
   ['says null', {}, ['echo null'], 'gave no ExecCredential (it is null, and must be a mapping); it must print'],

@@ -177,7 +177,7 @@ function readCredential(exec: ExecConfig, plugin: string, stdout: string): Plugi
     const expected = `an ExecCredential of ${exec.apiVersion} with a token or a client certificate in its status`
     throw new KubeConfigError(
       `${plugin} gave ${what ?? `no ExecCredential (${problems})`}; it must print ${expected}: ` +
-        'run it by hand to see what it says, or choose another user with --user',
+        'run it by hand to see what it says, or choose another user',
     )
   }
   const { apiVersion, status } = answer.data

@@ -10,7 +10,7 @@ test.each([
   { user: 'ann ' },
   { user: 'x', groups: [' ops'] },
 ])('what no header can carry is refused by its value: %j', (who) => {
-  expect(() => impersonationHeaders(who)).toThrow(/ cannot be impersonated: .* correct --as/)
+  expect(() => impersonationHeaders(who)).toThrow(/ cannot be impersonated: .*correct the user/)
 })
 
 test('control: any other text goes out as UTF-8', () => {

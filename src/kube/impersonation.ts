@@ -19,7 +19,7 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
   }
   if (user !== undefined && user !== '') return { 'Impersonate-User': headerValue(user), ...headers }
   if (Object.keys(headers).length > 0) {
-    throw new KubeConfigError('groups, a uid or extra fields are impersonated without a user: add the user (--as)')
+    throw new KubeConfigError('groups, a uid or extra fields are impersonated without a user: add the user')
   }
   return {}
 }
@@ -28,8 +28,8 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
 function headerValue(value: string): string {
   if (!fitsHeader(value)) {
     throw new KubeConfigError(
-      `${JSON.stringify(value)} cannot be impersonated: it has a line break or another control character, or a blank at an end: correct --as, --as-group ` +
-        `or --as-uid, or the user of the kubeconfig`,
+      `${JSON.stringify(value)} cannot be impersonated: it has a line break or another control character, or a blank at an end: correct the user, the groups ` +
+        `or the uid that are asked for, or the user of the kubeconfig`,
     )
   }
   return Buffer.from(value, 'utf8').toString('latin1')

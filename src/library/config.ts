@@ -2,6 +2,8 @@ import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
 import type { Config } from '../config/config.ts'
 import type { AdapterSource } from '../config/adapter-source.ts'
+import { assertShape } from './request/parsed.ts'
+import { configFile, configOptions } from './request/sluice-options.ts'
 import { configOf, loadConfig as loadConfigFile } from '../config/load-config.ts'
 
 export interface ConfigOptions {
@@ -9,9 +11,15 @@ export interface ConfigOptions {
   adapters?: readonly AdapterDefinition[]
 }
 
-/** Reads and checks a config file such as `sluice.yaml`. Rejects with a ConfigError that holds everything that is wrong in it. */
+const CHOICE = 'give the path of a config file'
+
+/**
+ * Reads and checks a config file such as `sluice.yaml`. Rejects with a ConfigError that holds everything that is wrong in it, and with a
+ * RequestError for arguments that cannot be.
+ */
 export async function loadConfig(file: string, options: ConfigOptions = {}): Promise<Config> {
-  return loadConfigFile(file, sourceOf(options))
+  assertShape(configFile, { file }, 'file')
+  return loadConfigFile(file, sourceOf(options), { choice: CHOICE })
 }
 
 /** The same for a config that is no file: what such a file holds, as an object. */
@@ -19,7 +27,9 @@ export async function checkConfig(document: unknown, options: ConfigOptions = {}
   return configOf(document, sourceOf(options))
 }
 
-function sourceOf({ adapters = [] }: ConfigOptions): AdapterSource {
+function sourceOf(options: ConfigOptions): AdapterSource {
+  assertShape(configOptions, options, 'options')
+  const { adapters = [] } = options
   const own = new Map(adapters.map((definition) => [definition.name, definition]))
   return {
     adapterNames: [...new Set([...adapterNames, ...own.keys()])],

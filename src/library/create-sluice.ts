@@ -1,6 +1,8 @@
+import type { z } from 'zod'
 import type { Reason } from '../reasons/reason.ts'
 import { reasonWords } from '../report/words/words.ts'
 import type { Config, ConfigSettings } from '../config/config.ts'
+import { isPromise } from '../config/wording.ts'
 import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import type { RunEvent } from '../engine/events.ts'
 import type { LoadBalancer, PreparedRun, RunPorts } from '../engine/run.ts'
@@ -23,7 +25,11 @@ import { inWords } from './in-words.ts'
 import { assertUndoes, isPlan, type PlannedUpgrade } from './plan.ts'
 import { processIdentity } from './process-identity.ts'
 import type { RecordedReport } from './records.ts'
-import { parseChoice, parseNamed } from './request/parse-choice.ts'
+import { assertPlan } from './request/given-plan.ts'
+import { abortOptions, callOptions, planOptions, runOptions } from './request/options.ts'
+import { parseChoice, parseNamed, parseNamespace } from './request/parse-choice.ts'
+import { assertShape } from './request/parsed.ts'
+import { checkedConfig, sluiceOptions } from './request/sluice-options.ts'
 import { parseReport, type ReportRequest } from './request/parse-report.ts'
 import { abortSettings, parseAbort, parseUpgrade } from './request/parse-upgrade.ts'
 import { RequestError } from './request/request-error.ts'
@@ -109,6 +115,14 @@ interface Loaded {
   settings: ConfigSettings
 }
 
+function problemOf(check: () => void): unknown {
+  try {
+    return void check()
+  } catch (error) {
+    return error
+  }
+}
+
 /** What a callback throws is its owner's to hear, and must not break into the middle of a run. */
 function outside(callback: () => void): void {
   try {
@@ -120,8 +134,11 @@ function outside(callback: () => void): void {
   }
 }
 
-/** Opens nothing yet: load balancers and watches are opened by what needs them first. */
+/**
+ * Opens nothing yet: load balancers and watches are opened by what needs them first. Throws a RequestError for options that cannot be.
+ */
 export function createSluice(options: SluiceOptions): Sluice {
+  assertShape(sluiceOptions, options, 'options')
   const { cluster, config, onWarning, watch: scope = 'namespace', clock = systemClock, random = systemRandom } = options
   const { client } = cluster
   const { identity = processIdentity(), by = identity, kinds = KINDS } = options
@@ -146,6 +163,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     if (config === undefined)
       throw new RequestError([{ field: 'config', message: 'is missing', hint: 'createSluice needs it for plans and runs' }])
     const read = typeof config === 'function' ? await config() : config
+    assertShape(checkedConfig, { config: read }, 'config')
     return { loadBalancers: createLoadBalancers(read), settings: read.settings }
   }
 
@@ -168,7 +186,13 @@ export function createSluice(options: SluiceOptions): Sluice {
   }
 
   /** A call that its signal, or `close`, ends at once. */
-  async function call<Value>({ signal }: CallOptions, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  async function call<Value>(
+    given: CallOptions,
+    work: (signal: AbortSignal) => Promise<Value>,
+    schema: z.ZodType = callOptions,
+  ): Promise<Value> {
+    assertShape(schema, given, 'options')
+    const { signal } = given
     const ended = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
     ended.throwIfAborted()
     const worded = work(ended).catch((error: unknown) => {
@@ -183,10 +207,10 @@ export function createSluice(options: SluiceOptions): Sluice {
 
   function order(
     about: WorkloadChoice,
-    callOptions: CallOptions,
+    own: CallOptions,
     give: (what: About, ports: OrderPorts) => Promise<GivenOrder | NoOrder>,
   ): Promise<GivenOrder | NoOrder> {
-    return call(callOptions, async (signal) => give({ ...parseChoice(about, ofCluster), kinds }, orderPorts(signal)))
+    return call(own, async (signal) => give({ ...parseChoice(about, ofCluster), kinds }, orderPorts(signal)))
   }
 
   function start(
@@ -196,14 +220,17 @@ export function createSluice(options: SluiceOptions): Sluice {
       check?(): void
       prepare(loaded: Loaded, ports: RunPorts, signal: AbortSignal): Promise<PreparedRun>
     },
-    { signal, ...runOptions }: RunOptions = {},
+    given: RunOptions = {},
   ): Run {
+    const wrong = problemOf(() => assertShape(runOptions, given, 'options'))
+    const { signal, ...own } = wrong === undefined ? given : {}
     const run = startRun(
       {
         request,
         by,
         accept: source.accept,
         async prepare({ signal: ended, onEvent }) {
+          if (wrong !== undefined) throw wrong
           source.check?.()
           const loaded = await unlessAborted(load(), ended)
           return source.prepare(loaded, portsOf(loaded, onEvent), ended)
@@ -211,19 +238,23 @@ export function createSluice(options: SluiceOptions): Sluice {
         onEvent: warn,
         onEnd: (end) => void tracked(end),
       },
-      { ...runOptions, signal: signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]) },
+      { ...own, signal: signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]) },
     )
     void tracked(run.result)
     return run
   }
 
-  function upgrade(given: PlannedUpgrade | UpgradeRequest, runOptions: RunOptions = {}, check?: () => void): Run {
+  function upgrade(given: PlannedUpgrade | UpgradeRequest, own?: RunOptions, check?: (planned: PlannedUpgrade) => void): Run {
     const planned = isPlan(given) ? given : undefined
     const request = planned?.request ?? (given as UpgradeRequest)
     return start(
       request,
       {
-        ...(check && { check }),
+        check() {
+          if (planned === undefined) return
+          assertPlan(planned)
+          check?.(planned)
+        },
         accept(now) {
           const changes = planned === undefined ? [] : comparePlans(planned, now)
           if (changes.length > 0) throw new PlanChangedError(changes, now)
@@ -233,15 +264,16 @@ export function createSluice(options: SluiceOptions): Sluice {
           return prepareRun(parseUpgrade(request, { ...ofCluster, ...loaded }), ports, signal)
         },
       },
-      runOptions,
+      own,
     )
   }
 
   return {
     cluster,
-    upgrade: (given, runOptions) => upgrade(given, runOptions),
-    plan: (request, { onEvent, ...callOptions } = {}) =>
-      call(callOptions, async (signal) => {
+    upgrade: (given, own) => upgrade(given, own),
+    plan: (request, own = {}) => {
+      const work = async (signal: AbortSignal): Promise<PlannedUpgrade> => {
+        const { onEvent } = own
         const loaded = await load()
         const { prepareRun } = await import('../engine/run.ts')
         const { imagesOnNodes } = await import('../workloads/images-on-nodes.ts')
@@ -261,17 +293,21 @@ export function createSluice(options: SluiceOptions): Sluice {
           // The caller need not wait for what `close` waits for.
           void tracked(prepared.close())
         }
-      }),
-    undo(given, runOptions) {
-      if (isPlan(given)) return upgrade(given, runOptions, () => assertUndoes(given))
-      const { run, ...request } = given
-      return upgrade({ ...request, undo: run === undefined ? {} : { run } }, runOptions)
+      }
+      return call(own, work, planOptions)
     },
-    abort: (about, abortOptions = {}) =>
-      call(abortOptions, async (signal) => {
+    undo(given, own) {
+      if (isPlan(given)) return upgrade(given, own, assertUndoes)
+      // What is no request is refused as it was given.
+      if (typeof given !== 'object' || given === null || isPromise(given)) return upgrade(given, own)
+      const { run, ...request } = given
+      return upgrade({ ...request, undo: run === undefined ? {} : { run } }, own)
+    },
+    abort: (about, own = {}) => {
+      const work = async (signal: AbortSignal): Promise<Abort> => {
         const what = { ...parseAbort(about, ofCluster), kinds }
         const [{ abortRuns }, { prepareAbort }] = await Promise.all([import('./orders.ts'), import('../engine/orders/abort.ts')])
-        return abortRuns(what, orderPorts(signal), abortOptions, ({ open, runs, seen }, runOptions) =>
+        return abortRuns(what, orderPorts(signal), own, ({ open, runs, seen }, ofRun) =>
           start(
             about,
             {
@@ -283,29 +319,29 @@ export function createSluice(options: SluiceOptions): Sluice {
                   preparing,
                 ),
             },
-            runOptions,
+            ofRun,
           ),
         )
-      }),
-    pause: (about, callOptions = {}) =>
-      order(about, callOptions, async (what, ports) => (await import('./orders.ts')).pauseRuns(what, ports)),
-    resume: (about, callOptions = {}) =>
-      order(about, callOptions, async (what, ports) => (await import('./orders.ts')).resumeRuns(what, ports)),
-    status: (about = {}, callOptions = {}) =>
-      call(callOptions, async (signal) => {
+      }
+      return call(own, work, abortOptions)
+    },
+    pause: (about, own = {}) => order(about, own, async (what, ports) => (await import('./orders.ts')).pauseRuns(what, ports)),
+    resume: (about, own = {}) => order(about, own, async (what, ports) => (await import('./orders.ts')).resumeRuns(what, ports)),
+    status: (about = {}, own = {}) =>
+      call(own, async (signal) => {
         const named = parseNamed(about, ofCluster)
         const { readStatus } = await import('../engine/status/read-status.ts')
         return readStatus(named, { client: withSignal(client, () => signal), kinds, clock })
       }),
-    report: (request, callOptions = {}) =>
-      call(callOptions, async (signal) => {
+    report: (request, own = {}) =>
+      call(own, async (signal) => {
         const { wanted, namespace } = parseReport(request, ofCluster)
         const { reportRun } = await import('./records.ts')
         return reportRun(wanted, request.failures ?? [], { client: withSignal(client, () => signal), namespace })
       }),
-    runs: (about = {}, callOptions = {}) =>
-      call(callOptions, async (signal) => {
-        const { namespace } = parseNamed(about, ofCluster)
+    runs: (about = {}, own = {}) =>
+      call(own, async (signal) => {
+        const namespace = parseNamespace(about, ofCluster)
         const { listRuns } = await import('./records.ts')
         return listRuns({ client: withSignal(client, () => signal), namespace })
       }),

@@ -13,7 +13,7 @@ test('an error of the engine leaves the library with its reason in English, and 
   })
   const gone = new WorkloadError('not-found', { code: 'no-such-workload', workload: 'statefulset/web', namespace: 'shop' })
   expect(inWords(gone)).toMatchObject({
-    message: 'there is no statefulset/web in namespace shop; check the name, and the namespace (-n)',
+    message: 'there is no statefulset/web in namespace shop; check the name, and the namespace',
   })
 })
 
@@ -23,7 +23,7 @@ test('a cause is worded too, also that of an error that is not ours', () => {
   const run = new RunError('preflight', { code: 'not-paused', asked: 'statefulset/web' }, { cause: lost })
   expect(inWords(run)).toBe(run)
   expect(lost.message).toBe('not ours')
-  expect(gone.message).toBe('there is no statefulset/web in namespace shop; check the name, and the namespace (-n)')
+  expect(gone.message).toBe('there is no statefulset/web in namespace shop; check the name, and the namespace')
 })
 
 test('causes that lead in a circle, or on and on, are not followed for ever', () => {

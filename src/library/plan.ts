@@ -12,9 +12,9 @@ export interface PlannedUpgrade extends Plan {
   holders: readonly LeaseHolder[]
 }
 
-/** What `upgrade` was given is a plan. */
-export function isPlan(given: PlannedUpgrade | UpgradeRequest): given is PlannedUpgrade {
-  return 'request' in given && 'pods' in given
+/** What `upgrade` was given is a plan, or was one: a request has neither of these fields. */
+export function isPlan(given: unknown): given is PlannedUpgrade {
+  return typeof given === 'object' && given !== null && ('request' in given || 'pods' in given)
 }
 
 /** Throws a RequestError for a plan that takes no run back: an undo of it would upgrade. */

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { RunEvent, RunResult } from '../engine/events.ts'
 import { type OwnOrder, RunOverError } from '../engine/orders/own-orders.ts'
 import type { PreparedRun } from '../engine/run.ts'
@@ -6,6 +7,8 @@ import { RunInterruptedError } from './errors.ts'
 import { createEventLog } from './event-log.ts'
 import { inWords } from './in-words.ts'
 import type { PlannedUpgrade } from './plan.ts'
+import { grace } from './request/options.ts'
+import { assertShape } from './request/parsed.ts'
 import type { UpgradeRequest } from './request/upgrade-request.ts'
 
 /** As long as pods that are patched already may take to come home after an interrupt. */
@@ -54,7 +57,7 @@ export interface Run {
   /**
    * Ends this process's part in the run: starts no new pod, puts back what is drained and not patched, gives patched pods `graceMs` to
    * come home, and leaves the rest for whoever goes on with the run. The outcome is `interrupted`. While the run is being prepared
-   * `plan` and `result` reject with a RunInterruptedError.
+   * `plan` and `result` reject with a RunInterruptedError. Throws a RequestError where `graceMs` is no duration.
    */
   interrupt(graceMs?: number): void
 }
@@ -133,6 +136,9 @@ export function startRun(source: RunSource, { signal, graceMs = GRACE_MS }: RunO
     pause: () => order('pause'),
     resume: () => order('resume'),
     abort: () => order('abort'),
-    interrupt: (forMs = graceMs) => stop(new RunInterruptedError(), forMs),
+    interrupt(forMs = graceMs) {
+      assertShape(z.strictObject({ graceMs: grace }), { graceMs: forMs }, 'graceMs')
+      stop(new RunInterruptedError(), forMs)
+    },
   }
 }

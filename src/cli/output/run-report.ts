@@ -2,7 +2,7 @@ import type { Warning } from '../../journal/account.ts'
 import type { Advice } from '../../reasons/advice.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import type { MixedWorkload, PodEnding, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
-import type { Plan } from '../../plan/plan.ts'
+import type { Plan, PlanGuarantee } from '../../plan/plan.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -26,7 +26,7 @@ export interface RunReport {
   finishedAt: string
   pods: PodReport[]
   warnings: Warning[]
-  guarantees: { loadBalancer: string; adapter: string; level: string }[]
+  guarantees: PlanGuarantee[]
   /** Workloads that an abort has left on different images; absent where there is none. */
   mixed?: MixedWorkload[]
   /** What there is to run now, what to run first in front; empty where there is nothing. */
@@ -91,7 +91,7 @@ export function runReport(facts: RunFacts): RunReport {
       phasesMs: pod.phases,
     })),
     warnings: [...warnings],
-    guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
+    guarantees: plan.guarantees,
     ...(result.mixed === undefined || result.mixed.length === 0 ? {} : { mixed: result.mixed }),
     next: [...next],
     ...(abortStands ? { abortStands: true } : {}),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { check, formatPath } from '../../config/check.ts'
 import type { RunRequest } from '../../engine/run.ts'
 import { isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
 import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { quote } from './quote.ts'
-import { RequestError, type RequestIssue } from './request-error.ts'
+import { parsed } from './parsed.ts'
+import type { RequestIssue } from './request-error.ts'
 import { parseRef } from './selection.ts'
 import { selectorProblem } from './selector-problem.ts'
 import type { WorkloadChoice, WorkloadName } from './upgrade-request.ts'
@@ -38,6 +38,7 @@ export const choiceFields = { ...namedFields, labelSelector: z.string().optional
 
 const Choice = z.strictObject(choiceFields)
 const Named = z.strictObject(namedFields)
+const Namespaced = z.strictObject({ namespace: namedFields.namespace })
 
 /** Throws a RequestError with everything that is wrong. */
 export function parseChoice(input: WorkloadChoice, cluster: OfCluster): Choice {
@@ -55,21 +56,9 @@ export function parseNamed(
   }))
 }
 
-/** Reads what has the right shape. */
-export function parsed<Value>(schema: z.ZodType, input: unknown, read: (issues: RequestIssue[]) => Value): Value {
-  const shape = check(schema, input)
-  if (!shape.ok)
-    throw new RequestError(
-      shape.findings.map(({ path, message, hint }) => ({
-        field: path.length === 0 ? 'request' : formatPath(path),
-        message,
-        ...(hint === undefined ? {} : { hint }),
-      })),
-    )
-  const issues: RequestIssue[] = []
-  const value = read(issues)
-  if (issues.length > 0) throw new RequestError(issues)
-  return value
+/** Of what is about a whole namespace. Throws a RequestError with everything that is wrong. */
+export function parseNamespace(input: Pick<WorkloadChoice, 'namespace'>, cluster: OfCluster): string {
+  return parsed(Namespaced, input, (issues) => namespaceOf(input, cluster.namespace, issues))
 }
 
 /** What a request is about; tells `issues` what is wrong. */

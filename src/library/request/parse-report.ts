@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { WorkloadId } from '../../pods/workload-id.ts'
 import type { ReportFailure } from '../../report/report.ts'
-import { type OfCluster, parsed, parseNamed } from './parse-choice.ts'
+import { type OfCluster, parseNamed } from './parse-choice.ts'
+import { parsed } from './parsed.ts'
 import { RequestError } from './request-error.ts'
 import type { WorkloadName } from './upgrade-request.ts'
 
@@ -29,11 +30,15 @@ export interface ParsedReport {
 
 /** Throws a RequestError with everything that is wrong. */
 export function parseReport(input: ReportRequest, cluster: OfCluster): ParsedReport {
-  const { run, workload, namespace: asked } = input
-  parsed(Request, input, (issues) => {
-    if (run !== undefined && workload !== undefined)
+  const {
+    run,
+    workload,
+    namespace: asked,
+  } = parsed(Request, input, (issues) => {
+    if (input.run !== undefined && input.workload !== undefined)
       issues.push({ field: 'run', message: 'it and workload exclude each other', hint: 'give one of them' })
-    if (Array.isArray(workload)) issues.push({ field: 'workload', message: 'a report is of one workload' })
+    if (Array.isArray(input.workload)) issues.push({ field: 'workload', message: 'a report is of one workload' })
+    return input
   })
   const named = parseNamed({ ...(workload && { workload }), ...(asked === undefined ? {} : { namespace: asked }) }, cluster)
   const [ref] = named.refs

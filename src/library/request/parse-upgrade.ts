@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import type { MaxUnavailable } from '../../config/max-unavailable.ts'
-import { parseMaxUnavailable } from '../../config/max-unavailable.ts'
+import { MAX_UNAVAILABLE_HINT, parseMaxUnavailable } from '../../config/max-unavailable.ts'
 import { settingsProblems } from '../../config/settings.ts'
+import { PROGRAM } from '../../config/wording.ts'
 import type { RunRequest, RunSettings } from '../../engine/run.ts'
 import type { ContainerImage } from '../../pods/glossary.ts'
 import { containerProblem, imageProblem } from './container-image.ts'
-import { type Choice, choiceFields, choiceOf, type OfCluster, parsed } from './parse-choice.ts'
+import { type Choice, choiceFields, choiceOf, type OfCluster } from './parse-choice.ts'
+import { duration } from './duration.ts'
+import { parsed } from './parsed.ts'
 import type { RequestIssue } from './request-error.ts'
 import type { AbortRequest, HomeSettings, RequestSettings, UpgradeRequest } from './upgrade-request.ts'
 
@@ -14,30 +17,23 @@ export interface RequestDefaults extends OfCluster {
   settings: RunSettings
 }
 
-/** `setTimeout` knows no longer one. */
-const LONGEST_MS = 2 ** 31 - 1
-
-function duration(atLeastMs: number): z.ZodType {
-  const error = ({ input }: { input?: unknown }): string =>
-    `${JSON.stringify(input)} is no duration\nwrite whole milliseconds, from ${atLeastMs} to ${LONGEST_MS}`
-  return z.int({ error }).min(atLeastMs, { error }).max(LONGEST_MS, { error }).optional()
-}
-
 const count = z.int().min(1)
 
 const Settings = z.strictObject({
   maxUnavailable: z
-    .union([z.number(), z.string(), z.strictObject({ count }), z.strictObject({ percent: count.max(100) })])
+    .union([z.number(), z.string(), z.strictObject({ count }), z.strictObject({ percent: count.max(100) })], {
+      error: ({ input }) => `${PROGRAM.show(input)} is neither a number of pods nor a share of them\n${MAX_UNAVAILABLE_HINT}`,
+    })
     .optional(),
-  readyForMs: duration(0),
+  readyForMs: duration(0).optional(),
   onFailure: z.enum(['hold', 'rollback']).optional(),
-  drainDeadlineMs: duration(1),
+  drainDeadlineMs: duration(1).optional(),
   onDrainDeadline: z.enum(['fail', 'proceed']).optional(),
-  settleMs: duration(0),
-  restartDeadlineMs: duration(1),
-  rollbackDeadlineMs: duration(1),
-  readyDeadlineMs: duration(1),
-  restoreDeadlineMs: duration(1),
+  settleMs: duration(0).optional(),
+  restartDeadlineMs: duration(1).optional(),
+  rollbackDeadlineMs: duration(1).optional(),
+  readyDeadlineMs: duration(1).optional(),
+  restoreDeadlineMs: duration(1).optional(),
 } satisfies Record<keyof RunSettings, z.ZodType>)
 
 const Upgrade = z.strictObject({

@@ -67,7 +67,7 @@ export const orders: WordsOf<OrderReasons> = {
     `run ${run} was begun after the order to abort ${runs.join(', ')}, and has to settle what that left: it goes on, unless it is aborted too`,
   'abort-stays-ordered': ({ because }, write) => `${write.reason(because)}; the abort stays ordered`,
   'no-pods-by-selector': ({ selector, namespace }) =>
-    `no pods match ${selector} in namespace ${namespace}; check the selector, and the namespace (-n), or name the workload`,
+    `no pods match ${selector} in namespace ${namespace}; check the selector, and the namespace, or name the workload`,
   'half-done-without-record': ({ pod }) => `pod/${pod} is half done`,
   'record-of-run-unreadable': ({ run }) => `the record of run ${run} cannot be read`,
 }

@@ -161,7 +161,7 @@ export const waysOut: { [C in RefusalCode]: (facts: Readonly<Refusals[C]>) => Wa
   }),
   'no-address': () => ({ hint: 'Wait until it has started, or see why it does not.' }),
   'no-image': () => ({ hint: 'Say which: CONTAINER=IMAGE.' }),
-  'no-pods': () => ({ hint: 'Check the name or the selector, and the namespace (-n).' }),
+  'no-pods': () => ({ hint: 'Check the name or the selector, and the namespace.' }),
   'not-in-load-balancer': ({ isThere }) => ({
     hint: isThere
       ? 'Mend its entries in the load balancer, or mend the config.'

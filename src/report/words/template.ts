@@ -61,7 +61,7 @@ export const template: WordsOf<TemplateReasons> = {
   'not-prepared': ({ workload }) => `${workload} was not prepared`,
   'unknown-kind': ({ workload }) => `${workload} is of no kind that sluice knows here`,
   'no-such-workload': ({ workload, namespace }) =>
-    `there is no ${workload} in namespace ${namespace}; check the name, and the namespace (-n)`,
+    `there is no ${workload} in namespace ${namespace}; check the name, and the namespace`,
   'not-allowed': ({ verbs, resource, namespace }) =>
     `not allowed to ${verbs.join(' and ')} ${resource} in namespace ${namespace}; \`sluice rbac\` prints a Role with the rights that a run needs`,
   'refused-by-api-server': ({ because }, write) => `the API server refuses it${cause(because, write)}`,

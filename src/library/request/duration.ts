@@ -1,0 +1,12 @@
+import { z } from 'zod'
+import { PROGRAM } from '../../config/wording.ts'
+
+/** `setTimeout` knows no longer one. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** Whole milliseconds. */
+export function duration(atLeastMs: number): z.ZodType<number> {
+  const error = ({ input }: { input?: unknown }): string =>
+    `${PROGRAM.show(input)} is no duration\ngive whole milliseconds, from ${atLeastMs} to ${LONGEST_MS}`
+  return z.int({ error }).min(atLeastMs, { error }).max(LONGEST_MS, { error })
+}

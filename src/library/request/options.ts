@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import type { AbortOptions } from '../orders.ts'
+import type { CallOptions, PlanOptions } from '../create-sluice.ts'
+import type { RunOptions } from '../run.ts'
+import { duration } from './duration.ts'
+import { callback, signal } from './members.ts'
+
+export const callOptions = z.strictObject({ signal } satisfies Record<keyof CallOptions, z.ZodType>)
+
+export const planOptions = z.strictObject({ signal, onEvent: callback } satisfies Record<keyof PlanOptions, z.ZodType>)
+
+export const abortOptions = z.strictObject({
+  signal,
+  wait: z.boolean().optional(),
+  onOrdered: callback,
+  onWaiting: callback,
+} satisfies Record<keyof AbortOptions, z.ZodType>)
+
+/** How long pods that are patched already may take to come home. 0: they are left at once. */
+export const grace = duration(0).optional()
+
+export const runOptions = z.strictObject({ signal, graceMs: grace } satisfies Record<keyof RunOptions, z.ZodType>)
