@@ -4,18 +4,22 @@
  * `connect` gives the cluster, `loadConfig` the load balancers, `createSluice` both together; a run is a handle with events, a result,
  * `pause`, `resume`, `abort` and `interrupt`. Nothing here listens to signals, writes to stdout or ends the process.
  */
-export { connect, type Cluster, type ConnectOptions } from './library/connect.ts'
-export { checkConfig, loadConfig, type ConfigOptions } from './library/config.ts'
-export { createSluice } from './library/create-sluice.ts'
-export type { CallOptions, PlanOptions, Sluice, SluiceOptions } from './library/create-sluice.ts'
-export type { Run, RunOptions } from './library/run.ts'
+export { connect } from './library/connect.ts'
+export type { Cluster, ConnectOptions } from './library/cluster.ts'
+export { checkConfig, loadConfig } from './library/config.ts'
+export { createSluice, type Sluice } from './library/create-sluice.ts'
+export type * from './library/options.ts'
+export type { Run } from './library/run.ts'
 export type { FeedScope } from './observation/observation.ts'
 export type { Clock } from './ports/clock.ts'
 export type { Random } from './ports/random.ts'
 export type { PlannedUpgrade } from './library/plan.ts'
 export type { PlanChange, PlanPart, PodIntent } from './library/compare-plans.ts'
-export type { Abort, AbortOptions, GivenOrder, NoOrder, Ordered } from './library/orders.ts'
+export type { Abort, GivenOrder, NoOrder } from './library/orders.ts'
+export type { Ordered } from './library/ordered.ts'
 export type { RecordedReport } from './library/records.ts'
+export { reportPage } from './library/report-page.ts'
+export { EXIT, exitCodeOf, type ExitCode, type InterruptSignal } from './library/exit-codes.ts'
 
 // What can be asked for.
 export type {
@@ -45,7 +49,7 @@ export type { ContainerImage, JournalStep } from './pods/glossary.ts'
 
 // Why something is as it is: codes with fields (docs/reasons.md), and their English.
 export type { Reason, ReasonCode, ReasonFields, ReasonOf } from './reasons/reason.ts'
-export type { Entry, EntryReading, NamedImage } from './reasons/fields.ts'
+export type { LoadBalancerEntry, EntryReading, NamedImage } from './reasons/fields.ts'
 export type { RefusalCode } from './reasons/refusals.ts'
 export type { Difference } from './reasons/template-reasons.ts'
 export type { Advice, AdviceCode, AdviceFields, EntryBefore } from './reasons/advice.ts'
@@ -67,7 +71,8 @@ export { KubeConfigError } from './kube/kubeconfig-error.ts'
 
 // What a program may bring: kinds of workloads of its own (docs/kinds.md).
 export { KINDS } from './workloads/kinds/index.ts'
-export { createKinds, type Kinds } from './workloads/kinds/kinds.ts'
+export { createKinds } from './library/create-kinds.ts'
+export type { Kinds } from './workloads/kinds/kinds.ts'
 export type { Kind, KindRight, Mechanism, Through } from './workloads/kinds/kind.ts'
 export { revisionedRights } from './workloads/kinds/revisioned-rights.ts'
 export type { RevisionRules } from './workloads/revision-rules.ts'

@@ -1,4 +1,4 @@
-import type { Because, Entry, NamedImage } from '../../src/reasons/fields.ts'
+import type { Because, LoadBalancerEntry, NamedImage } from '../../src/reasons/fields.ts'
 import type { Reason, ReasonOf } from '../../src/reasons/reason.ts'
 import type { JournalTarget } from '../../src/pods/glossary.ts'
 import { isOpen } from '../../src/pods/open-journal.ts'
@@ -16,11 +16,11 @@ const becauseOrUnread = (c: PodContext): Because => {
   return { because: traffic.detail }
 }
 const trafficOf = ({ traffic }: PodContext): { traffic?: Reason } => (traffic ? { traffic: traffic.detail } : {})
-const entriesOf = (targets: readonly JournalTarget[]): Entry[] =>
+const entriesOf = (targets: readonly JournalTarget[]): LoadBalancerEntry[] =>
   targets.flatMap(({ loadBalancer, target, untouched }) => (untouched ? [] : [{ loadBalancer, target }]))
-const ownEntries = ({ record }: PodContext): Entry[] => entriesOf(record?.targets ?? [])
+const ownEntries = ({ record }: PodContext): LoadBalancerEntry[] => entriesOf(record?.targets ?? [])
 /** Of an entry that a person has called in, nothing is in doubt. */
-const doubtedEntries = ({ record }: PodContext): Entry[] => entriesOf((record?.targets ?? []).filter(({ said }) => said !== 'in'))
+const doubtedEntries = ({ record }: PodContext): LoadBalancerEntry[] => entriesOf((record?.targets ?? []).filter(({ said }) => said !== 'in'))
 
 const storedImages = ({ pod }: PodContext): NamedImage[] => pod.containers.map(({ name, image }) => ({ container: name, image }))
 

@@ -1,4 +1,4 @@
-import type { ExitCode } from './exit-codes.ts'
+import type { ExitCode } from '../library/exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Whoever waits for the end and reads stderr later, or never, must not keep the process for ever. */

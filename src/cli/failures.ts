@@ -2,7 +2,7 @@ import type { Reason } from '../reasons/reason.ts'
 import { createWriting } from '../report/words/words.ts'
 import type { Writing } from '../report/words/writing.ts'
 import type { RequestError } from '../library/request/request-error.ts'
-import { EXIT, type ExitCode } from './exit-codes.ts'
+import { EXIT, type ExitCode } from '../library/exit-codes.ts'
 
 /** An error as the user gets to see it. */
 export interface Failure {

@@ -1,6 +1,6 @@
 import { CommanderError, type Command } from 'commander'
 import { endProcess } from './end-process.ts'
-import { EXIT, type ExitCode } from './exit-codes.ts'
+import { EXIT, type ExitCode } from '../library/exit-codes.ts'
 import { invocationOf } from './invocation.ts'
 import { createProgram } from './program.ts'
 import { inert } from './output/inert.ts'

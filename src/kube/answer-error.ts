@@ -8,6 +8,10 @@ const UNAUTHORIZED = 'the server does not know these credentials: log in again, 
 /** What Go's server answers with in plain text. */
 const PLAIN_TO_TLS = 'Client sent an HTTP request to an HTTPS server'
 const WRONG_SCHEME = 'the server speaks TLS: its URL in the kubeconfig has to begin with https://'
+/** What Go's server answers where it serves no such path. */
+const NO_SUCH_PATH = '404 page not found'
+/** Of a group with a domain: those of Kubernetes without one are served by every API server. */
+const CUSTOM_RESOURCE = /^\/apis\/([^/]+\.[^/]+)\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/]+)/
 const MISSING_RIGHT = '`sluice rbac` prints a Role with the rights that a run needs'
 
 /** The error in an answer that is not 2xx. */
@@ -16,7 +20,7 @@ export function answerError(request: TransportRequest, answer: TransportResponse
   const body = parseJson(answer.text)?.value
   const isStatus = stringField(body, 'kind') === 'Status'
   const reason = isStatus ? stringField(body, 'reason') : undefined
-  const said = isStatus ? firstLine(stringField(body, 'message') ?? '') : 'the answer is no Status object'
+  const said = isStatus ? firstLine(stringField(body, 'message') ?? '') : unsaid(answer, path)
   const retryAfterMs = retryAfter(answer, body)
   return new KubeError(`${request.method} ${path}: ${answer.status}${reason === undefined ? '' : ` ${reason}`}: ${said}`, {
     kind: kindOf(answer.status),
@@ -27,6 +31,13 @@ export function answerError(request: TransportRequest, answer: TransportResponse
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     hint: hintOf(answer, said),
   })
+}
+
+/** Of an answer that has no Status. */
+function unsaid({ status, text }: TransportResponse, path: string): string {
+  const [, group = '', version, plural] = (status === 404 && text.startsWith(NO_SUCH_PATH) && CUSTOM_RESOURCE.exec(path)) || []
+  if (plural === undefined || group.endsWith('.k8s.io')) return 'the answer is no Status object'
+  return `this cluster has no ${plural}.${group} in version ${version}`
 }
 
 function hintOf({ status, text }: TransportResponse, said: string): string | undefined {

@@ -84,6 +84,20 @@ test.each<[number, string, KubeErrorKind]>([
   })
 })
 
+test.each([
+  ['/apis/apps.example.dev/v1/namespaces/shop/clonesets/web', 'this cluster has no clonesets.apps.example.dev in version v1'],
+  ['/apis/apps.example.dev/v1/namespaces/shop/clonesets', 'this cluster has no clonesets.apps.example.dev in version v1'],
+  // Controls: any API server has these, so that this is none.
+  [POD, 'the answer is no Status object'],
+  ['/apis/apps/v1/namespaces/shop/statefulsets/web', 'the answer is no Status object'],
+  ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'the answer is no Status object'],
+])('a path that is not served names the kind that the cluster lacks: %s', async (path, said) => {
+  const { client, transport } = setUp()
+  const failed = outcome(client.get(path))
+  ;(await transport.next()).answer(404, '404 page not found\n')
+  expect((await failed).message).toBe(`GET ${path}: 404: ${said}`)
+})
+
 test('the message holds one bounded line of what the server says, and nothing of a foreign answer', async () => {
   const { client, transport } = setUp()
   const long = outcome(client.get(POD))

@@ -1,15 +1,11 @@
-import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
+import { unlessAborted } from '../kube/unless-aborted.ts'
 import type { Config } from '../config/config.ts'
+import type { ConfigOptions } from './options.ts'
 import type { AdapterSource } from '../config/adapter-source.ts'
 import { assertShape } from './request/parsed.ts'
 import { configFile, configOptions } from './request/sluice-options.ts'
 import { configOf, loadConfig as loadConfigFile } from '../config/load-config.ts'
-
-export interface ConfigOptions {
-  /** Adapters beside the built-in ones, by the name that `adapter:` in the config gives; one of a built-in name takes its place. */
-  adapters?: readonly AdapterDefinition[]
-}
 
 const CHOICE = 'give the path of a config file'
 
@@ -19,16 +15,22 @@ const CHOICE = 'give the path of a config file'
  */
 export async function loadConfig(file: string, options: ConfigOptions = {}): Promise<Config> {
   assertShape(configFile, { file }, 'file')
-  return loadConfigFile(file, sourceOf(options), { choice: CHOICE })
+  return unlessEnded(options, () => loadConfigFile(file, sourceOf(options), { choice: CHOICE }))
 }
 
 /** The same for a config that is no file: what such a file holds, as an object. */
 export async function checkConfig(document: unknown, options: ConfigOptions = {}): Promise<Config> {
-  return configOf(document, sourceOf(options))
+  return unlessEnded(options, () => configOf(document, sourceOf(options)))
+}
+
+async function unlessEnded(options: ConfigOptions, load: () => Promise<Config>): Promise<Config> {
+  assertShape(configOptions, options, 'options')
+  const { signal } = options
+  signal?.throwIfAborted()
+  return signal === undefined ? load() : unlessAborted(load(), signal)
 }
 
 function sourceOf(options: ConfigOptions): AdapterSource {
-  assertShape(configOptions, options, 'options')
   const { adapters = [] } = options
   const own = new Map(adapters.map((definition) => [definition.name, definition]))
   return {

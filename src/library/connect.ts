@@ -1,23 +1,9 @@
-import type { KubeClient } from '../kube/client.ts'
-import { connect as openConnection, type ConnectOptions as ConnectionOptions } from '../kube/connect.ts'
+import type { Cluster, ConnectOptions } from './cluster.ts'
+import { connect as openConnection } from '../kube/connect.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import { assertShape } from './request/parsed.ts'
 import { connectOptions } from './request/sluice-options.ts'
-
-/** A way to a cluster, as one user. */
-export interface Cluster {
-  client: KubeClient
-  /** Of requests that name none: asked for, else the context's, else that of the pod that the process runs in, else `default`. */
-  namespace: string
-  /** Breaks off what is still asked. */
-  close(): Promise<void>
-}
-
-/** As kubectl has them. What is left out comes from the kubeconfig, or from the service account of the pod. */
-export interface ConnectOptions extends Partial<Omit<ConnectionOptions, 'surroundings'>> {
-  signal?: AbortSignal
-}
 
 /**
  * The way to a cluster by the same files as kubectl has: the kubeconfig that is named, else $KUBECONFIG, else ~/.kube/config; or within

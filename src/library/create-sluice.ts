@@ -1,7 +1,6 @@
 import type { z } from 'zod'
-import type { Reason } from '../reasons/reason.ts'
 import { reasonWords } from '../report/words/words.ts'
-import type { Config, ConfigSettings } from '../config/config.ts'
+import type { ConfigSettings } from '../config/config.ts'
 import { isPromise } from '../config/wording.ts'
 import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import type { RunEvent } from '../engine/events.ts'
@@ -10,17 +9,15 @@ import type { Status } from '../engine/status/status.ts'
 import { createScopeQueues } from '../engine/traffic/scope-queues.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import { withSignal } from '../kube/with-signal.ts'
-import { createObservation, type FeedScope } from '../observation/observation.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Random } from '../ports/random.ts'
+import { createObservation } from '../observation/observation.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import type { KnownRun } from '../report/from-ledgers.ts'
 import { KINDS } from '../workloads/kinds/index.ts'
-import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { comparePlans } from './compare-plans.ts'
-import type { Cluster } from './connect.ts'
+import type { Cluster } from './cluster.ts'
 import { PlanChangedError, SluiceClosedError } from './errors.ts'
-import type { Abort, AbortOptions, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
+import type { CallOptions, PlanOptions, SluiceOptions, AbortOptions, RunOptions } from './options.ts'
+import type { Abort, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
 import { inWords } from './in-words.ts'
 import { assertUndoes, isPlan, type PlannedUpgrade } from './plan.ts'
 import { processIdentity } from './process-identity.ts'
@@ -34,44 +31,7 @@ import { parseReport, type ReportRequest } from './request/parse-report.ts'
 import { abortSettings, parseAbort, parseUpgrade } from './request/parse-upgrade.ts'
 import { RequestError } from './request/request-error.ts'
 import type { AbortRequest, UndoRequest, UpgradeRequest, WorkloadChoice } from './request/upgrade-request.ts'
-import { type Run, type RunOptions, type RunSource, startRun } from './run.ts'
-
-export interface SluiceOptions {
-  /** Of this sluice alone: `close` closes it. */
-  cluster: Cluster
-  /**
-   * By `loadConfig` or `checkConfig`; or a function that gives it, called when it is needed first. Only what reads and writes records
-   * (status, report, pause, resume, abort) can do without; `end` of an abort cannot.
-   */
-  config?: Config | (() => Promise<Config>)
-  /** Of workloads, such as `createKinds([...KINDS.all, mine])`. Default: those that sluice knows by itself. */
-  kinds?: Kinds
-  /** Names this process in the Leases of its runs. Default: host and process id. */
-  identity?: string
-  /** Names who gives its orders, for the person who finds them. Default: the identity. */
-  by?: string
-  /**
-   * How much the runs of this process watch. `namespace` (default): each kind in a namespace once for all runs; where the right to list
-   * all workloads is missing, the one by its name. `request`: what each run is about, for a process with one run.
-   */
-  watch?: FeedScope
-  /** Told of each warning while a plan is made, or a run goes on; of runs it is among the events too. */
-  onWarning?(warning: { reason: Reason; message: string; pod?: string }): void
-  /** For tests alone. */
-  clock?: Clock
-  /** For tests alone. */
-  random?: Random
-}
-
-export interface CallOptions {
-  /** Ends the call at once, with its reason. */
-  signal?: AbortSignal
-}
-
-export interface PlanOptions extends CallOptions {
-  /** Told of what happens while the plan is made. */
-  onEvent?(event: RunEvent): void
-}
+import { type Run, type RunSource, startRun } from './run.ts'
 
 /** Upgrades of one cluster with one config. Any number of plans and runs may be under way at once. */
 export interface Sluice {
@@ -90,7 +50,7 @@ export interface Sluice {
   undo(planOrRequest: PlannedUpgrade | UndoRequest, options?: RunOptions): Run
   /**
    * Orders that the open runs of these workloads end, whichever process has them, and waits for that. What no living process has is
-   * `left`: `end` of the answer ends it here. Rejects with a RequestError, a WorkloadError, a RunError or a KubeError.
+   * `abandoned`: `end` of the answer ends it here. Rejects with a RequestError, a WorkloadError, a RunError or a KubeError.
    */
   abort(about: AbortRequest, options?: AbortOptions): Promise<Abort>
   /** Orders that the open runs of these workloads start no new pod, whichever process has them. Rejects as `abort` does. */

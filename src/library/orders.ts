@@ -9,19 +9,9 @@ import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { askedForHolder } from './asked-for-holder.ts'
-import type { Run, RunOptions } from './run.ts'
-
-/** What an order is about. */
-export interface Ordered {
-  /** As they were asked for, such as `statefulset/web`. */
-  asked: string
-  /** The same; in place of a pod, what owns it. */
-  workloads: readonly WorkloadId[]
-  /** The open runs that the order means, the newest first. */
-  runs: readonly string[]
-  /** Who has the Lease of what was asked for, and is at work or was killed there. */
-  holder?: string
-}
+import type { AbortOptions, RunOptions } from './options.ts'
+import type { Ordered } from './ordered.ts'
+import type { Run } from './run.ts'
 
 /** A pause, or its end, as it stands on the Leases now. The process that has a run hears of it within seconds. */
 export interface GivenOrder extends Ordered {
@@ -45,25 +35,14 @@ export interface NoOrder extends Ordered {
  * - `none`: no run is open
  * - `ordered`: it stands on the Leases, and was not waited for
  * - `finished`: the runs had come to their end before the order reached them
- * - `aborted`: the process that had the runs has ended them; `left` are templates that were left as they are
- * - `left`: no living process has them: `end` ends them in this one
+ * - `aborted`: the process that had the runs has ended them; `templatesLeft` says why which templates were left as they are
+ * - `abandoned`: no living process has them: `end` ends them in this one
  */
 export type Abort =
   | NoOrder
   | (Ordered & { outcome: 'ordered' | 'finished' })
-  | (Ordered & { outcome: 'aborted'; left: readonly Reason[]; concerned: readonly WorkloadId[] })
-  | (Ordered & { outcome: 'left'; end(options?: RunOptions): Run })
-
-export interface AbortOptions {
-  /** Ends the wait; an order that was given stands. */
-  signal?: AbortSignal
-  /** False: the order is given and not waited for. Default true. */
-  wait?: boolean
-  /** The order stands from here on, whatever becomes of this process. */
-  onOrdered?(ordered: Ordered): void
-  /** After each look at a Lease that is held by the process that is waited for. */
-  onWaiting?(ordered: Ordered, holder: string): void
-}
+  | (Ordered & { outcome: 'aborted'; templatesLeft: readonly Reason[]; concerned: readonly WorkloadId[] })
+  | (Ordered & { outcome: 'abandoned'; end(options?: RunOptions): Run })
 
 export interface OrderPorts {
   client: KubeClient
@@ -154,9 +133,9 @@ export async function abortRuns(
     return { ...base, outcome: 'none', unrecorded }
   }
   if (ordered.kind === 'ordered') return { ...base, outcome: 'ordered' }
-  if (ordered.kind === 'left') return { ...base, outcome: 'left', end: (own) => end(ordered, own) }
+  if (ordered.kind === 'left') return { ...base, outcome: 'abandoned', end: (own) => end(ordered, own) }
   const aborted = ordered.records.flatMap((header) => header.aborted ?? [])
   if (aborted.length === 0) return { ...base, outcome: 'finished' }
   const concerned = ordered.records.flatMap(({ workloads }) => workloads)
-  return { ...base, outcome: 'aborted', left: aborted.flatMap((one) => one.left), concerned }
+  return { ...base, outcome: 'aborted', templatesLeft: aborted.flatMap((one) => one.left), concerned }
 }

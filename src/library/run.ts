@@ -6,6 +6,7 @@ import type { Plan } from '../plan/plan.ts'
 import { RunInterruptedError } from './errors.ts'
 import { createEventLog } from './event-log.ts'
 import { inWords } from './in-words.ts'
+import type { RunOptions } from './options.ts'
 import type { PlannedUpgrade } from './plan.ts'
 import { grace } from './request/options.ts'
 import { assertShape } from './request/parsed.ts'
@@ -13,16 +14,6 @@ import type { UpgradeRequest } from './request/upgrade-request.ts'
 
 /** As long as pods that are patched already may take to come home after an interrupt. */
 export const GRACE_MS = 5_000
-
-export interface RunOptions {
-  /**
-   * While the run is being prepared the signal ends it at once: `plan` and `result` reject with the signal's reason, and nothing was
-   * touched. After that it interrupts, as `interrupt(graceMs)` does.
-   */
-  signal?: AbortSignal
-  /** What the signal, and `interrupt` where it is not told, give pods that are patched already to come home. Default 5,000. */
-  graceMs?: number
-}
 
 /** A run that has begun: its preparation first, then the upgrade. */
 export interface Run {

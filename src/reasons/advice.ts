@@ -1,9 +1,9 @@
 import type { Command } from './command.ts'
 import type { Reason } from './reason.ts'
-import type { Entry, NamedImage, NoFields } from './fields.ts'
+import type { LoadBalancerEntry, NamedImage, NoFields } from './fields.ts'
 
 /** An entry with the state that it had before the drain, in the adapter's canonical form. */
-export interface EntryBefore extends Entry {
+export interface EntryBefore extends LoadBalancerEntry {
   prior: unknown
   /** An operator had it out of rotation: sluice gave it no call. */
   untouched?: true
@@ -41,13 +41,13 @@ export interface AdviceFields {
   /** The first command says put back or removed, the second that somebody wants it out. */
   'say-how-entries-stand': Commands
   /** Not everything that a person was to say is said. */
-  'rest-is-left': { entries: Entry[] }
-  'rest-is-left-of-gone': { entries: Entry[] } & Commands
+  'rest-is-left': { entries: LoadBalancerEntry[] }
+  'rest-is-left-of-gone': { entries: LoadBalancerEntry[] } & Commands
   /** `isOnRecord`: a run that is not finished says what was drained for the pod. */
   'say-for-unreadable-journal': { pod: string; problem: Reason; entries: EntryBefore[]; isOnRecord: boolean } & Commands
   /** The pod has come to another address than its entries mean. */
-  'entries-mean-another-address': { pod: string; entries: Entry[]; address?: string } & Commands
-  'settle-for-gone-pod': { pod: string; entries: Entry[]; replacementAt?: string } & Commands
+  'entries-mean-another-address': { pod: string; entries: LoadBalancerEntry[]; address?: string } & Commands
+  'settle-for-gone-pod': { pod: string; entries: LoadBalancerEntry[]; replacementAt?: string } & Commands
   /** Nobody can tell what the run has left open. */
   'remove-unreadable-record': Commands
 }

@@ -9,7 +9,7 @@ export interface Because {
 }
 
 /** One entry of a load balancer. */
-export interface Entry {
+export interface LoadBalancerEntry {
   loadBalancer: string
   target: string
 }
@@ -21,7 +21,7 @@ export interface NamedImage {
 }
 
 /** One entry as its load balancer showed it. */
-export interface EntryReading extends Entry {
+export interface EntryReading extends LoadBalancerEntry {
   admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
   /** Requests under way; null where that cannot be known. */
   inFlight: number | null

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import type { Because, Entry, NamedImage, NoFields } from './fields.ts'
+import type { Because, LoadBalancerEntry, NamedImage, NoFields } from './fields.ts'
 import type { Place, TemplateDrift } from './refusals.ts'
 import type { Reason, ReasonOf } from './reason.ts'
 
@@ -25,7 +25,7 @@ export interface PlanReasons {
 
   'not-in-every-load-balancer': { pod: string; stays: boolean } & Because
   /** A pod that is gone waits for a person. */
-  'awaits-person': { pod: string; entries: Entry[]; replacementAt?: string; resolve: Command }
+  'awaits-person': { pod: string; entries: LoadBalancerEntry[]; replacementAt?: string; resolve: Command }
   'no-pod-can-start': Because
   'min-ready-longer': { workload: string; minReadyMs: number }
   /** The run has some of the pods of the workload. */

@@ -1,4 +1,4 @@
-import type { Because, Entry, EntryReading, NamedImage, NoFields } from './fields.ts'
+import type { Because, LoadBalancerEntry, EntryReading, NamedImage, NoFields } from './fields.ts'
 import type { Reason } from './reason.ts'
 
 /** Of a pod that failed on its way back to its former images: why it was on that way. */
@@ -77,7 +77,7 @@ export interface PodEndings {
   /** The pod is drained and not patched, and did not get ready in time to be put back. */
   'baseline-not-ready': NoFields
   /** The entries cannot be read back, and whether the call has arrived there is not known. */
-  'effect-in-doubt': { entries: Entry[]; effect: 'drain' | 'restore' } & Because
+  'effect-in-doubt': { entries: LoadBalancerEntry[]; effect: 'drain' | 'restore' } & Because
   /** The pod is back, and not as it was before. */
   'restored-differently': Because
   /** The pod is back in rotation, and its journal could not be closed. */
@@ -88,19 +88,19 @@ export interface PodEndings {
   /** The pod is gone, and its entries are as they were before. */
   'settled-unchanged': Untold
   /** The replacement is at another address, and the entries of the pod that is gone are in rotation as they were. */
-  'settled-elsewhere': { replacement: string; address?: string; entries: Entry[] } & Untold
+  'settled-elsewhere': { replacement: string; address?: string; entries: LoadBalancerEntry[] } & Untold
   /** The replacement is drained by a record of its own. */
   'settled-by-drained-replacement': { replacement: string } & Untold
   /** The replacement is back in rotation in its place. */
   'settled-by-replacement': { replacement: string } & Untold
   /** The pod is gone for good, and its entries stay out of rotation. */
-  'left-out': { entries: Entry[]; byRecord?: true } & Untold
+  'left-out': { entries: LoadBalancerEntry[]; byRecord?: true } & Untold
   /** No ready pod of the same controller has come to the address of the pod that is gone. */
-  'no-replacement-in-time': { pod: string; entries: Entry[] }
+  'no-replacement-in-time': { pod: string; entries: LoadBalancerEntry[] }
   /** The entries of a pod that is gone are not put back by guess. */
-  abandoned: { pod: string; entries: Entry[] } & Because
+  abandoned: { pod: string; entries: LoadBalancerEntry[] } & Because
   /** The entries were left out since no replacement was to come. */
-  'left-out-and-replaced': { entries: Entry[]; because: Reason }
+  'left-out-and-replaced': { entries: LoadBalancerEntry[]; because: Reason }
   /** A failure of sluice itself. */
   bug: { error: string }
 }

@@ -1,4 +1,4 @@
-import type { Because, Entry, NamedImage, NoFields } from './fields.ts'
+import type { Because, LoadBalancerEntry, NamedImage, NoFields } from './fields.ts'
 import type { Reason, ReasonOf } from './reason.ts'
 
 /** Why a journal or a ledger cannot be read. */
@@ -23,27 +23,27 @@ export type RecordProblem = ReasonOf<keyof RecordProblems>
 /** What records say of pods and runs: for `status`, `resolve` and `report`. */
 export interface RecordReasons extends RecordProblems {
   /** The pod is drained, or about to be. */
-  'may-be-drained': { entries: Entry[] }
-  'is-patched': { entries: Entry[]; ready: boolean }
+  'may-be-drained': { entries: LoadBalancerEntry[] }
+  'is-patched': { entries: LoadBalancerEntry[]; ready: boolean }
   /** The pod is about to be put back. */
-  'may-be-put-back': { entries: Entry[] }
+  'may-be-put-back': { entries: LoadBalancerEntry[] }
   'nothing-open': NoFields
   'on-way-back': { images: NamedImage[] }
-  'gone-and-drained': { entries: Entry[] }
+  'gone-and-drained': { entries: LoadBalancerEntry[] }
 
   /** A person has said where the traffic of the pod is; without load balancers, in all of them. */
   'said-of-pod': { traffic: 'in' | 'out'; loadBalancers: string[] }
   /** A person has said that the entries are as they should be (`in`), or are to stay out. */
-  'said-of-entries': { traffic: 'in' | 'out'; entries: Entry[] }
+  'said-of-entries': { traffic: 'in' | 'out'; entries: LoadBalancerEntry[] }
   /** Not everything is said. */
-  'rest-unsaid': { entries: Entry[] }
+  'rest-unsaid': { entries: LoadBalancerEntry[] }
 
   /** The record of the pod is open: the next run goes on from there. */
   'said-and-open': { pod: string; traffic: 'in' | 'out' }
   /** The record of the pod is closed. `patchedAndUnready`: no run puts the pod back any more. */
   'said-and-closed': { pod: string; patchedAndUnready: boolean }
   /** Entries of a pod of that name which is gone. */
-  'said-of-former-pod': { pod: string; entries: Entry[]; traffic: 'in' | 'out' }
+  'said-of-former-pod': { pod: string; entries: LoadBalancerEntry[]; traffic: 'in' | 'out' }
 
   'not-told': NoFields
   /** What a process of another run has done since. */

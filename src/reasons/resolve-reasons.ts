@@ -1,11 +1,11 @@
-import type { Because, Entry } from './fields.ts'
+import type { Because, LoadBalancerEntry } from './fields.ts'
 
 /** Why what a person says of a pod is not recorded. */
 export interface ResolveReasons {
   /** `of`: the pod that is there, what is left of pods that are gone, or either. */
   'nothing-to-resolve': { pod: string; namespace: string; of: 'live' | 'gone' | 'any' }
   /** Something is open for the pod that is there, and for a pod of the same name that is gone. */
-  'two-pods-of-name': { pod: string; live: Entry[]; gone: Entry[] }
+  'two-pods-of-name': { pod: string; live: LoadBalancerEntry[]; gone: LoadBalancerEntry[] }
   'not-in-named-load-balancers': { pod: string; known: string[]; named: string[] }
   /** The containers of the pod have ended for good: it is not put back any more. */
   'pod-has-ended': { pod: string }

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import type { Because, Entry, NoFields } from './fields.ts'
+import type { Because, LoadBalancerEntry, NoFields } from './fields.ts'
 import type { Reason, ReasonOf } from './reason.ts'
 import type { Place, RefusalCode } from './refusals.ts'
 
@@ -91,7 +91,7 @@ export interface RunReasons {
   'load-balancer-not-asked': { loadBalancer?: string } & Because
   'effects-cannot-be-made': { loadBalancer: string; target: string; others: number } & Because
   /** A pod that is half done was not drained in an entry that has come since. */
-  'half-done-elsewhere': { pod: string; entry: Entry }
+  'half-done-elsewhere': { pod: string; entry: LoadBalancerEntry }
   /** The record of a pod that is half done names a load balancer that the config does not have. */
   'half-done-not-in-config': { pod: string; place: Place; resolve: Command }
   /** The same of a pod that is gone. `targets`: all that may be drained for the pod in that load balancer. */

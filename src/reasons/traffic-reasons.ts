@@ -1,4 +1,4 @@
-import type { Because, Entry, EntryReading, NamedImage, NoFields } from './fields.ts'
+import type { Because, LoadBalancerEntry, EntryReading, NamedImage, NoFields } from './fields.ts'
 
 /** What load balancers and their entries say, and why a call was not sent. */
 export interface TrafficReasons {
@@ -10,13 +10,13 @@ export interface TrafficReasons {
   'said-by-person': NoFields
   /** The load balancer cannot be read back. */
   'cannot-read-back': NoFields
-  'entry-cannot-read-back': Entry
-  'entry-is-out': Entry
+  'entry-cannot-read-back': LoadBalancerEntry
+  'entry-is-out': LoadBalancerEntry
   /** What the load balancer says may be from before the restore. */
   'reading-may-be-old': { loadBalancer: string }
-  'restore-may-not-show': Entry
+  'restore-may-not-show': LoadBalancerEntry
   /** In the adapter's canonical form. */
-  'entry-differs': Entry & { now: string; before: string }
+  'entry-differs': LoadBalancerEntry & { now: string; before: string }
   'gets-no-requests': { entry: EntryReading }
   'pod-without-address': { pod: string }
   'no-port': { pod: string; port: string }
@@ -27,7 +27,7 @@ export interface TrafficReasons {
   /** Its entries are being changed at this moment. */
   'entries-changing': { pod: string }
   /** At its new address the pod is in these entries, or in none. */
-  'at-new-address': { address?: string; entries: Entry[] } & Because
+  'at-new-address': { address?: string; entries: LoadBalancerEntry[] } & Because
   /** The earlier call has no answer, and the load balancer cannot be read back. */
   'effect-unanswered': { loadBalancer: string; effect: 'drain' | 'restore' }
   /** The load balancer has accepted the change as a job. */

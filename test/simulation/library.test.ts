@@ -310,7 +310,7 @@ test('orders by workload reach a run of another sluice; an abort waits for it', 
   expect(await stage.ask(other.resume(about))).toMatchObject({ outcome: 'ordered', by: 'bob@desk' })
   const waitedFor: string[] = []
   const abort = await stage.ask(other.abort(about, { onWaiting: (_ordered, holder) => void waitedFor.push(holder) }))
-  expect(abort).toMatchObject({ outcome: 'aborted', left: [] })
+  expect(abort).toMatchObject({ outcome: 'aborted', templatesLeft: [] })
   expect(waitedFor.length).toBeGreaterThan(0)
   expect(await settled(bed, run)).toEqual({ outcome: 'aborted' })
   expect(await stage.ask(other.pause(about))).toMatchObject({ outcome: 'none' })
@@ -330,7 +330,7 @@ test('an abort of what no living process has is left, and its end is a run of th
   await settled(bed, first)
   await stage.ask(other.close())
   const abort = await stage.ask(sluice.abort(about))
-  if (abort.outcome !== 'left') throw new Error(abort.outcome)
+  if (abort.outcome !== 'abandoned') throw new Error(abort.outcome)
   expect(await settled(bed, abort.end())).toEqual({ outcome: 'aborted' })
 
   expect(await settled(bed, sluice.upgrade(REQUEST))).toEqual({ outcome: 'done' })

@@ -3,7 +3,7 @@ import type { Sluice } from '../../library/create-sluice.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { writingFor } from '../printed-commands/writing.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { failureOf, type Failure } from '../failures.ts'
 import type { AbortFlags } from '../arguments/flags.ts'
 import { watchInterrupts } from '../run/interrupts.ts'
@@ -53,7 +53,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     },
   })
   let notice = (line: string): void => void terminal.err.write(`${inert(line)}\n`)
-  let left: Extract<Abort, { outcome: 'left' }> | undefined
+  let left: Extract<Abort, { outcome: 'abandoned' }> | undefined
   try {
     const cluster = await openCluster(flags, request.requestTimeoutMs, terminal, (line) => notice(line))
     sluice = sluiceOf(cluster, terminal, () => readConfig(configPath(flags.config, terminal.env)))
@@ -66,7 +66,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
         told = holder
       },
     })
-    if (abort.outcome !== 'left') return tellOf(abort, sluice.cluster.namespace, flags, context)
+    if (abort.outcome !== 'abandoned') return tellOf(abort, sluice.cluster.namespace, flags, context)
     left = abort
   } catch (error) {
     if (!isOrdered) throw error
@@ -96,7 +96,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
 
 /** Says what came of it, where all is said and done. */
 function tellOf(
-  abort: Exclude<Abort, { outcome: 'left' }>,
+  abort: Exclude<Abort, { outcome: 'abandoned' }>,
   namespace: string,
   flags: AbortFlags,
   { terminal, invocation }: CommandContext,
@@ -117,7 +117,7 @@ function tellOf(
 type Told = Pick<OrderReport, 'outcome' | 'reason'> & { next?: NextCommand[]; code?: ExitCode }
 
 function toldAs(
-  abort: Exclude<Abort, { outcome: 'left' }>,
+  abort: Exclude<Abort, { outcome: 'abandoned' }>,
   toTemplate: (concerned: readonly WorkloadId[]) => PrintedCommand[],
 ): Told {
   const { outcome, asked, holder } = abort
@@ -135,7 +135,7 @@ function toldAs(
       return { outcome, reason: { code: 'nothing-to-order', order: 'abort', asked, ...by } }
     }
     case 'aborted': {
-      const left = [...abort.left]
+      const left = [...abort.templatesLeft]
       const reason: Reason = { code: 'abort-done', ...open, left }
       if (left.length === 0) return { outcome, reason }
       const next = toTemplate(abort.concerned).map((one) => ({ to: 'followTemplate', ...one }) as const)

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../commands/context.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../../library/exit-codes.ts'
 import type { UpgradeFlags } from '../arguments/flags.ts'
 import { parseTogether } from '../arguments/parse-together.ts'
 import { parseReportFiles } from '../run/report-files.ts'

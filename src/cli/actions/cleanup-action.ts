@@ -1,6 +1,6 @@
 import { writingFor } from '../printed-commands/writing.ts'
 import type { CommandContext } from '../commands/context.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { CleanupFlags } from '../arguments/flags.ts'
 import { cleanupDocument, cleanupLines } from '../output/cleanup-view.ts'
 import { inertJson } from '../output/inert.ts'

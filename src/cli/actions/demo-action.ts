@@ -1,7 +1,7 @@
 import { createDemo } from '../../../demo/demo.ts'
 import { createShow } from '../../../demo/view/show.ts'
 import type { CommandContext } from '../commands/context.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { failureOf } from '../failures.ts'
 import type { DemoFlags } from '../arguments/flags.ts'
 import { codeOf, watchInterrupts } from '../run/interrupts.ts'

@@ -5,7 +5,7 @@ import { quote } from '../../library/request/quote.ts'
 import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { rbacManifest, type RbacSubject } from '../output/rbac-manifest.ts'
 
 const OWN_ACCOUNT = 'sluice'

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../commands/context.ts'
 import type { WorkloadId } from '../../pods/workload-id.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { ReportFlags } from '../arguments/flags.ts'
 import type { Invocation } from '../invocation.ts'
 import { inert } from '../output/inert.ts'

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../commands/context.ts'
 import { writingFor } from '../printed-commands/writing.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { StatusFlags } from '../arguments/flags.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inertJson } from '../output/inert.ts'

@@ -1,6 +1,6 @@
 import { carryOut } from './carry-out.ts'
 import type { CommandContext } from '../commands/context.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../../library/exit-codes.ts'
 import type { UndoFlags } from '../arguments/flags.ts'
 import { parseRequest } from '../arguments/request.ts'
 

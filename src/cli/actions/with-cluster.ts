@@ -1,5 +1,5 @@
 import type { ClusterFlags } from '../arguments/flags.ts'
-import type { Cluster } from '../../library/connect.ts'
+import type { Cluster } from '../../library/cluster.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'

@@ -1,4 +1,4 @@
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../../library/exit-codes.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Terminal } from '../terminal.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT } from '../../library/exit-codes.ts'
 import type { ReportFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addColorFlag, addOutputFlags, addReportFlag, given } from './flag-groups.ts'

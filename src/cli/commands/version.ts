@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT } from '../../library/exit-codes.ts'
 import { API_VERSION } from '../output/api-version.ts'
 import { sluiceVersion } from '../version.ts'
 import type { CommandContext } from './context.ts'

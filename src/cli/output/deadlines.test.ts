@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { DeadlineName, PodResult } from '../../engine/events.ts'
 import { worstOutcome } from '../../engine/outcome.ts'
 import { createWriting } from '../../report/words/words.ts'
-import { exitCodeOfRun } from '../exit-codes.ts'
+import { exitCodeOf } from '../../library/exit-codes.ts'
 import { goOn, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
 import { runReport } from './run-report.ts'
@@ -27,7 +27,7 @@ test.each(ends)('%s, and the pod ends as %s (out: %s): exit code %i', (deadline,
   const pod = podResult({ pod: 'web-1', outcome, traffic: out ? 'out' : 'asBefore', deadline, reason: said('not in time') })
   const others = [podResult({ pod: 'web-0', outcome: 'upgraded' }), podResult({ pod: 'web-2', outcome: 'unchanged' })]
   const result = runResult({ ...worstOutcome([pod, ...others]), pods: [pod, ...others] })
-  const exitCode = exitCodeOfRun(result.outcome)
+  const exitCode = exitCodeOf(result)
   expect(exitCode).toBe(code)
   const times = { startedAt: '', finishedAt: '' }
   const report = runReport({

@@ -5,7 +5,7 @@ import type { MixedWorkload, PodEnding, PodState, RunOutcome, RunResult } from '
 import type { Plan, PlanGuarantee } from '../../plan/plan.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { API_VERSION } from './api-version.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../../library/exit-codes.ts'
 import type { NextCommand } from '../printed-commands/next-command.ts'
 
 /** How a run ended, for `-o json`. Fields are added, never changed or removed, under one apiVersion. */

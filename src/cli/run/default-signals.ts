@@ -1,4 +1,4 @@
-import { exitCodeOfSignal, type ExitCode } from '../exit-codes.ts'
+import { exitCodeOfSignal, type ExitCode } from '../../library/exit-codes.ts'
 import { SIGNALS, type ProcessEvents } from './interrupts.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { RunResult } from '../../engine/events.ts'
-import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-codes.ts'
+import { EXIT, exitCodeOf, type ExitCode } from '../../library/exit-codes.ts'
 import { codeOf, type InterruptCause } from './interrupts.ts'
 import { codeOnceOrdered } from './order-stands.ts'
 
@@ -9,7 +9,7 @@ import { codeOnceOrdered } from './order-stands.ts'
  */
 export function finalCode({ outcome }: Pick<RunResult, 'outcome'>, cause: InterruptCause | undefined, aborts: boolean): ExitCode {
   if (aborts && outcome === 'aborted') return EXIT.done
-  const code = exitCodeOfRun(outcome, cause !== undefined && 'signal' in cause ? cause.signal : undefined)
+  const code = exitCodeOf({ outcome }, cause !== undefined && 'signal' in cause ? cause.signal : undefined)
   if (code === EXIT.done && cause !== undefined && 'bug' in cause) return codeOf(cause)
   return aborts ? codeOnceOrdered(code) : code
 }

@@ -1,7 +1,7 @@
 import type { ParsedRequest } from '../arguments/request.ts'
 import type { EventGate } from './event-gate.ts'
 import type { Invocation } from '../invocation.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT } from '../../library/exit-codes.ts'
 import type { NextCommand, NextPurpose } from '../printed-commands/next-command.ts'
 import type { PrintedCommand } from '../printed-commands/printed-command.ts'
 import { endCommand, liftCommand } from '../printed-commands/order-command.ts'

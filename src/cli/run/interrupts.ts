@@ -3,7 +3,7 @@
  * ends the process at once: what a run holds is in the cluster, so that a later run can always go on. Once it is over they mean
  * what is left to be done here, and not the run.
  */
-import { EXIT, exitCodeOfSignal, type ExitCode, type InterruptSignal } from '../exit-codes.ts'
+import { EXIT, exitCodeOfSignal, type ExitCode, type InterruptSignal } from '../../library/exit-codes.ts'
 
 export const SIGNALS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 

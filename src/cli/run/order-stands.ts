@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, type InterruptSignal } from '../exit-codes.ts'
+import { EXIT, type ExitCode, type InterruptSignal } from '../../library/exit-codes.ts'
 
 /** Below what has ended an abort before the run is over: its order may stand, and is not taken back. */
 export function orderStands(resumeCommand: string): string {

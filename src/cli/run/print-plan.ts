@@ -1,6 +1,6 @@
 import type { Writing } from '../../report/words/writing.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { OutputFlags } from '../arguments/flags.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inertJson } from '../output/inert.ts'

@@ -1,7 +1,7 @@
 import type { Reason } from '../../reasons/reason.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import { writingFor } from '../printed-commands/writing.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../../library/exit-codes.ts'
 import { failureOf } from '../failures.ts'
 import { createLogger, logEvent } from '../log.ts'
 import { closeInTime } from './close-in-time.ts'

@@ -1,4 +1,4 @@
-import type { Entry } from '../../reasons/fields.ts'
+import type { LoadBalancerEntry } from '../../reasons/fields.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import { entriesOf } from '../status/pod-advice.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
@@ -64,7 +64,8 @@ export function isLeftOut({ entry }: Found['entries'][number]): boolean {
 function assertOne({ traffic }: Word, { name, uid }: { name: string; uid?: string }, { live, abandoned, gone }: Open): void {
   const others = gone.filter((one) => one.entry.uid !== uid && (traffic === 'in' || isLeftOut(one)))
   if ((live === undefined && abandoned.length === 0) || others.length === 0) return
-  const named = (targets: readonly JournalTarget[]): Entry[] => entriesOf(targets.filter(({ untouched }) => !untouched))
+  const named = (targets: readonly JournalTarget[]): LoadBalancerEntry[] =>
+    entriesOf(targets.filter(({ untouched }) => !untouched))
   throw refusal({
     code: 'two-pods-of-name',
     pod: name,

@@ -4,7 +4,7 @@ import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Advice } from '../../reasons/advice.ts'
-import type { Entry } from '../../reasons/fields.ts'
+import type { LoadBalancerEntry } from '../../reasons/fields.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import { entriesBefore, resolve } from '../advice.ts'
 import type { PodResult, RunEventBody } from '../events.ts'
@@ -143,6 +143,6 @@ function touched(targets: readonly JournalTarget[]): JournalTarget[] {
   return targets.filter(({ untouched }) => !untouched)
 }
 
-function entriesOf(targets: readonly JournalTarget[]): Entry[] {
+function entriesOf(targets: readonly JournalTarget[]): LoadBalancerEntry[] {
   return targets.map(({ loadBalancer, target }) => ({ loadBalancer, target }))
 }

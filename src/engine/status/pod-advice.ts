@@ -1,12 +1,12 @@
 import type { JournalStep, JournalTarget, PodView } from '../../pods/glossary.ts'
 import type { Advice } from '../../reasons/advice.ts'
-import type { Entry } from '../../reasons/fields.ts'
+import type { LoadBalancerEntry } from '../../reasons/fields.ts'
 import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import { entriesBefore, resolve } from '../advice.ts'
 
 /* What `sluice status` says of a pod, and asks of a person. */
 
-export const STANDING: Record<JournalStep, (entries: Entry[], pod: PodView) => Reason> = {
+export const STANDING: Record<JournalStep, (entries: LoadBalancerEntry[], pod: PodView) => Reason> = {
   drain: (entries) => ({ code: 'may-be-drained', entries }),
   patched: (entries, { ready }) => ({ code: 'is-patched', entries, ready }),
   restore: (entries) => ({ code: 'may-be-put-back', entries }),
@@ -66,6 +66,6 @@ export function awaitsPerson(
   }
 }
 
-export function entriesOf(targets: readonly JournalTarget[]): Entry[] {
+export function entriesOf(targets: readonly JournalTarget[]): LoadBalancerEntry[] {
   return targets.map(({ loadBalancer, target }) => ({ loadBalancer, target }))
 }

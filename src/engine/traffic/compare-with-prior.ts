@@ -1,7 +1,7 @@
 import type { Json } from '../../../adapters/contract.ts'
 import type { CompareAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
-import type { Entry } from '../../reasons/fields.ts'
+import type { LoadBalancerEntry } from '../../reasons/fields.ts'
 import { reasonOf } from '../errors.ts'
 import type { Balancers } from './balancers.ts'
 import type { Knowledge } from './knowledge.ts'
@@ -50,6 +50,6 @@ export async function compareWithPrior(
   }
 }
 
-function entryOf({ loadBalancer, target }: JournalTarget): Entry {
+function entryOf({ loadBalancer, target }: JournalTarget): LoadBalancerEntry {
   return { loadBalancer, target }
 }

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import type { AbortOptions } from '../orders.ts'
-import type { CallOptions, PlanOptions } from '../create-sluice.ts'
-import type { RunOptions } from '../run.ts'
+import type { AbortOptions, CallOptions, PlanOptions, RunOptions } from '../options.ts'
 import { duration } from './duration.ts'
 import { callback, signal } from './members.ts'
 

@@ -50,7 +50,7 @@ export function parseRef(text: string, { orImage = false, kinds = KINDS }: { orI
     const refusal = REFUSED.get(resource)
     if (refusal !== undefined) return { ok: false, problem: `${quoted}: sluice cannot upgrade a ${resource}: ${refusal}` }
     const meant = nearest(resource, kinds.all.flatMap(namesOf))
-    const known = `known are ${listed(kinds.all.map(displayType))}`
+    const known = `known ${kinds.all.length === 1 ? 'is' : 'are'} ${listed(kinds.all.map(displayType))}`
     const words = orImage && IMAGE_SIGN.test(name) ? `${known}; write CONTAINER=IMAGE for an image` : known
     const hint = meant !== undefined && meant !== resource ? `did you mean ${meant}/${name}?` : words
     return { ok: false, problem: `${quoted}: ${quote(type)} is no kind that sluice can upgrade: ${hint}` }
@@ -61,5 +61,5 @@ export function parseRef(text: string, { orImage = false, kinds = KINDS }: { orI
 }
 
 function listed(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

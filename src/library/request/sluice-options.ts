@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { PROGRAM } from '../../config/wording.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { Cluster, ConnectOptions } from '../connect.ts'
-import type { ConfigOptions } from '../config.ts'
-import type { SluiceOptions } from '../create-sluice.ts'
+import type { Cluster, ConnectOptions } from '../cluster.ts'
+import type { ConfigOptions, SluiceOptions } from '../options.ts'
 import { callback, hasMethods, member, signal } from './members.ts'
 
 const name = z.string().min(1).optional()
@@ -98,6 +97,7 @@ function isDefinition(value: unknown): boolean {
 
 export const configOptions = z.strictObject({
   adapters: z.array(definition).optional(),
+  signal,
 } satisfies Record<keyof ConfigOptions, z.ZodType>)
 
 export const configFile = z.strictObject({

@@ -62,10 +62,11 @@ export function createWriting(command: (command: Command) => string = shellForm)
 const plain = createWriting()
 
 /** A reason in English, on its own. */
-export function reasonWords(reason: Reason, write: Writing = plain): string {
-  return write.reason(reason)
+export function reasonWords(reason: Reason): string {
+  return plain.reason(reason)
 }
+
 /** What a person is to look at and to run, in English: a line each. */
-export function adviceWords(advice: Advice, write: Writing = plain): string[] {
-  return adviceLines(advice, write)
+export function adviceWords(advice: Advice): string[] {
+  return adviceLines(advice, plain)
 }

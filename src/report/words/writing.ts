@@ -1,5 +1,5 @@
 import type { Command } from '../../reasons/command.ts'
-import type { EntryReading, Entry } from '../../reasons/fields.ts'
+import type { EntryReading, LoadBalancerEntry } from '../../reasons/fields.ts'
 import type { Place } from '../../reasons/refusals.ts'
 import type { Reason, ReasonCode, ReasonFields } from '../../reasons/reason.ts'
 
@@ -15,7 +15,7 @@ export type WordsOf<Fields extends Partial<Record<ReasonCode, unknown>>> = {
   [C in keyof Fields & ReasonCode]: (facts: Readonly<ReasonFields[C]>, write: Writing) => string
 }
 
-export function entries(some: readonly Entry[]): string {
+export function entries(some: readonly LoadBalancerEntry[]): string {
   return some.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
 }
 
@@ -25,7 +25,7 @@ export function agreeing(some: readonly unknown[] | number, one: string, many: s
 }
 
 /** For a person who looks at the load balancers. */
-export function listed(some: readonly Entry[]): string {
+export function listed(some: readonly LoadBalancerEntry[]): string {
   return some.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ') || 'in no load balancer'
 }
 
@@ -36,7 +36,7 @@ export function entryReading({ loadBalancer, target, admin, inFlight, said, by }
 }
 
 /** What a person is to do about what was drained for a pod that is gone, up to the command that says so. */
-export function goneAndDrained(pod: string, some: readonly Entry[], replacementAt: string | undefined): string {
+export function goneAndDrained(pod: string, some: readonly LoadBalancerEntry[], replacementAt: string | undefined): string {
   const replacement = `the pod in its place${replacementAt === undefined ? '' : ` (${replacementAt})`}`
   const [was, entry, it, is] = some.length === 1 ? ['was', 'entry', 'it', 'it is'] : ['were', 'entries', 'them', 'each is']
   return (

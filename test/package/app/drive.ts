@@ -82,7 +82,7 @@ await once(interrupted, (event) => event.type === 'podState' && event.to === 're
 controller.abort()
 seen['interrupted'] = (await interrupted.result).outcome
 const left = await sluice.abort({ workload: 'sts/api' })
-seen['left'] = left.outcome === 'left' ? (await left.end().result).outcome : left.outcome
+seen['left'] = left.outcome === 'abandoned' ? (await left.end().result).outcome : left.outcome
 seen['undone'] = (await sluice.undo({ workload: 'sts/web' }).result).outcome
 const { report } = await sluice.report({ workload: 'sts/web' })
 seen['report'] = report.outcome

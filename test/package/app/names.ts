@@ -9,13 +9,13 @@ import {
   type ContainerRestart,
   createSluice,
   type Difference,
-  type Entry,
   type EntryBefore,
   type EntryReading,
   type FeedScope,
   type GonePod,
   type HeirRule,
   type JournalStep,
+  type LoadBalancerEntry,
   type NamedImage,
   NotOnRecordError,
   type PlannedUpgrade,
@@ -35,7 +35,14 @@ import {
   type TimedCall,
   type Unrecorded,
   type Warning,
+  adviceWords,
+  type ExitCode,
+  exitCodeOf,
+  reasonWords,
+  reportPage,
+  type RunResult,
 } from 'sluice'
+import type { Entry } from 'sluice/adapter'
 
 // What is answered.
 export const unrecordedOf = (abort: Abort): readonly Unrecorded[] => (abort.outcome === 'none' ? abort.unrecorded : [])
@@ -50,13 +57,22 @@ export function callOf(event: RunEvent): TimedCall | undefined {
 // The facts of reasons and advice.
 export const differencesOf = ({ differences }: ReasonOf<'template-changed'>): Difference[] => differences
 export const fieldsOf = <Code extends AdviceCode>(_code: Code, fields: AdviceFields[Code]): AdviceFields[Code] => fields
-export function entriesOf(advice: Advice): EntryBefore[] | Entry[] {
+export function entriesOf(advice: Advice): EntryBefore[] | LoadBalancerEntry[] {
   return 'entries' in advice ? advice.entries : []
 }
 export function formerOf(advice: Advice): NamedImage[] {
   return advice.code === 'upgrade-to-working-images' ? advice.former : []
 }
-export const read = ({ admin, ...entry }: EntryReading): Entry & { admin: string } => ({ ...entry, admin })
+export const read = ({ admin, ...entry }: EntryReading): LoadBalancerEntry & { admin: string } => ({ ...entry, admin })
+
+/** An entry as an adapter lists it, and one by its name. */
+export const named = (loadBalancer: string, { name }: Entry): LoadBalancerEntry => ({ loadBalancer, target: name })
+
+// The English and the exit code, also by `map`.
+export const wordsOf = (reasons: readonly Reason[]): string[] => reasons.map(reasonWords)
+export const linesOf = (advice: readonly Advice[]): string[] => advice.flatMap(adviceWords)
+export const codesOf = (results: readonly RunResult[]): ExitCode[] => results.map((result) => exitCodeOf(result))
+export const pageOf = (report: Report): string => reportPage(report)
 
 // What is thrown, and what is asked for.
 export const reasonOf = (error: unknown): Reason | undefined => (error instanceof NotOnRecordError ? error.reason : undefined)

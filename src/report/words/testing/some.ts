@@ -1,5 +1,5 @@
 import type { Command } from '../../../reasons/command.ts'
-import type { Entry, EntryReading, NamedImage } from '../../../reasons/fields.ts'
+import type { LoadBalancerEntry, EntryReading, NamedImage } from '../../../reasons/fields.ts'
 import type { Kept, ReasonOf } from '../../../reasons/reason.ts'
 
 /** At least one sample of each code. */
@@ -17,8 +17,8 @@ export const AT = '2026-11-21T10:17:53.120Z'
 export const NEW_IMAGES: NamedImage[] = [{ container: 'app', image: 'registry.example/app:v2' }]
 export const OLD_IMAGES: NamedImage[] = [{ container: 'app', image: 'registry.example/app:v1' }]
 
-export const EDGE: Entry = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1:80' }
-export const INNER: Entry = { loadBalancer: 'inner', target: 'pool/10.0.0.1:80' }
+export const EDGE: LoadBalancerEntry = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1:80' }
+export const INNER: LoadBalancerEntry = { loadBalancer: 'inner', target: 'pool/10.0.0.1:80' }
 export const IN: EntryReading = { ...EDGE, admin: 'in', inFlight: 4 }
 export const OUT: EntryReading = { ...EDGE, admin: 'out', inFlight: 0 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunOutcome } from '../engine/events.ts'
-import { EXIT, exitCodeOfRun, exitCodeOfSignal } from './exit-codes.ts'
+import { EXIT, exitCodeOf, exitCodeOfSignal } from './exit-codes.ts'
 
 test('pipelines rely on these numbers', () => {
   expect(EXIT).toEqual({
@@ -29,14 +29,14 @@ test.each<[RunOutcome, number]>([
   ['conflict', 7],
   ['needsOperator', 8],
 ])('a run that ends %s exits with %i, interrupted or not', (outcome, code) => {
-  expect(exitCodeOfRun(outcome)).toBe(code)
-  expect(exitCodeOfRun(outcome, 'SIGINT')).toBe(code)
+  expect(exitCodeOf({ outcome })).toBe(code)
+  expect(exitCodeOf({ outcome }, 'SIGINT')).toBe(code)
 })
 
 test('an interrupted run exits by its signal, and as failed where sluice itself was the reason', () => {
-  expect(exitCodeOfRun('interrupted', 'SIGINT')).toBe(130)
-  expect(exitCodeOfRun('interrupted', 'SIGTERM')).toBe(143)
-  expect(exitCodeOfRun('interrupted')).toBe(1)
+  expect(exitCodeOf({ outcome: 'interrupted' }, 'SIGINT')).toBe(130)
+  expect(exitCodeOf({ outcome: 'interrupted' }, 'SIGTERM')).toBe(143)
+  expect(exitCodeOf({ outcome: 'interrupted' })).toBe(1)
 })
 
 test('a hangup counts as SIGTERM', () => {

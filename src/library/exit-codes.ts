@@ -41,8 +41,11 @@ export function exitCodeOfSignal(signal: InterruptSignal): ExitCode {
   return signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated
 }
 
-/** `signal` is the one that interrupted the run; without it the run was interrupted because sluice itself failed. */
-export function exitCodeOfRun(outcome: RunOutcome, signal?: InterruptSignal): ExitCode {
+/**
+ * What the command line exits with for a run that ends so. `signal` is the one that interrupted the run; without it the run was
+ * interrupted because sluice itself failed.
+ */
+export function exitCodeOf({ outcome }: { outcome: RunOutcome }, signal?: InterruptSignal): ExitCode {
   switch (outcome) {
     case 'done':
       return EXIT.done

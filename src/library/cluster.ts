@@ -1,0 +1,16 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { ConnectOptions as ConnectionOptions } from '../kube/connect.ts'
+
+/** A way to a cluster, as one user. */
+export interface Cluster {
+  client: KubeClient
+  /** Of requests that name none: asked for, else the context's, else that of the pod that the process runs in, else `default`. */
+  namespace: string
+  /** Breaks off what is still asked. */
+  close(): Promise<void>
+}
+
+/** As kubectl has them. What is left out comes from the kubeconfig, or from the service account of the pod. */
+export interface ConnectOptions extends Partial<Omit<ConnectionOptions, 'surroundings'>> {
+  signal?: AbortSignal
+}
