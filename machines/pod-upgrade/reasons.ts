@@ -20,7 +20,8 @@ const entriesOf = (targets: readonly JournalTarget[]): LoadBalancerEntry[] =>
   targets.flatMap(({ loadBalancer, target, untouched }) => (untouched ? [] : [{ loadBalancer, target }]))
 const ownEntries = ({ record }: PodContext): LoadBalancerEntry[] => entriesOf(record?.targets ?? [])
 /** Of an entry that a person has called in, nothing is in doubt. */
-const doubtedEntries = ({ record }: PodContext): LoadBalancerEntry[] => entriesOf((record?.targets ?? []).filter(({ said }) => said !== 'in'))
+const doubtedEntries = ({ record }: PodContext): LoadBalancerEntry[] =>
+  entriesOf((record?.targets ?? []).filter(({ said }) => said !== 'in'))
 
 const storedImages = ({ pod }: PodContext): NamedImage[] => pod.containers.map(({ name, image }) => ({ container: name, image }))
 
