@@ -349,7 +349,7 @@ function isIn({ state, weight }: Entry): boolean {
 }
 
 function keptOf({ state, prior, weight }: Entry): Kept {
-  return { state, prior: prior ?? weight ?? null }
+  return { state, prior: prior === undefined ? (weight ?? null) : prior }
 }
 
 function isKept(prior: Json): prior is { state: Entry['state']; prior: Json } {

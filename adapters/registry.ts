@@ -12,6 +12,7 @@ const loaders = new Map<string, () => Promise<AdapterDefinition>>([
   ['http', async () => (await import('./http/index.ts')).http],
   ['nginx', async () => (await import('./nginx/index.ts')).nginx],
   ['remote', async () => (await import('./remote/index.ts')).remote as AdapterDefinition],
+  ['traefik', async () => (await import('./traefik/index.ts')).traefik],
 ])
 
 /** Each is a file of its name in `presets/`. */

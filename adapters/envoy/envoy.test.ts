@@ -54,7 +54,7 @@ describeOn(await findProduct('envoy'), (program) => {
   test('a drain changes two lines of a file with comments, and a restore gives it back but for its version', async () => {
     const lines = pods.endpoints.map(({ address, port }, index) => {
       const socket = `{endpoint: {address: {socket_address: {address: ${address}, port_value: ${port}}}}}`
-      return `          - ${socket} # pod ${index}`
+      return `          - ${socket.replace('{endpoint', '{load_balancing_weight: 7, endpoint')} # pod ${index}`
     })
     const type = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment'
     const head = [
@@ -74,7 +74,7 @@ describeOn(await findProduct('envoy'), (program) => {
     const operation = `sluice-operation-${targets[1]!.id}`
     const drained = text
       .replace('mine', JSON.stringify(operation))
-      .replace(lines[1]!, lines[1]!.replace('{endpoint', '{health_status: DRAINING, endpoint'))
+      .replace(lines[1]!, lines[1]!.replace('{load', '{health_status: DRAINING, load'))
     expect(eds()).toBe(drained)
     expect(await process.ask('/stats?filter=version_text')).toContain(`cluster.web.version_text: "${operation}"`)
     assertApplied(await restoreOne(adapter, targets[1]!, prior))

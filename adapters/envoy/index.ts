@@ -1,12 +1,12 @@
 /** Envoy, by its file of EDS: a drain is `health_status: DRAINING` on the endpoint. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { formatAddress } from '../address.ts'
-import { AdapterError } from '../contract.ts'
+import { AdapterError, type Json } from '../contract.ts'
 import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
 import type { DocumentText } from '../document/document.ts'
 import { changeFields, type FieldChange, YamlError } from '../document/edit-yaml.ts'
 import { createFileDocument } from '../document/file-document.ts'
 import { durationMs } from '../option-fields.ts'
+import { waitUntilTaken } from '../wait-until-taken.ts'
 import { createAdmin, type View } from './admin.ts'
 import { type Assignment, AssignmentError, type FileEndpoint, readAssignment, stateOf, strangeStatus } from './assignment.ts'
 import { envoyOptions } from './options.ts'
@@ -16,7 +16,6 @@ const BATCH_MAX = 50
 const SETTLE_DEFAULT = '1s'
 /** Envoy reads a file some milliseconds after it was renamed. */
 const TAKEN_WITHIN_MS = 3_000
-const LOOK_EVERY_MS = 5
 
 /** A health status as the file has it; null: none. */
 type Status = FileEndpoint['status']
@@ -64,7 +63,6 @@ export const envoy = defineAdapter({
         throw new AdapterError(component, 'retryable', `${file} cannot be used: ${cause.message}`, { cause })
       }
     }
-    const assignmentOf = (text: string): Assignment => parse(() => readAssignment(text, cluster))
 
     function entryOf(endpoint: FileEndpoint, views: readonly View[]): Entry {
       const { address, port, state, status, weight } = endpoint
@@ -105,20 +103,6 @@ export const envoy = defineAdapter({
       return undefined
     }
 
-    /** Envoy may refuse the file, and keeps the former one then. What fails from here on has been written. */
-    async function waitUntilTaken(wanted: ReadonlyMap<string, Status>, { signal }: ChangeCall): Promise<void> {
-      const giveUpAt = performance.now() + TAKEN_WITHIN_MS
-      while (true) {
-        const missing = await looks(signal).then(
-          (views) => whyNotTaken(views, wanted),
-          (cause: Error) => `no Envoy can be asked whether it has taken ${file}: ${cause.message}`,
-        )
-        if (missing === undefined) return
-        if (performance.now() > giveUpAt) throw new AdapterError(component, 'ambiguous', missing)
-        await sleep(LOOK_EVERY_MS, undefined, { signal })
-      }
-    }
-
     /** One write for all of them. */
     async function change(changes: readonly Change[], call: ChangeCall): Promise<void> {
       const reading = readings.get(changes[0]!.entry)!
@@ -134,15 +118,20 @@ export const envoy = defineAdapter({
       const full = drained.length === 0 ? undefined : reading.views.find((view) => view.wouldPanic(drained))
       if (full !== undefined) throw new AdapterError(component, 'retryable', whyPanic(full, drained))
       await document.write(text, reading.version, call)
-      await waitUntilTaken(new Map(changes.map(({ entry, to }) => [entry.name, to])), call)
+      const wanted = new Map(changes.map(({ entry, to }) => [entry.name, to]))
+      const taking = { component, withinMs: TAKEN_WITHIN_MS, signal: call.signal }
+      // Envoy may refuse the file, and keeps the former one then.
+      await waitUntilTaken(async () => whyNotTaken(await looks(call.signal), wanted), taking)
     }
 
     return {
       scopes: [document.identity],
       async list(call) {
-        const [{ text, version }, views] = await Promise.all([document.read(call), looks(call.signal)])
-        const reading: Reading = { text, version, views, assignment: assignmentOf(text) }
-        return [...reading.assignment.endpoints.values()].map((endpoint) => {
+        const { text, version } = await document.read(call)
+        const assignment = parse(() => readAssignment(text, cluster))
+        const views = await looks(call.signal)
+        const reading: Reading = { text, version, views, assignment }
+        return [...assignment.endpoints.values()].map((endpoint) => {
           const entry = entryOf(endpoint, views)
           readings.set(entry, reading)
           return entry
@@ -173,6 +162,6 @@ function whyPanic({ url }: View, drained: readonly string[]): string {
   )
 }
 
-function statusFrom(prior: unknown): Status {
+function statusFrom(prior: Json): Status {
   return typeof prior === 'string' || typeof prior === 'number' ? prior : null
 }

@@ -1,0 +1,124 @@
+/** A real Traefik, with one service in a file, in a folder of its own. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import type { Endpoint } from '../../contract.ts'
+import { waitUntil } from './haproxy-process.ts'
+import { findPort, startProduct } from './product-process.ts'
+
+export interface TraefikOptions {
+  program: string
+  folder: string
+  endpoints: readonly Endpoint[]
+  /** providersThrottleDuration; Traefik's own default is 2s. */
+  throttle: string
+  /** Of the health checks; 50ms unless given. */
+  checkEvery?: string
+}
+
+export interface TraefikProcess {
+  /** In a folder that Traefik watches, which is in another one that it does not watch. */
+  file: string
+  front: { host: string; port: number }
+  api: string
+  /** Of the service, on the API. */
+  servers(): Promise<TraefikServer[]>
+  isDown(endpoint: Endpoint): Promise<boolean>
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A server of the file, as a person edits it. */
+export interface TraefikServer {
+  url: string
+  weight?: number
+}
+
+export function urlOf({ address, port }: Endpoint): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+}
+
+interface DynamicFile {
+  http: { services: { web: { loadBalancer: { servers: TraefikServer[] } } } }
+}
+
+export function readServers(file: string): TraefikServer[] {
+  return (parse(readFileSync(file, 'utf8')) as DynamicFile).http.services.web.loadBalancer.servers
+}
+
+/** As an operator does it, outside of the watched folder: a file that is made there would hold back what comes next. */
+export function editServers(file: string, edit: (servers: TraefikServer[]) => void): void {
+  const dynamic = parse(readFileSync(file, 'utf8')) as DynamicFile
+  edit(dynamic.http.services.web.loadBalancer.servers)
+  replaceFile(file, stringify(dynamic))
+}
+
+export function replaceFile(file: string, text: string): void {
+  const made = join(file, '../../edited')
+  writeFileSync(made, text)
+  renameSync(made, file)
+}
+
+export async function startTraefik({
+  program,
+  folder,
+  endpoints,
+  throttle,
+  checkEvery = '50ms',
+}: TraefikOptions): Promise<TraefikProcess> {
+  const watched = join(folder, 'dynamic')
+  const file = join(watched, 'web.yaml')
+  const config = join(folder, 'traefik.json.yml')
+  const [frontPort, apiPort] = [await findPort(), await findPort()]
+  const api = `http://127.0.0.1:${apiPort}`
+  mkdirSync(watched)
+  const healthCheck = { path: '/', interval: checkEvery, timeout: '1s' }
+  const loadBalancer = {
+    healthCheck,
+    servers: endpoints.map((endpoint): TraefikServer => ({ url: urlOf(endpoint) })),
+  }
+  const routers = { all: { rule: 'PathPrefix(`/`)', service: 'web', entryPoints: ['web'] } }
+  writeFileSync(file, stringify({ http: { routers, services: { web: { loadBalancer } } } }))
+  writeFileSync(
+    config,
+    stringify({
+      entryPoints: { web: { address: `127.0.0.1:${frontPort}` }, traefik: { address: `127.0.0.1:${apiPort}` } },
+      api: { insecure: true },
+      log: { level: 'ERROR' },
+      global: { checkNewVersion: false, sendAnonymousUsage: false },
+      providers: { providersThrottleDuration: throttle, file: { directory: watched, watch: true } },
+    }),
+  )
+
+  interface ServicePage {
+    loadBalancer: { servers: TraefikServer[] }
+    serverStatus?: Record<string, string>
+  }
+  async function page(): Promise<ServicePage> {
+    const answer = await fetch(`${api}/api/http/services/web@file`)
+    if (!answer.ok) throw new Error(`${answer.status}`)
+    return (await answer.json()) as ServicePage
+  }
+  const front = { host: '127.0.0.1', port: frontPort }
+  const traefik = await startProduct({
+    name: 'Traefik',
+    program,
+    args: [`--configFile=${config}`],
+    isReady: async () =>
+      (await page()).loadBalancer.servers.length === endpoints.length && (await fetch(`http://127.0.0.1:${frontPort}/`)).ok,
+  })
+  return {
+    file,
+    front,
+    api,
+    servers: async () => (await page()).loadBalancer.servers,
+    isDown: async (endpoint) => (await page()).serverStatus?.[urlOf(endpoint)] === 'DOWN',
+    restart: () => traefik.restart(),
+    stop: () => traefik.stop(),
+  }
+}
+
+/** What the operator has written is over once Traefik shows it. */
+export async function waitForServers({ servers }: TraefikProcess, has: (servers: TraefikServer[]) => boolean): Promise<void> {
+  await waitUntil(async () => has(await servers()), 'Traefik has taken the file')
+}

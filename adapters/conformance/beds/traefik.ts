@@ -1,0 +1,92 @@
+/** Traefik itself as a bed, with its service in a file. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Adapter, Endpoint } from '../../contract.ts'
+import { traefik } from '../../traefik/index.ts'
+import type { Bed } from '../bed.ts'
+import { createTraffic, startPods } from './pods.ts'
+import { createScriptWire } from './script-wire.ts'
+import { editServers, readServers, startTraefik, urlOf, waitForServers } from './traefik-process.ts'
+
+const LIVE_PODS = 3
+/** Short, so that a change is not held back for long by the one before. */
+const THROTTLE = '50ms'
+
+export interface TraefikBedOptions {
+  servers: number
+  program: string
+  /** Whether the adapter asks Traefik, or goes by the file alone. */
+  asks: 'api' | 'file'
+}
+
+export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptions): Promise<Bed> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-traefik-'))
+  const pods = await startPods(LIVE_PODS)
+  // No case sends traffic to more than the first three.
+  const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
+    return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
+  })
+  const endpoints = [...pods.endpoints, ...silent]
+  const removeAll = (): void => {
+    pods.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const process = await startTraefik({ program, folder, endpoints, throttle: THROTTLE }).catch((error: unknown) => {
+    removeAll()
+    throw error
+  })
+  const wire = createScriptWire(folder, 'mv -f')
+  const adapters: Adapter[] = []
+
+  /** Traefik's own view, once it is that of the file. */
+  async function weightOf(endpoint: Endpoint): Promise<number> {
+    const written = readServers(process.file)
+    await waitForServers(process, (all) => isDeepStrictEqual(all, written))
+    return written.find(({ url }) => url === urlOf(endpoint))!.weight ?? 1
+  }
+  async function set(endpoint: Endpoint, weight: number | undefined): Promise<void> {
+    editServers(process.file, (all) => {
+      const server = all.find(({ url }) => url === urlOf(endpoint))!
+      if (weight === undefined) delete server.weight
+      else server.weight = weight
+    })
+    await waitForServers(process, (all) => all.some((one) => one.url === urlOf(endpoint) && one.weight === weight))
+  }
+
+  return {
+    adapter() {
+      const options = {
+        file: process.file,
+        prefix: wire.prefix,
+        service: 'web',
+        throttle: THROTTLE,
+        ...(asks === 'api' ? { api: [process.api] } : {}),
+      }
+      const adapter = traefik.create(traefik.options.parse(options), { name: 'edge' })
+      adapters.push(adapter)
+      return adapter
+    },
+    endpoints,
+    oracle: { admin: async (endpoint) => ((await weightOf(endpoint)) > 0 ? 'in' : 'draining'), weight: weightOf },
+    operator: {
+      drain: (endpoint) => set(endpoint, 0),
+      ready: (endpoint) => set(endpoint, undefined),
+      weight: (endpoint, weight) => set(endpoint, weight),
+    },
+    traffic: createTraffic(process.front, pods),
+    wire,
+    absent: { id: '127.0.0.1:1', scope: [...wire.prefix, process.file].join(' ') },
+    restart: () => process.restart(),
+    // No breakHealth: Traefik takes every server for up after each change, until its next check. See traefik.test.ts.
+    fencing: false,
+    // A write is some twenty programs.
+    shortDeadlineMs: 2_500,
+    async close() {
+      await Promise.all(adapters.map((adapter) => adapter.close()))
+      await process.stop()
+      removeAll()
+    },
+  }
+}

@@ -1,0 +1,148 @@
+/** Traefik, by a file of its file provider: a drain is `weight: 0` on the server. */
+import { dirname } from 'node:path'
+import { formatAddress } from '../address.ts'
+import { AdapterError, type Json } from '../contract.ts'
+import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
+import type { DocumentText } from '../document/document.ts'
+import { changeFields, YamlError } from '../document/edit-yaml.ts'
+import { createFileDocument } from '../document/file-document.ts'
+import { durationMs } from '../option-fields.ts'
+import { waitUntilTaken } from '../wait-until-taken.ts'
+import { lookAt, type View } from './api.ts'
+import { traefikOptions } from './options.ts'
+import { type FileServer, readServers, ServiceError } from './service.ts'
+
+/** Changes of one write. */
+const BATCH_MAX = 50
+const THROTTLE_DEFAULT = '2s'
+/** Beyond the throttle, until Traefik has read a file and made its routes of it. */
+const LOAD_MS = 1_000
+/** The routes change a moment after the API that tells of them. */
+const SHOWN_BEFORE_MS = 100
+
+/** What a list of entries was read from. A change rests on it. */
+interface Reading extends DocumentText {
+  servers: ReadonlyMap<string, FileServer>
+}
+
+interface Change {
+  entry: Entry
+  /** Null: none is written. */
+  weight: number | null
+}
+
+export const traefik = defineAdapter({
+  name: 'traefik',
+  summary: 'Traefik, through a file of its file provider.',
+  options: traefikOptions,
+  capabilities: ({ api, throttle = THROTTLE_DEFAULT }) => ({
+    guarantee: 'G3',
+    maxBatch: BATCH_MAX,
+    inFlight: 'none',
+    volatileOnReload: false,
+    ...(api === undefined
+      ? { inspect: 'eventual', settleMs: durationMs(throttle) + LOAD_MS }
+      : { inspect: 'strong', settleMs: SHOWN_BEFORE_MS }),
+  }),
+  open({ file: path, service, api = [], throttle = THROTTLE_DEFAULT, prefix = [], temporaryFolder }, { component }) {
+    const document = createFileDocument({ component, path, prefix, temporaryFolder: temporaryFolder ?? dirname(dirname(path)) })
+    const file = [...prefix, path].join(' ')
+    const readings = new WeakMap<Entry, Reading>()
+
+    /** A file that somebody writes in place may be half a one. */
+    function parse<Value>(work: () => Value): Value {
+      try {
+        return work()
+      } catch (cause) {
+        if (!(cause instanceof YamlError || cause instanceof ServiceError)) throw cause
+        throw new AdapterError(component, 'retryable', `${file} cannot be used: ${cause.message}`, { cause })
+      }
+    }
+
+    const looks = (signal: AbortSignal): Promise<View[]> => Promise.all(api.map((url) => lookAt(url, service, signal)))
+
+    function entryOf(server: FileServer, views: readonly View[]): Entry {
+      const { address, port, url, weight } = server
+      const name = formatAddress(server)
+      const seen = views.map((view) => ({ at: view.url, of: view.servers.get(url) }))
+      const late = isOut(weight) ? seen.find(({ of }) => of !== undefined && !isOut(of.weight)) : undefined
+      const words = [
+        `${name}: weight ${weight ?? 'not set'} in the file`,
+        late === undefined ? undefined : `${late.at} has not taken that`,
+        ...seen.map(({ at, of }) => (of?.isUp === false ? `down by the health checks of ${at}` : undefined)),
+      ]
+      return {
+        name,
+        address,
+        port,
+        scope: document.identity,
+        state: isOut(weight) && late === undefined ? 'draining' : 'in',
+        weight: late?.of?.weight ?? Math.max(0, weight ?? 1),
+        prior: weight,
+        routable: seen.every(({ of }) => of !== undefined && of.isUp && !isOut(of.weight)),
+        detail: words.filter((word) => word !== undefined).join('; '),
+      }
+    }
+
+    /** Traefik may refuse the file, and keeps the former one then. */
+    function whyNotTaken(changes: readonly Change[], servers: Reading['servers'], views: readonly View[]): string | undefined {
+      for (const { url: at, servers: seen } of views) {
+        const late = changes.find(({ entry, weight }) => {
+          const shown = seen.get(servers.get(entry.name)!.url)
+          return shown === undefined ? !isOut(weight) : isOut(shown.weight) !== isOut(weight)
+        })
+        if (late === undefined) continue
+        return (
+          `the Traefik at ${at} has not taken ${file}, by what it says of ${late.entry.name}: it may have refused the file (see its log), ` +
+          `have a longer providersThrottleDuration than ${throttle}, or read another file`
+        )
+      }
+      return undefined
+    }
+
+    /** One write for all of them. */
+    async function change(changes: readonly Change[], call: ChangeCall): Promise<void> {
+      const { text, version, servers } = readings.get(changes[0]!.entry)!
+      const fields = changes.map(({ entry, weight }) => {
+        return { map: servers.get(entry.name)!.path, field: 'weight', to: weight ?? undefined }
+      })
+      const changed = parse(() => changeFields(text, fields))
+      await document.write(changed, version, call)
+      const taking = { component, withinMs: durationMs(throttle) + 2 * LOAD_MS, signal: call.signal }
+      await waitUntilTaken(async () => whyNotTaken(changes, servers, await looks(call.signal)), taking)
+    }
+
+    return {
+      scopes: [document.identity],
+      async list(call) {
+        const { text, version } = await document.read(call)
+        const reading: Reading = { text, version, servers: parse(() => readServers(text, service)) }
+        const views = await looks(call.signal)
+        return [...reading.servers.values()].map((server) => {
+          const entry = entryOf(server, views)
+          readings.set(entry, reading)
+          return entry
+        })
+      },
+      drain: (entries, call) =>
+        change(
+          entries.map((entry) => ({ entry, weight: 0 })),
+          call,
+        ),
+      restore: (formers, call) =>
+        change(
+          formers.map(({ entry, prior }) => ({ entry, weight: weightFrom(prior) })),
+          call,
+        ),
+    }
+  },
+})
+
+/** Traefik takes a weight below 0 for 0, and none for 1. */
+function isOut(weight: number | null): boolean {
+  return weight !== null && weight <= 0
+}
+
+function weightFrom(prior: Json): number | null {
+  return typeof prior === 'number' ? prior : null
+}
