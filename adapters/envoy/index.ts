@@ -13,7 +13,7 @@ import { envoyOptions } from './options.ts'
 
 /** Changes of one write. */
 const BATCH_MAX = 50
-const SETTLE_DEFAULT = '1s'
+const SETTLE_DEFAULT = '5s'
 /** Envoy reads a file some milliseconds after it was renamed. */
 const TAKEN_WITHIN_MS = 3_000
 

@@ -14,7 +14,11 @@ export const envoyOptions = z
     admin: pageUrls
       .describe('The admin interface of each Envoy that reads the file: whether it has taken the change, and what is in flight.')
       .optional(),
-    settle: duration.describe('Without admin: from the write of the file until every Envoy has taken it. Default 1s.').optional(),
+    settle: duration
+      .describe(
+        'Without admin: how long after a drain until every Envoy has taken it, and requests under way have ended. Default 5s.',
+      )
+      .optional(),
     temporaryFolder: absolutePath
       .describe('Where the new file is made before it takes the place of the old one. Default: the folder of the file.')
       .optional(),

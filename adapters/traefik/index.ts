@@ -15,6 +15,7 @@ import { type FileServer, readServers, ServiceError } from './service.ts'
 /** Changes of one write. */
 const BATCH_MAX = 50
 const THROTTLE_DEFAULT = '2s'
+const SETTLE_DEFAULT = '5s'
 /** Beyond the throttle, until Traefik has read a file and made its routes of it. */
 const LOAD_MS = 1_000
 /** The routes change a moment after the API that tells of them. */
@@ -35,14 +36,14 @@ export const traefik = defineAdapter({
   name: 'traefik',
   summary: 'Traefik, through a file of its file provider.',
   options: traefikOptions,
-  capabilities: ({ api, throttle = THROTTLE_DEFAULT }) => ({
+  capabilities: ({ api, throttle = THROTTLE_DEFAULT, settle = SETTLE_DEFAULT }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,
     inFlight: 'none',
     volatileOnReload: false,
     ...(api === undefined
-      ? { inspect: 'eventual', settleMs: durationMs(throttle) + LOAD_MS }
-      : { inspect: 'strong', settleMs: SHOWN_BEFORE_MS }),
+      ? { inspect: 'eventual', settleMs: durationMs(throttle) + LOAD_MS + durationMs(settle) }
+      : { inspect: 'strong', settleMs: SHOWN_BEFORE_MS + durationMs(settle) }),
   }),
   open({ file: path, service, api = [], throttle = THROTTLE_DEFAULT, prefix = [], temporaryFolder }, { component }) {
     const document = createFileDocument({ component, path, prefix, temporaryFolder: temporaryFolder ?? dirname(dirname(path)) })

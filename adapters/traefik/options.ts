@@ -16,6 +16,9 @@ export const traefikOptions = z.strictObject({
     .describe('The API of each Traefik that reads the file: whether it has taken the change, and what its health checks say.')
     .optional(),
   throttle: duration.describe('providers.providersThrottleDuration of Traefik. Default 2s.').optional(),
+  settle: duration
+    .describe('How long requests that are under way at a drain have to end: Traefik does not count them. Default 5s.')
+    .optional(),
   prefix: commandPrefix.describe('What leads to the host of the file, such as [ssh, lb1]. Default: this host.').optional(),
   temporaryFolder: absolutePath
     .describe(

@@ -70,7 +70,7 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
         file: process.file,
         prefix: wire.prefix,
         cluster: 'web',
-        ...(asks === 'admin' ? { admin: [process.admin] } : {}),
+        ...(asks === 'admin' ? { admin: [process.admin] } : { settle: '1s' }),
       }
       const adapter = envoy.create(envoy.options.parse(options), { name: 'edge' })
       adapters.push(adapter)

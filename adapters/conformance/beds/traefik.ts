@@ -62,6 +62,7 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
         prefix: wire.prefix,
         service: 'web',
         throttle: THROTTLE,
+        settle: '0s',
         ...(asks === 'api' ? { api: [process.api] } : {}),
       }
       const adapter = traefik.create(traefik.options.parse(options), { name: 'edge' })
