@@ -20,22 +20,38 @@ const Definition = z.looseObject({
   create: z.custom((value) => typeof value === 'function'),
 })
 
+/** Why a plugin is none. */
+export class PluginError extends Error {
+  override readonly name = 'PluginError'
+  readonly component = 'plugins'
+  /** What to do about it, where that is known. */
+  readonly way: string | undefined
+  constructor(problem: string, options: { way?: string; cause?: unknown } = {}) {
+    super(problem, { cause: options.cause })
+    this.way = options.way
+  }
+}
+
 /**
  * The default export of the module, or its export `adapter`.
- * @throws Error with what is wrong and the way out, on lines of its own
+ * @throws PluginError
  */
 export async function loadPlugin(adapter: string, folder: string): Promise<AdapterDefinition> {
   const module = adapter.startsWith(PACKAGE)
     ? await importPackage(adapter.slice(PACKAGE.length), folder)
     : await importModule(pathToFileURL(isAbsolute(adapter) ? adapter : join(folder, adapter)).href)
   const exported = module['default'] ?? module['adapter']
-  if (exported === undefined) throw new Error('it exports no adapter\nexport what defineAdapter gives as default')
+  if (exported === undefined)
+    throw new PluginError('it exports no adapter', { way: 'export what defineAdapter gives as default' })
   const { success, data } = Definition.safeParse(exported)
-  if (!success) throw new Error('its export is no adapter\nexport what defineAdapter of sluice/adapter gives as default')
+  if (!success)
+    throw new PluginError('its export is no adapter', { way: 'export what defineAdapter of sluice/adapter gives as default' })
   if (data.contract !== CONTRACT_VERSION) {
     const made =
       data.contract === undefined ? 'does not say for which contract it is made' : `is made for contract ${data.contract}`
-    throw new Error(`it ${made}; this sluice has contract ${CONTRACT_VERSION}\nuse a version of the plugin that is made for it`)
+    throw new PluginError(`it ${made}; this sluice has contract ${CONTRACT_VERSION}`, {
+      way: 'use a version of the plugin that is made for it',
+    })
   }
   return data as unknown as AdapterDefinition
 }
@@ -56,5 +72,9 @@ async function importPackage(name: string, folder: string): Promise<Record<strin
 }
 
 async function importModule(specifier: string): Promise<Record<string, unknown>> {
-  return (await import(specifier)) as Record<string, unknown>
+  try {
+    return (await import(specifier)) as Record<string, unknown>
+  } catch (error) {
+    throw new PluginError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
 }

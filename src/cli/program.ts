@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { registerAbort } from './commands/abort.ts'
+import { registerAdapter } from './commands/adapter.ts'
 import { registerCleanup } from './commands/cleanup.ts'
 import type { CommandContext } from './commands/context.ts'
 import { registerDemo } from './commands/demo.ts'
@@ -44,6 +45,7 @@ export function createProgram(context: CommandContext): Command {
     registerResolve,
     registerCleanup,
     registerRbac,
+    registerAdapter,
     registerDemo,
     registerVersion,
   ]

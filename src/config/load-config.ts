@@ -11,7 +11,7 @@ import { findPreset } from './find-preset.ts'
 import { nearest } from './nearest.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
-import { isPlugin, loadPlugin } from '../../adapters/plugins/load-plugin.ts'
+import { isPlugin, loadPlugin, PluginError } from '../../adapters/plugins/load-plugin.ts'
 import { settingsProblems } from './settings.ts'
 import { FILE, PROGRAM, type Wording } from './wording.ts'
 
@@ -206,8 +206,8 @@ async function findAdapter(
   try {
     return await (isPlugin(name) ? loadPlugin(name, folder) : adapters.loadAdapter(name))
   } catch (error) {
-    const [message, hint] = (error as Error).message.split('\n')
-    const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${message}` } as const
+    const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${(error as Error).message}` } as const
+    const hint = error instanceof PluginError ? error.way : undefined
     findings.push(hint === undefined ? found : { ...found, hint })
     return undefined
   }

@@ -90,6 +90,11 @@ export interface AbortFlags
   grace: string
 }
 
+export interface AdapterFlags {
+  config?: string
+  output: 'text' | 'json'
+}
+
 export interface RbacFlags {
   namespace: string
   serviceAccount?: string

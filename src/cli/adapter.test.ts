@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startChild } from './testing/child.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-adapter-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function sluice(...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  const child = startChild([join(import.meta.dirname, 'sluice.ts'), 'adapter', ...args])
+  return { code: await child.end(), stdout: child.stdout(), stderr: child.stderr() }
+}
+
+test('list has every adapter and preset, with what it is for', async () => {
+  const { code, stdout } = await sluice('list')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^caddy +\S.*\.$/m)
+  expect(stdout).toMatch(/^haproxy +\S.*\.$/m)
+  const { adapters } = JSON.parse((await sluice('list', '-o', 'json')).stdout) as { adapters: { name: string }[] }
+  expect(adapters.map(({ name }) => name)).toEqual(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0]),
+  )
+})
+
+test('describe has each option with its type, its default, and what it is for', async () => {
+  const { code, stdout } = await sluice('describe', 'exec')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^exec: A program of your own/)
+  expect(stdout).toMatch(/^ {2}command {2}list of string, required\n {6}The program and its arguments\./m)
+  expect(stdout).toMatch(/^ {2}capabilities\.maxBatch {2}integer, default 1$/m)
+  const described = JSON.parse((await sluice('describe', 'exec', '-o', 'json')).stdout) as object
+  expect(described).toMatchObject({
+    kind: 'Adapter',
+    name: 'exec',
+    options: expect.arrayContaining([
+      expect.objectContaining({
+        path: 'capabilities.inFlight',
+        type: 'exact | requests-only | none',
+        required: false,
+        default: 'none',
+      }),
+    ]) as unknown,
+  })
+})
+
+test('describe takes a plugin, found from the folder of the config', async () => {
+  const options = '{ safeParse: (value) => ({ success: true, data: value }) }'
+  const plugin = `export default { name: 'lb', summary: 'Mine.', contract: 1, options: ${options}, create: () => ({}) }`
+  writeFileSync(join(folder, 'lb.mjs'), plugin)
+  expect(await sluice('describe', './lb.mjs', '--config', join(folder, 'sluice.yaml'))).toMatchObject({
+    code: 0,
+    stdout: './lb.mjs: Mine.\n\nOptions:\n  none that is known\n',
+  })
+})
+
+test.each([
+  [['describe', 'haprxy'], 'there is no adapter "haprxy": did you mean "haproxy"?'],
+  [['describe'], 'the adapter to describe is missing'],
+  [['describe', './none.mjs'], 'adapter ./none.mjs cannot be loaded: '],
+  [['show'], '"show" is neither list nor describe'],
+  [['list', 'haproxy'], 'list takes no name'],
+])('%j is refused', async (args, message) => {
+  expect(await sluice(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) as string })
+})

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import type { AdapterDefinition } from '../../../adapters/contract.ts'
+import { inert } from './inert.ts'
+
+export interface DescribedAdapter {
+  name: string
+  summary: string
+  options: DescribedOption[]
+}
+
+/** A field of `options` in the config; of a mapping each field is one. */
+export interface DescribedOption {
+  /** Such as `capabilities.settle`. */
+  path: string
+  type: string
+  required: boolean
+  default?: unknown
+  description?: string
+}
+
+interface JsonSchema {
+  type?: string | string[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  anyOf?: JsonSchema[]
+  enum?: unknown[]
+  const?: unknown
+  items?: JsonSchema
+  default?: unknown
+  description?: string
+}
+
+/** By the schema of its options. A plugin may have a schema of another zod, which says nothing of its fields. */
+export function describeAdapter(name: string, { summary, options }: AdapterDefinition): DescribedAdapter {
+  return { name, summary, options: optionsOf(schemaOf(options)) }
+}
+
+function schemaOf(options: z.ZodType): JsonSchema {
+  try {
+    return z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+  } catch {
+    return {}
+  }
+}
+
+function optionsOf({ properties = {}, required = [] }: JsonSchema, prefix = ''): DescribedOption[] {
+  return Object.entries(properties).flatMap(([key, field]) => {
+    const { description, default: usual } = field
+    const own: DescribedOption = {
+      path: `${prefix}${key}`,
+      type: typeOf(field),
+      required: required.includes(key),
+      ...(usual === undefined || typeof usual === 'object' ? {} : { default: usual }),
+      ...(description === undefined ? {} : { description }),
+    }
+    return [own, ...optionsOf(field, `${own.path}.`)]
+  })
+}
+
+function typeOf({ type, enum: values, const: only, anyOf, items }: JsonSchema): string {
+  if (values !== undefined) return values.map(String).join(' | ')
+  if (only !== undefined) return String(only)
+  if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' | ')
+  if (type === 'array') return `list of ${items === undefined ? 'any' : typeOf(items)}`
+  if (type === 'object') return 'mapping'
+  return Array.isArray(type) ? type.join(' | ') : (type ?? 'any')
+}
+
+export function adapterListText(adapters: readonly { name: string; summary: string }[]): string {
+  const width = Math.max(...adapters.map(({ name }) => name.length))
+  return adapters.map(({ name, summary }) => `${name.padEnd(width)}  ${inert(summary)}\n`).join('')
+}
+
+export function adapterText({ name, summary, options }: DescribedAdapter): string {
+  const lines = options.flatMap(({ path, type, required, default: usual, description }) => [
+    `  ${path}  ${type}${required ? ', required' : ''}${usual === undefined ? '' : `, default ${String(usual)}`}`,
+    ...(description === undefined ? [] : [`      ${description}`]),
+  ])
+  const shown = lines.length === 0 ? ['  none that is known'] : lines
+  return [`${name}: ${summary}`, '', 'Options:', ...shown, '']
+    .map((line) => `${inert(line)}\n`)
+    .join('')
+    .replace(/\n\n$/, '\n')
+}
