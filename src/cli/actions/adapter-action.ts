@@ -6,7 +6,7 @@ import { nearest } from '../../config/nearest.ts'
 import type { AdapterFlags } from '../arguments/flags.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { adapterListText, adapterText, describeAdapter } from '../output/adapter-view.ts'
 import { API_VERSION } from '../output/api-version.ts'
 

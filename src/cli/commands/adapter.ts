@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT } from '../../library/exit-codes.ts'
 import type { AdapterFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 
