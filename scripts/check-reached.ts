@@ -48,6 +48,7 @@ async function runMarked(filters: string[]): Promise<boolean> {
       exclude: ['**/*.long.test.ts', '**/*.large.test.ts'],
       reporters: ['dot'],
       testTimeout: 120_000,
+      maxWorkers: '100%',
     },
     {
       plugins: [

@@ -1,6 +1,6 @@
 import type { Because, LoadBalancerEntry, NamedImage } from '../../src/reasons/fields.ts'
 import type { Reason, ReasonOf } from '../../src/reasons/reason.ts'
-import type { JournalTarget } from '../../src/pods/glossary.ts'
+import type { JournalTarget, ReadJournal } from '../../src/pods/glossary.ts'
 import { isOpen } from '../../src/pods/open-journal.ts'
 import { silentNodeOf } from '../../src/pods/readiness.ts'
 import type { PodContext } from './context.ts'
@@ -60,7 +60,7 @@ export const reasons = {
   checkpoint: () => ({ code: 'left-as-is' }),
   journalUnreadable: ({ stored }) => ({
     code: 'journal-unreadable',
-    problem: stored.kind === 'unreadable' ? stored.problem : { code: 'record-not-json' },
+    problem: (stored as Extract<ReadJournal, { kind: 'unreadable' }>).problem,
   }),
   journalUsurped: () => ({ code: 'journal-usurped' }),
   skipped: ({ wanted, pod }) =>
