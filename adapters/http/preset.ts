@@ -226,7 +226,8 @@ export function definePreset(preset: Preset): AdapterDefinition<HttpOptions> {
       return [key, one.required ? schema : one.default === undefined ? schema.optional() : schema.default(one.default)]
     }),
   )
-  const connection = CONNECTION.filter((key) => key === 'headers' || !(key in options) || preset.overridable.includes(key))
+  const isOwn = (key: string): boolean => key in options || (key === 'auth' && 'login' in options)
+  const connection = CONNECTION.filter((key) => key === 'headers' || !isOwn(key) || preset.overridable.includes(key))
   const beside = connection.map((key) => [key, key in options ? httpFields.shape[key].optional() : httpFields.shape[key]])
   const schema = z
     .strictObject({ ...shape, ...Object.fromEntries(beside), ...schemaOf(overridesOf(preset)) })

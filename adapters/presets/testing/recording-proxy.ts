@@ -1,0 +1,78 @@
+/** Stands in front of Caddy's admin API, and keeps each change that passes, so that a test can see it, hold it, or send it again. */
+import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Recorded {
+  method: string
+  url: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+export interface Answered {
+  status: number
+  headers: IncomingMessage['headers']
+  text: string
+}
+
+export interface RecordingProxy {
+  url: string
+  /** Each PATCH, in the order of its arrival, with the status of its answer once it has one. */
+  writes: (Recorded & { status?: number })[]
+  /** Called with each PATCH: what it does is done before the PATCH goes on. */
+  onWrite: ((write: Recorded) => Promise<void> | void) | undefined
+  /** Called once a PATCH is done, before its answer goes on. */
+  onDone: ((write: Recorded) => void) | undefined
+  close(): void
+}
+
+/** On a connection of its own. */
+export function sendTo(base: string, { method, url, headers, body }: Recorded): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const { connection: _hop, ...kept } = headers
+    const sent = sendRequest(base + url, { method, headers: kept, agent: false }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      answer.once('error', reject)
+      answer.once('end', () => resolve({ status: answer.statusCode!, headers: answer.headers, text }))
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+export async function startRecordingProxy(upstreamUrl: string): Promise<RecordingProxy> {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk as string
+    const { method = '', url = '', headers } = request
+    const recorded: Recorded & { status?: number } = { method, url, headers, body }
+    const isWrite = method === 'PATCH'
+    if (isWrite) {
+      proxy.writes.push(recorded)
+      await proxy.onWrite?.(recorded)
+    }
+    try {
+      const answer = await sendTo(upstreamUrl, recorded)
+      recorded.status = answer.status
+      if (isWrite) proxy.onDone?.(recorded)
+      const etag = answer.headers.etag === undefined ? {} : { etag: answer.headers.etag }
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...etag }).end(answer.text)
+    } catch {
+      response.destroy()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const proxy: RecordingProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    writes: [],
+    onWrite: undefined,
+    onDone: undefined,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  return proxy
+}
