@@ -3,14 +3,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { parse } from 'yaml'
 import { createLoadBalancer } from '../../demo/load-balancer/load-balancer.ts'
 import type { Config } from '../../src/config/config.ts'
 import { createLoadBalancers } from '../../src/config/create-load-balancers.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { EffectCall } from '../contract.ts'
+import { httpOptions } from './options.ts'
 
 const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
-const examples = [...readme.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text!)
+const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text!)
+const examples = blocks.filter((text) => text.includes('kind: Config\n'))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-http-readme-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => {
@@ -26,6 +29,19 @@ function load(text: string): Promise<Config> {
 test('there are two, and both load', async () => {
   expect(examples.length).toBe(2)
   for (const example of examples) expect((await load(example)).loadBalancers.length).toBe(1)
+})
+
+test('each part of a config fits into a whole one', () => {
+  const parts = blocks.filter((text) => !examples.includes(text))
+  expect(parts).toHaveLength(4)
+  const whole = parse(examples[0]!) as { loadBalancers: [{ options: Record<string, object> }] }
+  const { auth: _auth, capabilities: _capabilities, ...options } = whole.loadBalancers[0].options
+  for (const part of parts) {
+    const given = parse(part) as Record<string, object>
+    const inspect = { ...options['inspect'], ...given['inspect'] }
+    const url = 'failover' in given ? { url: 'https://10.0.0.7' } : {}
+    expect(httpOptions.safeParse({ ...options, ...given, inspect, ...url }).error?.issues).toBeUndefined()
+  }
 })
 
 test('the first one drains and restores', async () => {
