@@ -10,6 +10,14 @@ export interface ConfiguredLoadBalancer {
   options: unknown
   /** Of `drain.order`, from 0: a pod is drained in all of one turn at once, and put back in reverse. */
   drainTurn: number
+  rate?: ConfiguredRate
+}
+
+/** So many calls may begin in each stretch of so many milliseconds. Load balancers of one account share it. */
+export interface ConfiguredRate {
+  calls: number
+  perMs: number
+  account: string
 }
 
 /** What the run settings of a config are called; flags of the command line replace single ones. */

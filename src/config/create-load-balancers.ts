@@ -1,5 +1,5 @@
 import type { Adapter } from '../../adapters/contract.ts'
-import type { Config } from './config.ts'
+import type { Config, ConfiguredRate } from './config.ts'
 
 /** What the engine takes as one load balancer. */
 export interface CreatedLoadBalancer {
@@ -8,15 +8,17 @@ export interface CreatedLoadBalancer {
   adapter: Adapter
   port: number | string
   drainTurn: number
+  rate?: ConfiguredRate
 }
 
 /** Makes the adapter of each configured load balancer. Opens no connection yet; whoever calls closes the adapters. */
 export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
-  return config.loadBalancers.map(({ name, adapter, definition, port, options, drainTurn }) => ({
+  return config.loadBalancers.map(({ name, adapter, definition, port, options, drainTurn, rate }) => ({
     name,
     adapterName: adapter,
     adapter: definition.create(options, { name, folder: config.folder }),
     port,
     drainTurn,
+    ...(rate === undefined ? {} : { rate }),
   }))
 }

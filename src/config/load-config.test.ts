@@ -166,6 +166,11 @@ describe('each mistake has a place, a field, a value and a way out', () => {
     ['no kind', `apiVersion: sluice.dev/v1\n${BALANCERS}`, 'sluice.yaml:1:1: kind: is missing\n    write kind: Config'],
     ['no load balancer', `${HEAD}loadBalancers: []\n`, 'sluice.yaml:3:16: loadBalancers: is empty\n    entries: at least 1'],
     [
+      'two rates of one account',
+      `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: {socket: /a}, rate: {calls: 1, per: 1s, account: x}}\n  - {name: b, adapter: stub, port: 80, options: {socket: /b}, rate: {calls: 2, per: 1s, account: x}}\n`,
+      'sluice.yaml:5:69: loadBalancers[1].rate: is another rate of account "x" than that of loadBalancers[0]\n    give both the same calls and per',
+    ],
+    [
       'a turn of a load balancer that is not there',
       `${VALID}drain: {order: [edgy]}\n`,
       'sluice.yaml:5:17: drain.order[0]: "edgy" is no name of a load balancer\n    did you mean "edge"?',

@@ -89,7 +89,8 @@ async function checkDocument(
     }
     const { order = [] } = shape.value.drain
     findings.push(...orderFindings(order, shape.value.loadBalancers))
-    const inTurns = loadBalancers.map((one) => ({ ...one, drainTurn: turnOf(one.name, order) }))
+    const inTurns = loadBalancers.map((one) => ({ ...one, drainTurn: turnOf(one.name, order), ...rateOf(one.name, shape.value) }))
+    findings.push(...rateFindings(shape.value))
     if (findings.length === 0) return { ok: true, value: { loadBalancers: inTurns, settings } }
   }
   return { ok: false, findings }
@@ -166,6 +167,28 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
       })
   }
   return configured
+}
+
+/** A rate that names no account is the load balancer's own, whose name no account can have. */
+function rateOf(name: string, { loadBalancers }: ConfigFile): Pick<ConfiguredLoadBalancer, 'rate'> {
+  const rate = loadBalancers.find((one) => one.name === name)?.rate
+  if (rate === undefined) return {}
+  const { calls, per, account } = rate
+  return { rate: { calls, perMs: per, account: account === undefined ? `own ${name}` : `account ${account}` } }
+}
+
+/** One account has one rate. */
+function rateFindings({ loadBalancers }: ConfigFile): Finding[] {
+  const first = new Map<string, { index: number; calls: number; per: number }>()
+  return loadBalancers.flatMap(({ rate }, index): Finding[] => {
+    if (rate?.account === undefined) return []
+    const { account, calls, per } = rate
+    const known = first.get(account)
+    if (known === undefined) first.set(account, { index, calls, per })
+    if (known === undefined || (known.calls === calls && known.per === per)) return []
+    const message = `is another rate of account ${JSON.stringify(account)} than that of loadBalancers[${known.index}]`
+    return [{ path: ['loadBalancers', index, 'rate'], at: 'value', message, hint: 'give both the same calls and per' }]
+  })
 }
 
 function turnOf(name: string, order: readonly string[]): number {

@@ -89,6 +89,16 @@ export const loadBalancerSchema = z
       }),
     adapter: z.string().min(1).meta({ description: 'The kind of load balancer.' }),
     port,
+    rate: z
+      .strictObject({
+        calls: z.int().min(1).meta({ description: 'So many calls may begin in the time of `per`.' }),
+        per: duration(POSITIVE, 'The time in which `calls` may begin, such as 1s.'),
+        account: z.string().min(1).optional().meta({
+          description: 'Load balancers of one account share its rate. Default: the load balancer has a rate of its own.',
+        }),
+      })
+      .optional()
+      .meta({ description: 'A budget for the calls of this process, for an API that is paid or limited. Absent: none.' }),
     options: z.record(z.string(), z.unknown()).optional().meta({
       description: "The adapter's own settings. Secrets are never written here: adapters take a file or an environment variable.",
     }),

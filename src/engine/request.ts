@@ -1,3 +1,4 @@
+import type { Rate } from './traffic/call-budget.ts'
 import type { Adapter } from '../../adapters/contract.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { SharedObservation } from '../observation/observation.ts'
@@ -22,6 +23,8 @@ export interface LoadBalancer {
   port: number | string
   /** A pod is drained in all of one turn at once, the lowest first, and put back in reverse. Default 0. */
   drainTurn?: number
+  /** How many calls may begin in a time. Default: any number. */
+  rate?: Rate
 }
 
 export interface RunRequest {

@@ -6,6 +6,7 @@ import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import type { RunEvent } from '../engine/events.ts'
 import type { LoadBalancer, PreparedRun, RunPorts } from '../engine/run.ts'
 import type { Status } from '../engine/status/status.ts'
+import { withinRates } from '../engine/traffic/call-budget.ts'
 import { createScopeQueues } from '../engine/traffic/scope-queues.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import { withSignal } from '../kube/with-signal.ts'
@@ -124,7 +125,7 @@ export function createSluice(options: SluiceOptions): Sluice {
       throw new RequestError([{ field: 'config', message: 'is missing', hint: 'createSluice needs it for plans and runs' }])
     const read = typeof config === 'function' ? await config() : config
     assertShape(checkedConfig, { config: read }, 'config')
-    return { loadBalancers: createLoadBalancers(read), settings: read.settings }
+    return { loadBalancers: withinRates(createLoadBalancers(read), clock), settings: read.settings }
   }
 
   function portsOf({ loadBalancers }: Loaded, onEvent: (event: RunEvent) => void): RunPorts {
