@@ -24,7 +24,9 @@ function createBudget(clock: Clock, { calls, perMs }: Rate): Budget {
   let heldUntil = 0
   let turn: Promise<void> = Promise.resolve()
 
-  async function next(): Promise<void> {
+  /** After those who have asked before. */
+  async function after(others: Promise<void>): Promise<void> {
+    await others
     for (;;) {
       const oldest = begun.length < calls ? undefined : begun[0]!
       const freeAt = Math.max(heldUntil, oldest === undefined ? 0 : oldest + perMs)
@@ -38,7 +40,7 @@ function createBudget(clock: Clock, { calls, perMs }: Rate): Budget {
 
   return {
     take() {
-      turn = turn.then(next)
+      turn = after(turn)
       return turn
     },
     hold(forMs) {
