@@ -1,4 +1,3 @@
-import type { Rate } from './traffic/call-budget.ts'
 import type { Adapter } from '../../adapters/contract.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { SharedObservation } from '../observation/observation.ts'
@@ -12,6 +11,13 @@ import type { RunSettings } from './settings.ts'
 import type { UndoRequest } from './undoing.ts'
 import type { SeenLease } from './leases/ownership.ts'
 import type { ScopeQueues } from './traffic/scope-queues.ts'
+
+/** So many calls may begin in each stretch of so many milliseconds. Load balancers of one account share it. */
+export interface Rate {
+  calls: number
+  perMs: number
+  account: string
+}
 
 /** One configured load balancer, with its adapter made. */
 export interface LoadBalancer {

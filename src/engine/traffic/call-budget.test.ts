@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../../adapters/conformance/memory-adapter.ts'
 import { AdapterError, type Call, type Target } from '../../../adapters/contract.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import type { LoadBalancer } from '../request.ts'
-import { type Rate, withinRates } from './call-budget.ts'
+import type { LoadBalancer, Rate } from '../request.ts'
+import { withinRates } from './call-budget.ts'
 
 const RATE: Rate = { calls: 2, perMs: 1_000, account: 'cloud' }
 const TARGET: Target = { id: 'pool/a', scope: 'pool' }

@@ -2,14 +2,7 @@ import type { Adapter, EffectResult } from '../../../adapters/contract.ts'
 import { AdapterError } from '../../../adapters/contract.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LoadBalancer } from '../request.ts'
-
-/** So many calls may begin in each stretch of so many milliseconds. Load balancers of one account share it. */
-export interface Rate {
-  calls: number
-  perMs: number
-  account: string
-}
+import type { LoadBalancer, Rate } from '../request.ts'
 
 interface Budget {
   /** Resolves when the next call may begin, in the order in which it was asked. */
