@@ -165,14 +165,16 @@ interface Shape {
 }
 
 /** The overridable fields, as far as they go: `{capabilities: {settle}}`. */
-function overridesOf({ overridable }: Preset): Shape {
+function overridesOf({ overridable, options }: Preset): Shape {
   const shape: Shape = {}
   for (const field of overridable) {
     const keys = field.split('.')
     const last = keys.pop()!
     let inner = shape
     for (const key of keys) inner = (inner[key] ??= {}) as Shape
-    inner[last] = fieldSchema(field)!
+    const own = field.split('.').reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), options)
+    const words = own === undefined ? 'which it leaves open' : `which is ${JSON.stringify(own)}`
+    inner[last] = fieldSchema(field)!.describe(`In place of what the preset says, ${words}.`)
   }
   return shape
 }

@@ -47,12 +47,12 @@ test.each(Object.keys(LEAST))('%s refuses an option of another name, and what th
 })
 
 test.each([
-  ['caddy', { handler: 7 }, 'options.handler: 7 is not text'],
+  ['caddy', { handler: 7 }, 'options.handler: 7 is not a string'],
   ['caddy', { handler: '/id/web' }, 'options.handler: is no path\n    write names with / between them'],
   ['caddy', { handler: 'id/../load' }, 'options.handler: is no path'],
   ['caddy', { host: 'a\nb' }, 'options.host: holds characters that are no text'],
   ['caddy', { headers: { host: 'x' } }, 'options.headers.host: is set by the preset'],
-  ['consul', { agentPort: '8500' }, 'options.agentPort: "8500" is not a number\n    write it without quotes'],
+  ['consul', { agentPort: '8500' }, 'options.agentPort: "8500" is not a number\n    give it without quotes'],
   ['consul', { scheme: 'htps' }, 'options.scheme: "htps" is none of http, https\n    did you mean "https"?'],
   ['consul', { scheme: 'https' }, 'is of another protocol than url'],
   ['consul', { capabilities: { settle: 5 } }, 'options.capabilities.settle: '],

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { serversApi } from '../../adapters/http/testing/servers-api.ts'
@@ -120,6 +120,34 @@ test('the conformance kit of the package passes an adapter that is made outside,
   expect(wrong.code).toBe(1)
   expect(wrong.stdout).toContain('✖ drain-and-restore')
 }, 120_000)
+
+test('presets come with the package, for the library and for the command line', async () => {
+  const options = { url: 'http://127.0.0.1:2019', handler: 'id/web' }
+  const own = { preset: './own/lb.yaml', url: 'http://127.0.0.1:9000', pool: 'web', auth: { bearer: { env: 'EDGE_TOKEN' } } }
+  const [example] = blocks(page('adapters/presets/README.md')).filter(({ code }) => code.includes('kind: Preset\n'))
+  const loadBalancers = [
+    { name: 'by-name', adapter: 'caddy', port: PORT, options },
+    { name: 'by-option', adapter: 'http', port: PORT, options: { preset: 'caddy', ...options } },
+    { name: 'own', adapter: 'http', port: PORT, options: own },
+  ]
+  const config = (some: object[]): string => JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: some })
+  mkdirSync(join(installed.folder, 'presets/own'), { recursive: true })
+  writeFileSync(join(installed.folder, 'presets/own/lb.yaml'), example!.code)
+  writeFileSync(join(installed.folder, 'presets/sluice.yaml'), config(loadBalancers))
+  writeFileSync(
+    join(installed.folder, 'presets/wrong.yaml'),
+    config([{ ...loadBalancers[0], options: { ...options, hots: 'a' } }]),
+  )
+  const byLibrary = `import { loadConfig } from 'sluice'
+    console.log((await loadConfig('presets/sluice.yaml')).loadBalancers.map(({ adapter }) => adapter).join(' '))`
+  writeFileSync(join(installed.folder, 'presets.mjs'), byLibrary)
+  expect(await installed.run('presets.mjs')).toEqual({ code: 0, stdout: 'caddy caddy my-lb\n', stderr: '' })
+  const byCommand = `process.argv.push('plan', 'statefulset/web', 'app=a:1', '--config', 'presets/wrong.yaml')
+    await import('./node_modules/sluice/dist/cli/sluice.js')`
+  writeFileSync(join(installed.folder, 'command.mjs'), byCommand)
+  const { code, stderr } = await installed.run('command.mjs')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('options.hots: unknown key\n    did you mean "host"?')])
+}, 60_000)
 
 test('the quickstart of the README upgrades, and its process ends by itself', async () => {
   const before = edge.calls.length

@@ -1,12 +1,12 @@
 /** A real Caddy with a folder of its own: its admin API, and a front on a port of 127.0.0.1. */
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Endpoint } from '../../contract.ts'
 import { waitUntil } from './haproxy-process.ts'
+import { findPort, startProduct } from './product-process.ts'
 
 /** Its handler has this name in `/id/NAME`. */
 export const HANDLER = 'web_proxy'
@@ -27,14 +27,6 @@ export interface CaddyProcess {
   /** With the config of the beginning: what was changed is forgotten. */
   restart(): Promise<void>
   stop(): Promise<void>
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function listens(port: number): Promise<boolean> {
@@ -79,47 +71,16 @@ function configuration(adminHost: string, frontPort: number, endpoints: readonly
 
 export async function startCaddy(program: string, endpoints: readonly Endpoint[]): Promise<CaddyProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-caddy-'))
-  const [adminPort, frontPort] = [await freePort(), await freePort()]
+  const [adminPort, frontPort] = [await findPort(), await findPort()]
   const adminHost = `127.0.0.1:${adminPort}`
   const adminUrl = `http://${adminHost}`
   const configFile = join(folder, 'caddy.json')
   writeFileSync(configFile, JSON.stringify(configuration(adminHost, frontPort, endpoints)))
   const upstreamsUrl = `${adminUrl}/id/${HANDLER}/upstreams`
-  let running = start()
-
-  function start() {
-    const env = { ...process.env, HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
-    const child = spawn(program, ['run', '--config', configFile], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    let output = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    return { child, exited, said: () => output }
-  }
-  async function untilServing(): Promise<void> {
-    await waitUntil(async () => {
-      if (running.child.exitCode !== null) throw new Error(`Caddy ended: ${running.said()}`)
-      return (await listens(adminPort)) && listens(frontPort)
-    }, 'Caddy serves')
-  }
-  async function end(): Promise<void> {
-    running.child.kill('SIGKILL')
-    await running.exited
-  }
-  const killAtExit = (): void => void running.child.kill('SIGKILL')
-  process.once('exit', killAtExit)
-  async function stop(): Promise<void> {
-    await end()
-    process.off('exit', killAtExit)
-    rmSync(folder, { recursive: true, force: true })
-  }
-  try {
-    await untilServing()
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  const isServing = async (): Promise<boolean> => (await listens(adminPort)) && listens(frontPort)
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+  const args = ['run', '--config', configFile]
+  const running = await startProduct({ name: 'Caddy', program, args, env, isReady: isServing })
 
   return {
     adminUrl,
@@ -129,13 +90,12 @@ export async function startCaddy(program: string, endpoints: readonly Endpoint[]
     async setUpstreams(upstreams) {
       await ask(upstreamsUrl, 'PATCH', JSON.stringify(upstreams))
       // Its admin API begins to listen anew.
-      await untilServing()
+      await waitUntil(isServing, 'Caddy serves')
     },
-    async restart() {
-      await end()
-      running = start()
-      await untilServing()
+    restart: () => running.restart(),
+    async stop() {
+      await running.stop()
+      rmSync(folder, { recursive: true, force: true })
     },
-    stop,
   }
 }

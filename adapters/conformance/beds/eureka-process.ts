@@ -1,7 +1,5 @@
 /** A real Eureka server, on a port of 127.0.0.1. Its lists show a change at once: the cache of 30 s is turned off. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { freePort } from './caddy-process.ts'
-import { waitUntil } from './haproxy-process.ts'
+import { findPort, startProduct } from './product-process.ts'
 
 export type InstanceStatus = 'UP' | 'DOWN' | 'OUT_OF_SERVICE' | 'UNKNOWN'
 
@@ -28,33 +26,21 @@ export interface EurekaProcess {
 }
 
 export async function startEureka(jar: string): Promise<EurekaProcess> {
-  const port = await freePort()
+  const port = await findPort()
   const url = `http://127.0.0.1:${port}/eureka`
-  let child: ChildProcess
-  let output = ''
-
-  async function start(): Promise<void> {
-    const flags = [
-      `--server.port=${port}`,
-      '--server.address=127.0.0.1',
-      '--eureka.client.register-with-eureka=false',
-      '--eureka.client.fetch-registry=false',
-      '--eureka.server.use-read-only-response-cache=false',
-    ]
-    child = spawn('java', ['-Xmx192m', '-XX:TieredStopAtLevel=1', '-jar', jar, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const stream of [child.stdout!, child.stderr!])
-      stream.on('data', (chunk: Buffer) => (output = `${output}${chunk.toString()}`.slice(-4000)))
-    await waitUntil(async () => {
-      if (child.exitCode !== null) throw new Error(`Eureka ended: ${output}`)
-      return (await fetch(`${url}/apps`)).ok
-    }, 'Eureka serves')
-  }
-  async function end(): Promise<void> {
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    if (child.exitCode === null && child.kill('SIGKILL')) await exited
-  }
-  const killAtExit = (): void => void child.kill('SIGKILL')
-  process.once('exit', killAtExit)
+  const flags = [
+    `--server.port=${port}`,
+    '--server.address=127.0.0.1',
+    '--eureka.client.register-with-eureka=false',
+    '--eureka.client.fetch-registry=false',
+    '--eureka.server.use-read-only-response-cache=false',
+  ]
+  const running = await startProduct({
+    name: 'Eureka',
+    program: 'java',
+    args: ['-Xmx192m', '-XX:TieredStopAtLevel=1', '-jar', jar, ...flags],
+    isReady: async () => (await fetch(`${url}/apps`)).ok,
+  })
 
   async function ask(method: string, path: string, body?: object): Promise<unknown> {
     const headers = { accept: 'application/json', 'content-type': 'application/json' }
@@ -67,17 +53,6 @@ export async function startEureka(jar: string): Promise<EurekaProcess> {
     if (!answer.ok) throw new Error(`Eureka answered ${method} ${path} with ${answer.status}: ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
-  async function stop(): Promise<void> {
-    await end()
-    process.off('exit', killAtExit)
-  }
-  try {
-    await start()
-  } catch (error) {
-    await stop()
-    throw error
-  }
-
   return {
     url,
     async register(app, { id, address, port: own }) {
@@ -104,10 +79,7 @@ export async function startEureka(jar: string): Promise<EurekaProcess> {
       const path = `/apps/${app}/${id}/status?value=${status ?? 'UP'}`
       await ask(status === undefined ? 'DELETE' : 'PUT', path)
     },
-    async restart() {
-      await end()
-      await start()
-    },
-    stop,
+    restart: () => running.restart(),
+    stop: () => running.stop(),
   }
 }
