@@ -124,7 +124,7 @@ test('the conformance kit of the package passes an adapter that is made outside,
 test('presets come with the package, for the library and for the command line', async () => {
   const options = { url: 'http://127.0.0.1:2019', handler: 'id/web' }
   const own = { preset: './own/lb.yaml', url: 'http://127.0.0.1:9000', pool: 'web', auth: { bearer: { env: 'EDGE_TOKEN' } } }
-  const [example] = blocks(page('adapters/presets/README.md')).filter(({ code }) => code.includes('kind: Preset\n'))
+  const example = blocks(page('adapters/presets/README.md')).find(({ code }) => code.includes('kind: Preset\n'))
   const loadBalancers = [
     { name: 'by-name', adapter: 'caddy', port: PORT, options },
     { name: 'by-option', adapter: 'http', port: PORT, options: { preset: 'caddy', ...options } },
