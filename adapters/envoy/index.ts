@@ -51,6 +51,7 @@ export const envoy = defineAdapter({
       ...(temporaryFolder === undefined ? {} : { temporaryFolder }),
     })
     const file = [...prefix, path].join(' ')
+    const scope = `${document.identity}#${cluster}`
     const readings = new WeakMap<Entry, Reading>()
     const admins = admin.map((url) => createAdmin(url, cluster))
 
@@ -68,18 +69,20 @@ export const envoy = defineAdapter({
       const { address, port, state, status, weight } = endpoint
       const name = formatAddress(endpoint)
       const seen = views.map(({ url, isInPanic, hosts }) => ({ url, isInPanic, hosts: hosts.get(name) ?? [] }))
+      const late = state === 'in' ? seen.find(({ hosts }) => hosts.some((host) => host.state !== 'in')) : undefined
       const notOut = seen.find(({ isInPanic, hosts }) => isInPanic || hosts.some((host) => host.state === 'in'))
       const isCounted = seen.length > 0 && seen.every(({ hosts }) => hosts.length > 0)
       const words = [
         `${name}: health_status ${status ?? 'not set'} in the file`,
         strangeStatus(endpoint),
         state === 'draining' && notOut !== undefined ? `${notOut.url} ${whyIn(notOut)}` : undefined,
+        late === undefined ? undefined : `${late.url} ${NOT_TAKEN}`,
       ]
       return {
         name,
         address,
         port,
-        scope: document.identity,
+        scope,
         state: state === 'draining' && notOut !== undefined ? 'in' : state,
         prior: status,
         routable: seen.every(({ hosts }) => hosts.length > 0 && hosts.every(({ isHealthy }) => isHealthy)),
@@ -125,7 +128,7 @@ export const envoy = defineAdapter({
     }
 
     return {
-      scopes: [document.identity],
+      scopes: [scope],
       async list(call) {
         const { text, version } = await document.read(call)
         const assignment = parse(() => readAssignment(text, cluster))
@@ -151,8 +154,10 @@ export const envoy = defineAdapter({
   },
 })
 
+const NOT_TAKEN = 'has not taken that'
+
 function whyIn({ isInPanic }: { isInPanic: boolean }): string {
-  return isInPanic ? 'has too few healthy hosts, and sends requests to all (panic threshold)' : 'has not taken that'
+  return isInPanic ? 'has too few healthy hosts, and sends requests to all (panic threshold)' : NOT_TAKEN
 }
 
 function whyPanic({ url }: View, drained: readonly string[]): string {

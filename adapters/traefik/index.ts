@@ -48,6 +48,7 @@ export const traefik = defineAdapter({
   open({ file: path, service, api = [], throttle = THROTTLE_DEFAULT, prefix = [], temporaryFolder }, { component }) {
     const document = createFileDocument({ component, path, prefix, temporaryFolder: temporaryFolder ?? dirname(dirname(path)) })
     const file = [...prefix, path].join(' ')
+    const scope = `${document.identity}#${service}`
     const readings = new WeakMap<Entry, Reading>()
 
     /** A file that somebody writes in place may be half a one. */
@@ -66,7 +67,7 @@ export const traefik = defineAdapter({
       const { address, port, url, weight } = server
       const name = formatAddress(server)
       const seen = views.map((view) => ({ at: view.url, of: view.servers.get(url) }))
-      const late = isOut(weight) ? seen.find(({ of }) => of !== undefined && !isOut(of.weight)) : undefined
+      const late = seen.find(({ of }) => of !== undefined && isOut(of.weight) !== isOut(weight))
       const words = [
         `${name}: weight ${weight ?? 'not set'} in the file`,
         late === undefined ? undefined : `${late.at} has not taken that`,
@@ -76,9 +77,9 @@ export const traefik = defineAdapter({
         name,
         address,
         port,
-        scope: document.identity,
+        scope,
         state: isOut(weight) && late === undefined ? 'draining' : 'in',
-        weight: late?.of?.weight ?? Math.max(0, weight ?? 1),
+        weight: Math.max(0, (isOut(weight) ? late?.of?.weight : undefined) ?? weight ?? 1),
         prior: weight,
         routable: seen.every(({ of }) => of !== undefined && of.isUp && !isOut(of.weight)),
         detail: words.filter((word) => word !== undefined).join('; '),
@@ -114,7 +115,7 @@ export const traefik = defineAdapter({
     }
 
     return {
-      scopes: [document.identity],
+      scopes: [scope],
       async list(call) {
         const { text, version } = await document.read(call)
         const reading: Reading = { text, version, servers: parse(() => readServers(text, service)) }

@@ -44,7 +44,7 @@ export interface LbEndpoint {
   load_balancing_weight?: number
 }
 
-interface EdsFile {
+export interface EdsFile {
   version_info?: string
   resources: { endpoints: { lb_endpoints: LbEndpoint[] }[] }[]
 }

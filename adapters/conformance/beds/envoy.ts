@@ -90,7 +90,7 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
     },
     traffic: createTraffic({ socketPath: process.front }, pods),
     wire,
-    absent: { id: '127.0.0.1:1', scope: [...wire.prefix, process.file].join(' ') },
+    absent: { id: '127.0.0.1:1', scope: `${[...wire.prefix, process.file].join(' ')}#web` },
     restart: () => process.restart(),
     ...(asks === 'admin'
       ? {

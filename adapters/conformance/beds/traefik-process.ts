@@ -12,7 +12,7 @@ export interface TraefikOptions {
   endpoints: readonly Endpoint[]
   /** providersThrottleDuration; Traefik's own default is 2s. */
   throttle: string
-  /** Of the health checks; 50ms unless given. */
+  /** Of the health checks, or `never`; 50ms unless given. */
   checkEvery?: string
 }
 
@@ -38,7 +38,7 @@ export function urlOf({ address, port }: Endpoint): string {
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
-interface DynamicFile {
+export interface DynamicFile {
   http: { services: { web: { loadBalancer: { servers: TraefikServer[] } } } }
 }
 
@@ -74,7 +74,7 @@ export async function startTraefik({
   mkdirSync(watched)
   const healthCheck = { path: '/', interval: checkEvery, timeout: '1s' }
   const loadBalancer = {
-    healthCheck,
+    ...(checkEvery === 'never' ? {} : { healthCheck }),
     servers: endpoints.map((endpoint): TraefikServer => ({ url: urlOf(endpoint) })),
   }
   const routers = { all: { rule: 'PathPrefix(`/`)', service: 'web', entryPoints: ['web'] } }
@@ -105,7 +105,8 @@ export async function startTraefik({
     program,
     args: [`--configFile=${config}`],
     isReady: async () =>
-      (await page()).loadBalancer.servers.length === endpoints.length && (await fetch(`http://127.0.0.1:${frontPort}/`)).ok,
+      (await page()).loadBalancer.servers.length === endpoints.length &&
+      (await fetch(`http://127.0.0.1:${frontPort}/`)).status !== 404,
   })
   return {
     file,

@@ -78,7 +78,7 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
     },
     traffic: createTraffic(process.front, pods),
     wire,
-    absent: { id: '127.0.0.1:1', scope: [...wire.prefix, process.file].join(' ') },
+    absent: { id: '127.0.0.1:1', scope: `${[...wire.prefix, process.file].join(' ')}#web` },
     restart: () => process.restart(),
     // No breakHealth: Traefik takes every server for up after each change, until its next check. See traefik.test.ts.
     fencing: false,
