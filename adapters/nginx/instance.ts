@@ -103,7 +103,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     return found
   }
 
-  /** One write and one reload for all that can be changed; a restored line loses its mark once it is in effect. */
+  /** One write and one reload for all that can be changed. */
   async function change(
     wanted: readonly { name: string; editsOf(server: Server, since: BootTime): Change }[],
     call: ChangeCall,
@@ -127,6 +127,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     const changed = applyEdits(text, edits)
     const written = changed === text ? undefined : await document.write(changed, version, step())
     await load(workers.newest, written === undefined ? undefined : () => document.write(text, written, step()), step())
+    await settle({ text: changed, version: written ?? version, workers }, step())
     return results
   }
 
@@ -159,11 +160,11 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     }
   }
 
-  /** What nginx has loaded without its mark is the same: whoever writes next does it where this fails. */
-  async function settle(call: ScriptCall): Promise<void> {
-    const { text, version, servers } = await look(call)
+  /** A restored line loses its mark once it is loaded. To nginx it is the same line: where this fails, whoever writes next does it. */
+  async function settle({ text, version, workers }: Omit<Loaded, 'servers'>, call: ScriptCall): Promise<void> {
+    const servers = serversIn(text, { ...workers.newest, ticks: Infinity })
     const settled = applyEdits(text, [...servers.values()].flatMap(settleEdits))
-    if (settled !== text) await document.write(settled, version, call)
+    if (settled !== text) await document.write(settled, version, call).catch(() => {})
   }
 
   function restoreOf(server: Server, { state, prior }: Former, since: BootTime): Change {
@@ -198,18 +199,14 @@ export function createInstance({ component, host, options }: InstanceOptions): I
       )
     },
 
-    async restore(formers, call) {
-      const endsAt = performance.now() + call.deadlineMs
-      const results = await change(
+    restore: (formers, call) =>
+      change(
         formers.map((former) => ({
           name: former.entry.name,
           editsOf: (server, since) => restoreOf(server, former, since),
         })),
         call,
-      )
-      await settle({ ...call, deadlineMs: Math.max(0, endsAt - performance.now()) }).catch(() => {})
-      return results
-    },
+      ),
   }
 }
 
