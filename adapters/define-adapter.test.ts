@@ -44,6 +44,32 @@ test('results that are not those of the entries are ambiguous, and none of them 
   expect(await drained(new Map([[resultKey(ENTRY), failed]]))).toEqual(new Map([[TARGET.id, failed]]))
 })
 
+test.each<[Entry['state'], Entry['state'] | undefined, string[]]>([
+  ['draining', undefined, ['restore in']],
+  ['draining', 'draining', ['restore in']],
+  ['draining', 'in', ['drain', 'restore in']],
+  ['in', 'draining', ['drain', 'restore in']],
+  ['in', undefined, ['drain']],
+])(
+  'an entry that is %s and becomes %s: what is not loaded yet is no done drain and no done restore',
+  async (state, becomes, sent) => {
+    const seen: string[] = []
+    const adapter = adapterOf({
+      list: async () => [{ ...ENTRY, prior: [], state, ...(becomes === undefined ? {} : { becomes }) }],
+      async drain() {
+        seen.push('drain')
+      },
+      async restore(formers) {
+        seen.push(...formers.map((former) => `restore ${former.state}`))
+      },
+    })
+    await adapter.drain([TARGET], call)
+    await adapter.restore([{ target: TARGET, prior: { state: 'in', prior: [] } }], call)
+    expect(seen).toEqual(sent)
+    expect((await adapter.inspect([TARGET], call)).get(TARGET.id)?.admin).toBe(state)
+  },
+)
+
 test('an entry has the operation of its change', async () => {
   const seen: string[] = []
   const adapter = adapterOf({
