@@ -24,7 +24,9 @@ export interface View {
 }
 
 const hostStatus = z.object({
-  address: z.object({ socket_address: z.object({ address: z.string(), port_value: z.number() }).optional() }).optional(),
+  address: z
+    .object({ socket_address: z.object({ address: z.string(), port_value: z.number().optional() }).optional() })
+    .optional(),
   stats: z.array(z.object({ name: z.string().optional(), value: z.coerce.number().default(0) })).default([]),
   health_status: z.record(z.string(), z.unknown()).default({}),
   priority: z.number().default(0),
@@ -46,12 +48,14 @@ const configPage = z.object({
   configs: z
     .array(
       z.object({
-        cluster: z.object({
-          name: z.string().optional(),
-          common_lb_config: z
-            .object({ healthy_panic_threshold: z.object({ value: z.number().default(0) }).optional() })
-            .optional(),
-        }),
+        cluster: z
+          .object({
+            name: z.string().optional(),
+            common_lb_config: z
+              .object({ healthy_panic_threshold: z.object({ value: z.number().default(0) }).optional() })
+              .optional(),
+          })
+          .prefault({}),
       }),
     )
     .default([]),
@@ -77,7 +81,7 @@ export function createAdmin(url: string, cluster: string): Admin {
     if (known !== undefined) return known
     let threshold = PANIC_THRESHOLD
     for (const resource of ['static_clusters', 'dynamic_active_clusters']) {
-      const { configs } = configPage.parse(await fetchJson(`${origin}/config_dump?resource=${resource}`, signal))
+      const { configs } = await fetchJson(`${origin}/config_dump?resource=${resource}`, configPage, signal)
       const config = configs.find((one) => one.cluster.name === name)?.cluster.common_lb_config
       if (config?.healthy_panic_threshold !== undefined) threshold = config.healthy_panic_threshold.value
     }
@@ -88,7 +92,7 @@ export function createAdmin(url: string, cluster: string): Admin {
   return {
     url: origin,
     async look(signal) {
-      const page = clustersPage.parse(await fetchJson(`${origin}/clusters?format=json`, signal))
+      const page = await fetchJson(`${origin}/clusters?format=json`, clustersPage, signal)
       const own = page.cluster_statuses.filter((status) => (status.eds_service_name || status.name) === cluster)
       if (own.length === 0) {
         const names = page.cluster_statuses.map(({ name }) => name).join(', ')
@@ -115,7 +119,7 @@ interface ClusterHost extends Host {
 function hostsOf({ host_statuses: statuses }: ClusterStatus): ClusterHost[] {
   return statuses.flatMap(({ address, stats, health_status: health, priority }) => {
     const socket = address?.socket_address
-    if (socket === undefined) return []
+    if (socket?.port_value === undefined) return []
     const { eds_health_status: eds, ...checks } = health
     const state = stateOf(typeof eds === 'string' ? eds : null)
     return [

@@ -23,7 +23,7 @@ const servicePage = z.object({
 
 export async function lookAt(url: string, service: string, signal: AbortSignal): Promise<View> {
   const page = `${new URL(url).origin}/api/http/services/${encodeURIComponent(service)}@file`
-  const { loadBalancer, serverStatus } = servicePage.parse(await fetchJson(page, signal))
+  const { loadBalancer, serverStatus } = await fetchJson(page, servicePage, signal)
   const servers = (loadBalancer?.servers ?? []).flatMap(({ url: server, weight }): [string, ServerView][] =>
     server === undefined ? [] : [[server, { weight, isUp: serverStatus[server] !== 'DOWN' }]],
   )

@@ -1,5 +1,5 @@
 /** Envoy itself as a bed, with its endpoints in a file. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Adapter, Endpoint } from '../../contract.ts'
@@ -21,6 +21,8 @@ export interface EnvoyBedOptions {
 
 export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-envoy-'))
+  // The adapter without rights runs as another user, and reads.
+  chmodSync(folder, 0o755)
   const pods = await startPods(LIVE_PODS)
   // No case sends traffic to more than the first three.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
@@ -64,18 +66,20 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
       else lbEndpoint.health_status = status
     })
 
+  function create(): Adapter {
+    const options = {
+      file: process.file,
+      prefix: wire.prefix,
+      cluster: 'web',
+      ...(asks === 'admin' ? { admin: [process.admin] } : { settle: '1s' }),
+    }
+    const adapter = envoy.create(envoy.options.parse(options), { name: 'edge' })
+    adapters.push(adapter)
+    return adapter
+  }
+
   return {
-    adapter() {
-      const options = {
-        file: process.file,
-        prefix: wire.prefix,
-        cluster: 'web',
-        ...(asks === 'admin' ? { admin: [process.admin] } : { settle: '1s' }),
-      }
-      const adapter = envoy.create(envoy.options.parse(options), { name: 'edge' })
-      adapters.push(adapter)
-      return adapter
-    },
+    adapter: create,
     endpoints,
     oracle: { admin, weight: async (endpoint) => Number(await process.field(endpoint, 'weight')) },
     operator: {
@@ -103,6 +107,14 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
           },
         }
       : {}),
+    ...(wire.becomeNobody === undefined
+      ? {}
+      : {
+          powerless() {
+            wire.becomeNobody!()
+            return create()
+          },
+        }),
     fencing: false,
     // A write is some twenty programs.
     shortDeadlineMs: 2_500,

@@ -6,12 +6,11 @@ import { nginx } from '../../nginx/index.ts'
 import type { Bed } from '../bed.ts'
 import { startNginx } from './nginx-process.ts'
 import { createTraffic, startPods } from './pods.ts'
-import { createScriptWire } from './script-wire.ts'
+import { AS_NOBODY, createScriptWire } from './script-wire.ts'
 
 const LIVE_PODS = 3
 /** Each of two workers deals by itself: one of them has had each server in rotation, of a weight up to 9. */
 const ENOUGH = 40
-const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
 export async function makeNginxBed({ servers, program }: { servers: number; program: string }): Promise<Bed> {
   const pods = await startPods(LIVE_PODS)

@@ -8,7 +8,11 @@ import type { Wire } from '../bed.ts'
 
 export interface ScriptWire extends Wire {
   prefix: string[]
+  /** From now on scripts run as the user nobody. Absent where this process has no right to see to that. */
+  becomeNobody?(): void
 }
+
+export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
 /** Arguments: the folder, what an effect is known by, and the shell. */
 const PROXY = `folder=$1 effect=$2
@@ -16,6 +20,7 @@ shift 2
 LC_ALL=C
 export LC_ALL
 fault=$(cat "$folder/fault")
+as=$(cat "$folder/as")
 case $fault in
   refused) exit 255 ;;
   cut-before-effect) : >"$folder/fault"; exit 255 ;;
@@ -31,19 +36,23 @@ esac
 case $fault in
   request-lost) exit 255 ;;
   false-success) printf '\\n%s 0\\n' "$mark" ;;
-  reply-lost) printf '%s\\n' "$script" | "$@" >/dev/null; exit 255 ;;
-  no-answer) printf '%s\\n' "$script" | "$@" >/dev/null; exec sleep 600 ;;
-  *) printf '%s\\n' "$script" | "$@" ;;
+  reply-lost) printf '%s\\n' "$script" | $as "$@" >/dev/null; exit 255 ;;
+  no-answer) printf '%s\\n' "$script" | $as "$@" >/dev/null; exec sleep 600 ;;
+  *) printf '%s\\n' "$script" | $as "$@" ;;
 esac
 `
 
+type Places = [proxy: string, fault: string, effects: string, as: string]
+
 export function createScriptWire(folder: string, effect: string): ScriptWire {
-  const [proxy, fault, effects] = ['wire.sh', 'fault', 'effects'].map((name) => join(folder, name)) as [string, string, string]
+  const [proxy, fault, effects, as] = ['wire.sh', 'fault', 'effects', 'as'].map((name) => join(folder, name)) as Places
   writeFileSync(proxy, PROXY)
   writeFileSync(fault, '')
   writeFileSync(effects, '')
+  writeFileSync(as, '')
   return {
     prefix: ['sh', proxy, folder, effect],
+    ...(process.getuid?.() === 0 ? { becomeNobody: () => writeFileSync(as, AS_NOBODY.join(' ')) } : {}),
     next: (next) => writeFileSync(fault, next),
     heal: () => writeFileSync(fault, ''),
     effectCalls: () => readFileSync(effects, 'utf8').split('\n').length - 1,

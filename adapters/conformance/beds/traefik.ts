@@ -1,5 +1,5 @@
 /** Traefik itself as a bed, with its service in a file. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -23,6 +23,8 @@ export interface TraefikBedOptions {
 
 export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptions): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-traefik-'))
+  // The adapter without rights runs as another user, and reads.
+  chmodSync(folder, 0o755)
   const pods = await startPods(LIVE_PODS)
   // No case sends traffic to more than the first three.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
@@ -55,20 +57,22 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
     await waitForServers(process, (all) => all.some((one) => one.url === urlOf(endpoint) && one.weight === weight))
   }
 
+  function create(): Adapter {
+    const options = {
+      file: process.file,
+      prefix: wire.prefix,
+      service: 'web',
+      throttle: THROTTLE,
+      settle: '0s',
+      ...(asks === 'api' ? { api: [process.api] } : {}),
+    }
+    const adapter = traefik.create(traefik.options.parse(options), { name: 'edge' })
+    adapters.push(adapter)
+    return adapter
+  }
+
   return {
-    adapter() {
-      const options = {
-        file: process.file,
-        prefix: wire.prefix,
-        service: 'web',
-        throttle: THROTTLE,
-        settle: '0s',
-        ...(asks === 'api' ? { api: [process.api] } : {}),
-      }
-      const adapter = traefik.create(traefik.options.parse(options), { name: 'edge' })
-      adapters.push(adapter)
-      return adapter
-    },
+    adapter: create,
     endpoints,
     oracle: { admin: async (endpoint) => ((await weightOf(endpoint)) > 0 ? 'in' : 'draining'), weight: weightOf },
     operator: {
@@ -81,6 +85,14 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
     absent: { id: '127.0.0.1:1', scope: `${[...wire.prefix, process.file].join(' ')}#web` },
     restart: () => process.restart(),
     // No breakHealth: Traefik takes every server for up after each change, until its next check. See traefik.test.ts.
+    ...(wire.becomeNobody === undefined
+      ? {}
+      : {
+          powerless() {
+            wire.becomeNobody!()
+            return create()
+          },
+        }),
     fencing: false,
     // A write is some twenty programs.
     shortDeadlineMs: 2_500,
