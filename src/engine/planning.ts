@@ -34,7 +34,7 @@ import { raisedDeadlines } from './raised-deadlines.ts'
 import { rehearseEffects } from './rehearse-effects.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
-import { assertTimeForJobs } from './time-for-jobs.ts'
+import { assertTimeEnough } from './time-enough.ts'
 import type { Undoing } from './undoing.ts'
 import { assertWholeWorkload, changedSince, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
 import { isTemplateWritten } from '../workloads/kinds/kind.ts'
@@ -148,7 +148,7 @@ export function createPlanning(options: PlanningOptions): Planning {
 
   async function replan(): Promise<void> {
     // What was begun is ended in any case.
-    if (!request.abort) assertTimeForJobs(loadBalancers, request.settings)
+    if (!request.abort) assertTimeEnough(loadBalancers, request.settings)
     const ledgers = await listLedgers(client, request.namespace)
     assertNoneNewer(
       ledgers,

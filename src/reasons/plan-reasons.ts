@@ -55,4 +55,6 @@ export interface PlanReasons {
   'rights-missing': { namespace: string; rights: string[] }
   /** A change that was accepted may take longer than the deadline. */
   'deadline-shorter-than-job': { deadline: string; deadlineMs: number; loadBalancer: string; longestMs: number }
+  /** New requests may come for longer after a drain. */
+  'deadline-shorter-than-settle': { deadline: string; deadlineMs: number; loadBalancer: string; settleMs: number }
 }

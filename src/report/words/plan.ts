@@ -79,4 +79,7 @@ export const plan: WordsOf<PlanReasons> = {
       `make ${deadline} longer than ${longest}, or say that a change takes less (for the adapter http: capabilities.longestJob)`
     )
   },
+  'deadline-shorter-than-settle': ({ deadline, deadlineMs, loadBalancer, settleMs }) =>
+    `${deadline} is ${deadlineMs / 1_000}s, and new requests may come for ${settleMs / 1_000}s after a drain of the load balancer ${loadBalancer}: ` +
+    `make ${deadline} longer, or say that it takes less (drain.settle, or of the adapter http and its presets: capabilities.settle)`,
 }

@@ -111,4 +111,5 @@ export const plan: SamplesOf<PlanReasons> = {
   'rights-not-asked': [{ because: NO_ANSWER }],
   'rights-missing': [{ namespace: 'shop', rights: ['patch pods', 'create leases.coordination.k8s.io'] }],
   'deadline-shorter-than-job': [{ deadline: 'drain.deadline', deadlineMs: 30_000, loadBalancer: 'edge', longestMs: 60_000 }],
+  'deadline-shorter-than-settle': [{ deadline: 'drain.deadline', deadlineMs: 60_000, loadBalancer: 'edge', settleMs: 95_000 }],
 }

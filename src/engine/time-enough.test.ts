@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
-import { assertTimeForJobs } from './time-for-jobs.ts'
+import { assertTimeEnough } from './time-enough.ts'
 
-function asserting(capabilities: { longestJobMs?: number }, deadlines: [drain: number, restore: number]) {
+function asserting(
+  capabilities: { longestJobMs?: number; settleMs?: number },
+  deadlines: [drain: number, restore: number],
+  settleMs?: number,
+) {
   const adapter = createMemoryAdapter(createMemoryBalancer([]), { capabilities })
   const [drainDeadlineMs, restoreDeadlineMs] = deadlines
   const edge = { name: 'edge', adapterName: 'memory', adapter, port: 80 }
-  return () => assertTimeForJobs([edge], { drainDeadlineMs, restoreDeadlineMs })
+  return () => assertTimeEnough([edge], { drainDeadlineMs, restoreDeadlineMs, ...(settleMs === undefined ? {} : { settleMs }) })
 }
 
 test('no deadline is as short as a job may take', () => {
@@ -32,4 +36,20 @@ test('no deadline is as short as a job may take', () => {
 
 test('where changes are no jobs, a deadline is as short as somebody likes', () => {
   expect(asserting({}, [1_000, 1_000])).not.toThrow()
+})
+
+test('the deadline of a drain is longer than new requests may come after it, unless the config has a time of its own', () => {
+  expect(asserting({ settleMs: 60_000 }, [60_000, 60_000])).toThrow(
+    expect.objectContaining({
+      reason: {
+        code: 'deadline-shorter-than-settle',
+        deadline: 'drain.deadline',
+        deadlineMs: 60_000,
+        loadBalancer: 'edge',
+        settleMs: 60_000,
+      },
+    }),
+  )
+  expect(asserting({ settleMs: 60_000 }, [61_000, 1_000])).not.toThrow()
+  expect(asserting({ settleMs: 60_000 }, [60_000, 1_000], 5_000)).not.toThrow()
 })

@@ -1,0 +1,48 @@
+import { RunError } from './errors.ts'
+import type { LoadBalancer } from './request.ts'
+import type { RunSettings } from './settings.ts'
+
+type Times = Pick<RunSettings, 'drainDeadlineMs' | 'restoreDeadlineMs' | 'settleMs'>
+
+/**
+ * A change that was accepted is waited for, and so is the time until nobody new comes: a deadline that comes sooner would call a healthy
+ * one failed.
+ * @throws RunError of kind `preflight`
+ */
+export function assertTimeEnough(loadBalancers: readonly LoadBalancer[], times: Times): void {
+  for (const loadBalancer of loadBalancers) {
+    assertTimeForJobs(loadBalancer, times)
+    assertTimeToSettle(loadBalancer, times)
+  }
+}
+
+function assertTimeForJobs({ name, adapter }: LoadBalancer, { drainDeadlineMs, restoreDeadlineMs }: Times): void {
+  const deadlines = [
+    { name: 'drain.deadline', ms: drainDeadlineMs },
+    { name: 'deadlines.restore', ms: restoreDeadlineMs },
+  ]
+  const { longestJobMs } = adapter.capabilities
+  const short = longestJobMs === undefined ? undefined : deadlines.find(({ ms }) => ms <= longestJobMs)
+  if (longestJobMs === undefined || short === undefined) return
+  throw new RunError('preflight', {
+    code: 'deadline-shorter-than-job',
+    deadline: short.name,
+    deadlineMs: short.ms,
+    loadBalancer: name,
+    longestMs: longestJobMs,
+  })
+}
+
+/** Where the config says how long to wait, that has been checked with it. */
+function assertTimeToSettle({ name, adapter }: LoadBalancer, { drainDeadlineMs, settleMs: said }: Times): void {
+  const { settleMs } = adapter.capabilities
+  const isShort = said === undefined && drainDeadlineMs <= settleMs
+  if (!isShort) return
+  throw new RunError('preflight', {
+    code: 'deadline-shorter-than-settle',
+    deadline: 'drain.deadline',
+    deadlineMs: drainDeadlineMs,
+    loadBalancer: name,
+    settleMs,
+  })
+}
