@@ -1,6 +1,6 @@
 // Every reason code is reached by a test: runs the tests with a mark at each place in src and machines that makes a reason, names
-// the places that none comes to, and fails where that is so of all places of a code. It takes as long as those tests do, some
-// twenty minutes on two processors: no part of `npm run lint`, nor of CI. Run it before a release, and after work on reasons.
+// the places that none comes to, and fails where that is so of all places of a code, or a test fails. It takes as long as those
+// tests, ten minutes on two processors: no part of `npm run lint`, nor of CI. Run it before a release, and after work on reasons.
 //   npm run check:reached
 //   npm run check:reached -- src/engine/traffic   tests whose path has that in it; the other places are named too
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
