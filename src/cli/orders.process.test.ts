@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ORDER_ANNOTATION, writeOrder, type Order } from '../engine/orders/order.ts'
-import { LEDGER_LABEL, ledgerChunks, type LedgerHeader } from '../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks, type LedgerHeader, type MixedWorkload } from '../journal/ledger.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { startApiServer, type ApiServer } from '../kube/testing/api-server.ts'
 import { startChild } from './testing/child.ts'
@@ -33,6 +33,8 @@ interface ClusterOptions {
   undoes?: string
   /** Once an order was given, the run has been aborted, and this was left as it is. */
   leaves?: Reason[]
+  /** And these are on different images. */
+  mixes?: MixedWorkload[]
   /** Once an order was given, the run has come to its end by itself. */
   ends?: true
   /** Of the run: it is none, or one that cannot be read. */
@@ -48,6 +50,7 @@ async function startCluster({
   alsoOpen,
   undoes,
   leaves,
+  mixes,
   ends,
   record,
 }: ClusterOptions = {}): Promise<ApiServer> {
@@ -76,7 +79,7 @@ async function startCluster({
     const code = !isLease ? 200 : !leased ? 404 : losesLease && isOrdered && method === 'GET' ? 403 : 200
     const lease = { metadata: { ...metadata, annotations }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
     const finishedAt = '2026-01-02T00:00:00.000Z'
-    const aborted = leaves ? { aborted: { by: 'ann', left: leaves } } : {}
+    const aborted = leaves ? { aborted: { by: 'ann', left: leaves, ...(mixes && { mixed: mixes }) } } : {}
     const end = isOrdered && (leaves || ends) ? { finishedAt, ...aborted } : {}
     const ledgers = [
       ledger({ ...end, ...(undoes === undefined ? {} : { undoes }) }),
@@ -156,6 +159,28 @@ test('an abort whose run has left a template as it is: exit 7, the run is over, 
   })
 })
 
+test('an abort whose run has put the template back, with pods on other images: which, and how they get to the template', async () => {
+  const mixed = [{ workload: 'statefulset/web', upgraded: 1, pods: 3 }]
+  const shell = 'sluice upgrade statefulset/web --kubeconfig kubeconfig'
+  await startCluster({ leaves: [], mixes: mixed })
+  const { code, stdout } = await give('abort')
+  expect(stdout).toContain(`statefulset/web: 1 of 3 pods run other images than the template, which has its former images again.`)
+  expect(stdout).toMatch(new RegExp(`:\n  ${shell}\n$`))
+  expect(code).toBe(0)
+  await startCluster({ leaves: [], mixes: mixed })
+  const told = await give('abort', { flags: ['-o', 'json'] })
+  expect(JSON.parse(told.stdout)).toMatchObject({
+    outcome: 'aborted',
+    mixed,
+    next: [{ to: 'backToTemplate', workload: 'statefulset/web', shell }],
+  })
+  // Control: all pods are on what the template has.
+  await startCluster({ leaves: [] })
+  const same = JSON.parse((await give('abort', { flags: ['-o', 'json'] })).stdout) as object
+  expect(same).toMatchObject({ outcome: 'aborted', next: [] })
+  expect(same).not.toHaveProperty('mixed')
+})
+
 interface ToldAs extends ClusterOptions {
   flags?: string[]
   outcome: string
@@ -191,6 +216,19 @@ test.each(['pause', 'resume'])('%s, where no run is open: refused, and no order 
   const { code, stdout, stderr } = await give(order)
   expect(stderr).toContain('error: no run of statefulset/web is open')
   expect([code, stdout, server.seen.filter(({ method }) => method === 'PATCH')]).toEqual([3, '', []])
+  const told = await give(order, { flags: ['-o', 'json'] })
+  expect(JSON.parse(told.stdout)).toEqual({
+    apiVersion: 'sluice.dev/v1',
+    kind: 'OrderReport',
+    order,
+    namespace: 'default',
+    workloads: ['statefulset/web'],
+    runs: [],
+    outcome: 'none',
+    reason: { code: 'nothing-to-order', order, ...WEB, message: `no run of statefulset/web is open: nothing to ${order}` },
+    next: [],
+  })
+  expect([told.code, told.stderr]).toEqual([3, stderr])
 })
 
 test.each([

@@ -134,6 +134,11 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       'sluice.yaml:5:19: drain.deadline: 60 has no unit\n    write "60s" for seconds or "60ms" for milliseconds',
     ],
     [
+      'an order that is no list',
+      `${VALID}drain: {order: edge}\n`,
+      'sluice.yaml:5:16: drain.order: "edge" is not a list\n    write a list, such as ["edge"]',
+    ],
+    [
       'a deadline of nothing',
       `${VALID}deadlines: {restore: 0s}\n`,
       'sluice.yaml:5:22: deadlines.restore: "0s" is too short\n    a deadline of 0 would always have passed',

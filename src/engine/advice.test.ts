@@ -34,6 +34,11 @@ it('does not send anybody to a pod that is gone', () => {
   ])
 })
 
+it('names the address of what has come in its place, where that is known', () => {
+  const advice = needsOperatorAdvice({ pod, gone: true, replacementAt: '10.0.0.5', targets: [], former })
+  expect(advice).toContainEqual({ code: 'point-entries-at-replacement', replacementAt: '10.0.0.5' })
+})
+
 // Found by a breaker: a person had said of one that it was in, and was asked about both.
 it('asks of a pod that is in rotation in a part, as a person has said, about the rest alone, and not whether that is out', () => {
   const inner = { ...target('lb/web-1'), loadBalancer: 'inner' }

@@ -8,6 +8,8 @@ export interface Stranded {
   gone: boolean
   /** It is there, and its containers have ended for good: evicted by its kubelet, say. */
   finished?: boolean
+  /** The address of what has come in its place. */
+  replacementAt?: string
   /** Where it is by now, if its entries mean another address. */
   movedTo?: string
   /** What may be out of rotation for it, as recorded before the drain. */
@@ -30,8 +32,8 @@ export function needsOperatorAdvice(stranded: Stranded): Advice[] {
   return [...look, wayOn(stranded), resolveAdvice(stranded)]
 }
 
-function wayOn({ gone, finished, movedTo }: Stranded): Advice {
-  if (gone || finished) return { code: 'point-entries-at-replacement' }
+function wayOn({ gone, finished, movedTo, replacementAt }: Stranded): Advice {
+  if (gone || finished) return { code: 'point-entries-at-replacement', ...(replacementAt === undefined ? {} : { replacementAt }) }
   return movedTo === undefined ? { code: 'run-again' } : { code: 'point-entries-at', address: movedTo }
 }
 

@@ -5,7 +5,8 @@ import { WorkloadError } from '../workloads/errors.ts'
 import type { Account } from './account.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { isTaken, reasonOf } from './errors.ts'
-import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
+import type { PodResult, RunEventBody } from './events.ts'
+import type { MixedWorkload } from '../journal/ledger.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import type { Owners } from './leases/owners.ts'
 import { closeLedgers, findLeftOpen } from './ledgers/close-ledgers.ts'
@@ -211,10 +212,11 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       const fence = fenceOf(ledgers, owners)
       const left = await putBackAfterAbort({ ledger, ended, world, signal, isOwned, fence, tell })
       if (left.length > 0) end.because({ outcome: 'conflict', reason: { code: 'aborted-but', left } })
-      else options.onMixed(mixedAfterAbort({ ledger, ended, world }))
+      const mixed = left.length > 0 ? [] : mixedAfterAbort({ ledger, ended, world })
+      options.onMixed(mixed)
       // An interrupt comes too late now to change it.
       end.because(end.ofPods(pods))
-      return { by: options.orderedBy(), left }
+      return { by: options.orderedBy(), left, mixed }
     } catch (error) {
       const outcome = error instanceof WorkloadError && error.kind === 'deadline' ? 'deadline' : 'failed'
       end.because({ outcome, reason: { code: 'template-not-put-back', because: reasonOf(error) } })

@@ -1,5 +1,6 @@
 import type { ContainerRestart } from '../journal/account.ts'
 import type { TimedCall } from '../kube/timed-client.ts'
+import type { MixedWorkload } from '../journal/ledger.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Advice } from '../reasons/advice.ts'
 import type { Reason } from '../reasons/reason.ts'
@@ -109,7 +110,8 @@ export type RunOutcome =
   | 'needsOperator'
 
 export interface RunResult {
-  run: string
+  /** Absent where no run began. */
+  run?: string
   outcome: RunOutcome
   reason: Reason
   /** Who has the workload, where this run did not get it for that. */
@@ -117,13 +119,6 @@ export interface RunResult {
   pods: PodResult[]
   /** Workloads that an abort leaves on different images: their template is on its former ones, and `upgraded` pods are not. */
   mixed?: MixedWorkload[]
-}
-
-export interface MixedWorkload {
-  /** Such as `statefulset/web`. */
-  workload: string
-  upgraded: number
-  pods: number
 }
 
 export type RunEventBody =

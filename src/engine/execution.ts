@@ -7,7 +7,8 @@ import { withLeaseEpochs } from './account.ts'
 import { createConclusion } from './conclude.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { RunError, Withheld } from './errors.ts'
-import type { MixedWorkload, RunEventBody, RunResult } from './events.ts'
+import type { RunEventBody, RunResult } from './events.ts'
+import type { MixedWorkload } from '../journal/ledger.ts'
 import { assertConfirmed } from './leases/confirm-all.ts'
 import type { Owners } from './leases/owners.ts'
 import { takeOwners } from './leases/owners.ts'
@@ -49,6 +50,8 @@ export interface Execution {
   interrupt(graceMs: number): void
   /** As `give` of OwnOrders. */
   order(order: OwnOrder, by: string): Promise<void>
+  /** As `hear` of OwnOrders. */
+  hear(): Promise<void>
 }
 
 /** Told each plan that is about to be carried out; what it throws ends the run, with nothing touched. */
@@ -134,7 +137,6 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     } catch (error) {
       const refs = world.workloads.map(({ workload: { ref } }) => ref)
       result = {
-        run: '',
         pods: [],
         ...end.ofError(await namingUnfinished(error, { client, namespace, refs }), begun),
       }
@@ -370,5 +372,6 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       stopping.abort(new Error('interrupted'))
     },
     order: ownOrders.give,
+    hear: ownOrders.hear,
   }
 }

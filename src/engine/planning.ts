@@ -27,6 +27,7 @@ import { windowPods } from './rollout/window-pods.ts'
 import type { PodStore } from '../observation/pod-store.ts'
 import type { Beside } from './rollout/beside.ts'
 import type { RunPorts, RunRequest } from './request.ts'
+import { drainOrderOf } from './traffic/drain-order.ts'
 import type { Found } from './traffic/find-targets.ts'
 import { isSameEntry } from './traffic/same-entry.ts'
 import { keyOf } from './traffic/target-key.ts'
@@ -203,6 +204,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         inFlight: capabilities.inFlight,
         disruptsOthers: capabilities.disruptsOthers,
       })),
+      drainOrder: drainOrderOf(loadBalancers),
       warnings: [
         ...workloads.flatMap(({ assessment }) => assessment.warnings),
         ...shortages(),

@@ -36,6 +36,8 @@ export interface PreparedRun {
   execute(accept?: AcceptPlan): Promise<RunResult>
   /** Pauses, resumes or aborts the run; durable once it resolves, as `give` of OwnOrders says. */
   order(order: OwnOrder, by: string): Promise<void>
+  /** What this process has written to the Leases as an order to any of their runs counts for this one once it resolves. */
+  hear(): Promise<void>
   /**
    * First interrupt: start no new pod, put back what is drained and not patched, give patched pods up to `graceMs` to
    * come home, then checkpoint; `execute` resolves with outcome `interrupted`.
@@ -102,6 +104,7 @@ async function prepare(request: RunRequest, given: RunPorts): Promise<PreparedRu
     holders: Array.from(now, ([lease, { record }]) => ({ lease, holder: record.holder })).filter(({ holder }) => holder !== ''),
     execute: (accept = () => {}) => execution.run(accept),
     order: execution.order,
+    hear: execution.hear,
     interrupt: (graceMs) => {
       tell({ type: 'interrupting', graceMs })
       execution.interrupt(graceMs)

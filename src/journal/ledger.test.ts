@@ -229,7 +229,14 @@ const headers = fc.record(
     startedAt: word,
     chunks: fc.constant(1),
     finishedAt: word,
-    aborted: fc.record({ by: word, left: fc.array(word.map(said), { maxLength: 2 }) }),
+    aborted: fc.record(
+      {
+        by: word,
+        left: fc.array(word.map(said), { maxLength: 2 }),
+        mixed: fc.array(fc.record({ workload: word, upgraded: fc.nat(), pods: fc.nat() }), { maxLength: 2 }),
+      },
+      { requiredKeys: ['by', 'left'] },
+    ),
     part: fc.constant(true),
   },
   { requiredKeys: ['run', 'workloads', 'images', 'startedAt', 'chunks'] },

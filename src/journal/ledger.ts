@@ -97,6 +97,17 @@ export interface Aborted {
   left: Reason[]
   /** So many more reasons, which the ledger has not kept. */
   more?: number
+  /** Absent where there is none. */
+  mixed?: MixedWorkload[]
+}
+
+/** A workload whose template an abort has given its former images, while pods of it run others. */
+export interface MixedWorkload {
+  /** Such as `statefulset/web`. */
+  workload: string
+  /** So many of its pods run other images than the template. */
+  upgraded: number
+  pods: number
 }
 
 export interface LedgerHeader {
@@ -145,7 +156,14 @@ const Header = z.object({
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
-  aborted: z.object({ by: z.string(), left: z.array(StoredReason), more: z.number().exactOptional() }).optional(),
+  aborted: z
+    .object({
+      by: z.string(),
+      left: z.array(StoredReason),
+      more: z.number().exactOptional(),
+      mixed: z.array(z.object({ workload: z.string(), upgraded: z.number(), pods: z.number() })).exactOptional(),
+    })
+    .optional(),
   part: z.literal(true).optional(),
   accounts: z.array(z.unknown()).optional(),
 })
@@ -178,10 +196,10 @@ export const FENCE_KEY = 'fence'
 const KEPT_LEFT = 20
 const MOST_OF_LEFT = 600
 
-export function storedAborted({ by, left, more = 0 }: Aborted): Aborted {
+export function storedAborted({ by, left, more = 0, mixed = [] }: Aborted): Aborted {
   const others = more + Math.max(0, left.length - KEPT_LEFT)
   const kept = left.slice(0, KEPT_LEFT).map((reason) => storedReason(reason, MOST_OF_LEFT))
-  return { by, left: kept, ...(others > 0 && { more: others }) }
+  return { by, left: kept, ...(others > 0 && { more: others }), ...(mixed.length > 0 && { mixed }) }
 }
 
 export function writeHeader(header: LedgerHeader): string {

@@ -11,6 +11,7 @@ export type PlanPart =
   | 'templates'
   | 'window'
   | 'loadBalancers'
+  | 'drainOrder'
   | 'leftOut'
   | 'undoes'
   | 'refusals'
@@ -56,6 +57,7 @@ function partsOf(plan: Plan): Record<PlanPart, unknown> {
     templates: plan.templates,
     window: plan.window,
     loadBalancers: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
+    drainOrder: plan.drainOrder,
     leftOut: plan.leftOut,
     undoes: plan.undoes,
     // A refused plan that is refused for another reason by now does as little.

@@ -20,6 +20,8 @@ import { PlanChangedError, SluiceClosedError } from './errors.ts'
 import type { CallOptions, PlanOptions, SluiceOptions, AbortOptions, RunOptions } from './options.ts'
 import type { Abort, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
 import { inWords } from './in-words.ts'
+import type { Ordered } from './ordered.ts'
+import { isSameWorkload } from '../pods/workload-id.ts'
 import { assertUndoes, isPlan, type PlannedUpgrade } from './plan.ts'
 import { processIdentity } from './process-identity.ts'
 import type { RecordedReport } from './records.ts'
@@ -56,7 +58,10 @@ export interface Sluice {
   abort(about: AbortRequest, options?: AbortOptions): Promise<Abort>
   /** Orders that the open runs of these workloads start no new pod, whichever process has them. Rejects as `abort` does. */
   pause(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
-  /** Takes that off. Rejects as `abort` does, also where nothing is paused. */
+  /**
+   * Takes that off. Rejects as `abort` does, and with a RunError where runs are open and none of them is paused. Where no run is open
+   * it resolves with the outcome `none`, as the others do.
+   */
   resume(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
   /** What sluice has left in the cluster: of these workloads, or without a name of all in the namespace. */
   status(about?: Pick<WorkloadChoice, 'workload' | 'namespace'>, options?: CallOptions): Promise<Status>
@@ -108,6 +113,8 @@ export function createSluice(options: SluiceOptions): Sluice {
   const queues = createScopeQueues(clock)
   const closing = new AbortController()
   const underWay = new Set<Promise<unknown>>()
+  /** The runs of this process. */
+  const atWork = new Set<PreparedRun>()
   let loading: Promise<Loaded> | undefined
   let closed: Promise<void> | undefined
 
@@ -166,12 +173,24 @@ export function createSluice(options: SluiceOptions): Sluice {
     return { client: withSignal(client, () => signal), clock, by, signal }
   }
 
+  /** Runs of this process need not wait for the next renewal of their Leases. */
+  async function tellOwn({ workloads }: Pick<Ordered, 'workloads'>, namespace: string): Promise<void> {
+    const isMeant = ({ plan }: PreparedRun): boolean =>
+      plan.namespace === namespace && plan.workloads.some((one) => workloads.some((meant) => isSameWorkload(one, meant)))
+    await Promise.all([...atWork].filter(isMeant).map((run) => run.hear()))
+  }
+
   function order(
     about: WorkloadChoice,
     own: CallOptions,
     give: (what: About, ports: OrderPorts) => Promise<GivenOrder | NoOrder>,
   ): Promise<GivenOrder | NoOrder> {
-    return call(own, async (signal) => give({ ...parseChoice(about, ofCluster), kinds }, orderPorts(signal)))
+    return call(own, async (signal) => {
+      const what = { ...parseChoice(about, ofCluster), kinds }
+      const given = await give(what, orderPorts(signal))
+      if (given.outcome === 'ordered') await tellOwn(given, what.namespace)
+      return given
+    })
   }
 
   function start(
@@ -185,6 +204,7 @@ export function createSluice(options: SluiceOptions): Sluice {
   ): Run {
     const wrong = problemOf(() => assertShape(runOptions, given, 'options'))
     const { signal, ...own } = wrong === undefined ? given : {}
+    let prepared: PreparedRun | undefined
     const run = startRun(
       {
         request,
@@ -194,10 +214,15 @@ export function createSluice(options: SluiceOptions): Sluice {
           if (wrong !== undefined) throw wrong
           source.check?.()
           const loaded = await unlessAborted(load(), ended)
-          return source.prepare(loaded, portsOf(loaded, onEvent), ended)
+          prepared = await source.prepare(loaded, portsOf(loaded, onEvent), ended)
+          atWork.add(prepared)
+          return prepared
         },
         onEvent: warn,
-        onEnd: (end) => void tracked(end),
+        onEnd(end) {
+          if (prepared !== undefined) atWork.delete(prepared)
+          void tracked(end)
+        },
       },
       { ...own, signal: signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]) },
     )
@@ -268,7 +293,14 @@ export function createSluice(options: SluiceOptions): Sluice {
       const work = async (signal: AbortSignal): Promise<Abort> => {
         const what = { ...parseAbort(about, ofCluster), kinds }
         const [{ abortRuns }, { prepareAbort }] = await Promise.all([import('./orders.ts'), import('../engine/orders/abort.ts')])
-        return abortRuns(what, orderPorts(signal), own, ({ open, runs, seen }, ofRun) =>
+        const andTold: AbortOptions = {
+          ...own,
+          onOrdered(ordered) {
+            own.onOrdered?.(ordered)
+            void tellOwn(ordered, what.namespace)
+          },
+        }
+        return abortRuns(what, orderPorts(signal), andTold, ({ open, runs, seen }, ofRun) =>
           start(
             about,
             {

@@ -4,6 +4,7 @@ import { assertLeased, giveOrder, liftPause } from '../engine/orders/give-order.
 import { awaitOpenRuns, forOpenRuns, type OpenRuns, type OpenRunsRequest } from '../engine/orders/open-runs.ts'
 import { orderAbort, type OrderedAbort } from '../engine/orders/order-abort.ts'
 import { findUnrecorded, type Unrecorded } from '../engine/unrecorded.ts'
+import type { MixedWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -35,13 +36,19 @@ export interface NoOrder extends Ordered {
  * - `none`: no run is open
  * - `ordered`: it stands on the Leases, and was not waited for
  * - `finished`: the runs had come to their end before the order reached them
- * - `aborted`: the process that had the runs has ended them; `templatesLeft` says why which templates were left as they are
+ * - `aborted`: the process that had the runs has ended them; `templatesLeft` says why which templates were left as they are, `mixed` which
+ *   workloads have pods on other images than their template, which has its former images again
  * - `abandoned`: no living process has them: `end` ends them in this one
  */
 export type Abort =
   | NoOrder
   | (Ordered & { outcome: 'ordered' | 'finished' })
-  | (Ordered & { outcome: 'aborted'; templatesLeft: readonly Reason[]; concerned: readonly WorkloadId[] })
+  | (Ordered & {
+      outcome: 'aborted'
+      templatesLeft: readonly Reason[]
+      mixed: readonly MixedWorkload[]
+      concerned: readonly WorkloadId[]
+    })
   | (Ordered & { outcome: 'abandoned'; end(options?: RunOptions): Run })
 
 export interface OrderPorts {
@@ -137,5 +144,6 @@ export async function abortRuns(
   const aborted = ordered.records.flatMap((header) => header.aborted ?? [])
   if (aborted.length === 0) return { ...base, outcome: 'finished' }
   const concerned = ordered.records.flatMap(({ workloads }) => workloads)
-  return { ...base, outcome: 'aborted', templatesLeft: aborted.flatMap((one) => one.left), concerned }
+  const mixed = aborted.flatMap((one) => one.mixed ?? [])
+  return { ...base, outcome: 'aborted', templatesLeft: aborted.flatMap((one) => one.left), mixed, concerned }
 }

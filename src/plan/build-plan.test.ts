@@ -43,6 +43,7 @@ function planOf(pods: PlanPod[], overrides: Partial<PlanInput> = {}): ReturnType
     leftOut: [],
     templates: [],
     guarantees: [],
+    drainOrder: [],
     warnings: [],
     refusals: [],
     ...overrides,

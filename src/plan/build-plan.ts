@@ -18,6 +18,8 @@ export interface PlanInput {
   leftOut: readonly JournalTarget[]
   templates: PlanTemplate[]
   guarantees: PlanGuarantee[]
+  /** Those of one turn together, the first turn first. */
+  drainOrder: string[][]
   warnings: Reason[]
   refusals: Refusal[]
 }
@@ -88,6 +90,7 @@ export function buildPlan(input: PlanInput): Plan {
     ...(leftOut.length === 0 ? {} : { leftOut }),
     window,
     guarantees,
+    ...(input.drainOrder.length > 1 ? { drainOrder: input.drainOrder } : {}),
     warnings: [...warnings, ...considered.flatMap(unbalanced)],
     refusals,
   }

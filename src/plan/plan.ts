@@ -94,6 +94,11 @@ export interface Plan {
   /** Pods that may be out of rotation at once. */
   window: number
   guarantees: PlanGuarantee[]
+  /**
+   * Names of load balancers: a pod is drained in all of one list at once, and in the next list once these have confirmed; it is put back
+   * in reverse. Absent where it is drained in all of them at once.
+   */
+  drainOrder?: string[][]
   /** Of `sluice plan` and dry runs alone. */
   imagesOnNodes?: ImageOnNodes[]
   /** Absent where none is. */

@@ -18,8 +18,8 @@ export interface AdviceFields {
   /** The entries were as given before the drain. */
   'look-at-entries': { entries: EntryBefore[] }
   'look-at-pod': Commands
-  /** Point the entries at the replacement, still drained, or remove them; then run the same command again. */
-  'point-entries-at-replacement': NoFields
+  /** Point the entries at the replacement, still drained, or remove them; then run the same command again. `replacementAt`: its address, where it has come. */
+  'point-entries-at-replacement': { replacementAt?: string }
   /** The same, where the pod has another address now. */
   'point-entries-at': { address: string }
   /** The same command reads what is there, and goes on. */

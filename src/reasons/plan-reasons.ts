@@ -48,6 +48,8 @@ export interface PlanReasons {
     command: 'upgrade' | 'undo'
     exitWhenPaused: boolean
   }
+  /** The run stays open for this one to take over, and the pause holds for it alone. */
+  'pause-left-behind': { run: string; by: string }
   'orders-not-known': { because: Reason }
   /** A Lease is given back at the end of a run. A plan does not wait to see whether its holder lives. */
   'lease-may-be-held': { lease: string; holder: string; command: 'upgrade' | 'undo' }

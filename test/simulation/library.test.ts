@@ -318,6 +318,37 @@ test('orders by workload reach a run of another sluice; an abort waits for it', 
   await closed(bed)
 })
 
+test('an order by workload counts for a run of the same sluice as it resolves, with no renewal of the Lease in between', async () => {
+  const bed = await openLibraryBed({ pods: 1 })
+  const { stage, sluice } = bed
+  const about = { workload: REQUEST.workload }
+  const run = sluice.upgrade(REQUEST)
+  const events = follow(run)
+  const ordered = (): string[] => events.flatMap((event) => (event.type === 'ordered' ? [event.order] : []))
+  await stage.until(() => events.some(({ type }) => type === 'started'))
+  await stage.ask(sluice.pause(about))
+  expect(ordered()).toEqual(['pause'])
+  await stage.ask(sluice.resume(about))
+  expect(ordered()).toEqual(['pause', 'resume'])
+  expect(await settled(bed, run)).toEqual({ outcome: 'done' })
+  await closed(bed)
+})
+
+test('an abort that waits for another process tells which workloads it leaves on different images', async () => {
+  const bed = await openLibraryBed()
+  const { stage, sluice, another } = bed
+  const other = another({ identity: 'other', by: 'bob@desk' })
+  const run = sluice.upgrade(REQUEST)
+  const events = follow(run)
+  await stage.until(() => events.some((event) => event.type === 'podState' && event.to === 'done'))
+  const abort = await stage.ask(other.abort({ workload: REQUEST.workload }))
+  const { mixed } = await stage.ask(run.result)
+  expect(mixed).toEqual([{ workload: REQUEST.workload, upgraded: expect.any(Number), pods: 3 }])
+  expect(abort).toMatchObject({ outcome: 'aborted', templatesLeft: [], mixed })
+  await stage.ask(other.close())
+  await closed(bed)
+})
+
 test('an abort of what no living process has is left, and its end is a run of this process; an undo takes an upgrade back', async () => {
   const bed = await openLibraryBed()
   const { stage, sluice, another } = bed

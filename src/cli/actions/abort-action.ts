@@ -15,8 +15,9 @@ import { reportFailure } from '../report-failure.ts'
 import { parseRequest } from '../arguments/request.ts'
 import type { NextCommand } from '../printed-commands/next-command.ts'
 import { resumeCommand } from '../printed-commands/resume-command.ts'
-import { templateCommands } from '../printed-commands/template-command.ts'
+import { templateCommand, templateCommands } from '../printed-commands/template-command.ts'
 import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { MixedWorkload } from '../../journal/ledger.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import type { PrintedCommand } from '../printed-commands/printed-command.ts'
 import { abortRequest } from '../run/upgrade-request.ts'
@@ -107,18 +108,34 @@ function tellOf(
     reason,
     code = EXIT.done,
     next = [],
-  } = toldAs(abort, (concerned) => templateCommands(concerned, flags, invocation, terminal.env))
+    mixed = [],
+  } = toldAs(abort, {
+    toTemplate: (concerned) => templateCommands(concerned, flags, invocation, terminal.env),
+    backToTemplate: (workload) => templateCommand(workload, flags, invocation, terminal.env),
+  })
   const workloads = abort.workloads.map(displayName)
-  const report: OrderReport = { order: 'abort', namespace, workloads, runs, outcome, reason, next }
+  const report: OrderReport = {
+    order: 'abort',
+    namespace,
+    workloads,
+    runs,
+    outcome,
+    reason,
+    ...(mixed.length === 0 ? {} : { mixed: [...mixed] }),
+    next,
+  }
   terminal.out.write(orderOutput(report, flags.output, writingFor({ flags, invocation }, terminal.env)))
   return code
 }
 
-type Told = Pick<OrderReport, 'outcome' | 'reason'> & { next?: NextCommand[]; code?: ExitCode }
+type Told = Pick<OrderReport, 'outcome' | 'reason'> & { mixed?: readonly MixedWorkload[]; next?: NextCommand[]; code?: ExitCode }
 
 function toldAs(
   abort: Exclude<Abort, { outcome: 'abandoned' }>,
-  toTemplate: (concerned: readonly WorkloadId[]) => PrintedCommand[],
+  commands: {
+    toTemplate(concerned: readonly WorkloadId[]): PrintedCommand[]
+    backToTemplate(workload: string): PrintedCommand
+  },
 ): Told {
   const { outcome, asked, holder } = abort
   const open = { asked, runs: [...abort.runs] }
@@ -137,9 +154,12 @@ function toldAs(
     case 'aborted': {
       const left = [...abort.templatesLeft]
       const reason: Reason = { code: 'abort-done', ...open, left }
-      if (left.length === 0) return { outcome, reason }
-      const next = toTemplate(abort.concerned).map((one) => ({ to: 'followTemplate', ...one }) as const)
-      return { outcome: 'left', reason, code: EXIT.conflict, next }
+      const back = abort.mixed.map(
+        ({ workload }) => ({ to: 'backToTemplate', workload, ...commands.backToTemplate(workload) }) as const,
+      )
+      if (left.length === 0) return { outcome, reason, mixed: abort.mixed, next: back }
+      const follow = commands.toTemplate(abort.concerned).map((one) => ({ to: 'followTemplate', ...one }) as const)
+      return { outcome: 'left', reason, code: EXIT.conflict, mixed: abort.mixed, next: [...back, ...follow] }
     }
   }
 }

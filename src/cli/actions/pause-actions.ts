@@ -45,18 +45,20 @@ async function order(
   const { requestTimeoutMs, ...request } = parseRequest(args, flags, verb)
   return withSluice(flags, requestTimeoutMs, terminal, async (sluice: Sluice) => {
     const given: GivenOrder | NoOrder = await sluice[verb](choiceOf(request))
-    if (given.outcome === 'none')
-      throw new RunError('preflight', {
-        code: 'nothing-to-order',
-        order: verb,
-        asked: given.asked,
-        ...(given.holder === undefined ? {} : { holder: given.holder }),
-      })
+    const { outcome } = given
+    const reason = outcome === 'none' ? nothingOpen(verb, given) : reasonOf(given)
     const { namespace } = sluice.cluster
     const runs = [...given.runs]
     const workloads = given.workloads.map(displayName)
-    const report: OrderReport = { order: verb, namespace, workloads, runs, outcome: 'ordered', reason: reasonOf(given), next: [] }
-    terminal.out.write(orderOutput(report, flags.output, writingFor({ flags, invocation }, terminal.env)))
+    const report: OrderReport = { order: verb, namespace, workloads, runs, outcome, reason, next: [] }
+    // For a person it is an error alone.
+    if (outcome !== 'none' || flags.output !== 'text')
+      terminal.out.write(orderOutput(report, flags.output, writingFor({ flags, invocation }, terminal.env)))
+    if (outcome === 'none') throw new RunError('preflight', reason)
     return EXIT.done
   })
+}
+
+function nothingOpen(verb: 'pause' | 'resume', { asked, holder }: NoOrder): Reason {
+  return { code: 'nothing-to-order', order: verb, asked, ...(holder === undefined ? {} : { holder }) }
 }

@@ -3,7 +3,7 @@ import { createWriting } from '../../report/words/words.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Reason } from '../../reasons/reason.ts'
 import { goOn, nextCommand, at, podResult, runResult, said, samplePlan } from '../testing/samples.ts'
-import type { BadEnding } from '../../engine/events.ts'
+import type { BadEnding, PodResult } from '../../engine/events.ts'
 import { createColors } from './color.ts'
 import { inertJson } from './inert.ts'
 import { createJson, createJsonLines } from './json.ts'
@@ -172,8 +172,13 @@ test('after a pause that holds, whatever else has ended the run', () => {
 })
 
 test('where another run has the workload, its end comes first', () => {
-  const result = runResult({ run: '', outcome: 'conflict', reason: said('another run has this workload'), holder: 'host_7' })
-  const taken = runReport({ ...facts, result, exitCode: 7 })
+  const { run: _none, ...begun } = runResult({
+    outcome: 'conflict',
+    reason: said('another run has this workload'),
+    holder: 'host_7',
+  })
+  const taken = runReport({ ...facts, result: begun, exitCode: 7 })
+  expect(taken).not.toHaveProperty('run')
   expect(taken).toMatchObject({ holder: 'host_7', next: [{ to: 'goOn', shell: 'c' }] })
   expect(summaryOf(taken).slice(-2)).toEqual(['Once that run is over:', '  c'])
   const { holder: _, ...edited } = taken
@@ -181,6 +186,14 @@ test('where another run has the workload, its end comes first', () => {
     'To go on from here, once you have looked at what somebody else has changed (of a template, whatever is more than images has to be taken back first: until then this is refused):',
     '  c',
   ])
+})
+
+test('a pod that an earlier process has patched has its images by its restart', () => {
+  const restarts = [{ container: 'app', image: { from: 'r/app:v1', to: 'r/app:v2' }, containerId: {}, imageId: {} }]
+  const adopted = podResult({ uid: 'u0', pod: 'web-0', outcome: 'upgraded' })
+  const imagesOf = (pod: PodResult) => runReport({ ...facts, result: runResult({ pods: [pod] }), exitCode: 0 }).pods[0]!.images
+  expect(imagesOf({ ...adopted, restarts })).toEqual([{ container: 'app', from: 'r/app:v1', to: 'r/app:v2' }])
+  expect(imagesOf(adopted), 'control: its restart was seen by that process alone').toEqual([])
 })
 
 test('after a rollback that has failed too, the same command is the way back', () => {

@@ -5,7 +5,8 @@ import type { Reason } from '../../reasons/reason.ts'
 import { worded } from '../../report/words/document.ts'
 import type { Writing } from '../../report/words/writing.ts'
 import type { NextCommand } from '../printed-commands/next-command.ts'
-import { FOLLOW_TEMPLATE } from './summary.ts'
+import type { MixedWorkload } from '../../journal/ledger.ts'
+import { FOLLOW_TEMPLATE, mixedHeading } from './summary.ts'
 
 /**
  * For `-o json` of pause, resume and abort.
@@ -22,14 +23,22 @@ export interface OrderReport {
   runs: string[]
   outcome: 'none' | 'ordered' | 'aborted' | 'left' | 'finished'
   reason: Reason
-  /** What there is to run now: brings pods to a template that somebody has edited, where an abort has left one; else empty. */
+  /** Workloads that an abort has left on different images; absent where there is none. */
+  mixed?: MixedWorkload[]
+  /**
+   * What there is to run now: brings pods to their template, which the abort has given its former images (`backToTemplate`, a command
+   * for each of `mixed`) or left as somebody has edited it (`followTemplate`); else empty.
+   */
   next: NextCommand[]
 }
 
 export function orderOutput(report: OrderReport, format: OutputFormat, write: Writing): string {
-  const { reason, next: commands } = report
+  const { reason, mixed, next: commands } = report
   if (format === 'text') {
-    const next = commands.length === 0 ? [] : ['', FOLLOW_TEMPLATE, ...commands.map(({ shell }) => `  ${shell}`)]
+    const byHeading = Map.groupBy(commands, ({ to, workload }) =>
+      to === 'backToTemplate' ? mixedHeading(mixed, workload) : FOLLOW_TEMPLATE,
+    )
+    const next = [...byHeading].flatMap(([heading, all]) => ['', heading, ...all.map(({ shell }) => `  ${shell}`)])
     return [inert(write.reason(reason)), ...next].map((line) => `${line}\n`).join('')
   }
   return `${inertJson(worded({ apiVersion: API_VERSION, kind: 'OrderReport', ...report }, write), format === 'json' ? 2 : undefined)}\n`

@@ -15,6 +15,7 @@ export function planOutline(plan: Plan, colors: Colors, write: Writing): string[
     ...templates(plan),
     ...leftOut(plan),
     ...guarantees(plan),
+    ...drainOrder(plan),
     ...warnings(plan, colors, write),
   ]
 }
@@ -50,6 +51,13 @@ export function guarantees(plan: Plan): string[] {
   return plan.guarantees.map((one) =>
     [`${inert(one.loadBalancer)} (${inert(one.adapter)}) ${guaranteeWords(one.level)}`, ...hazardWords(one)].join('; '),
   )
+}
+
+/** Nothing where a pod is drained in all of them at once. */
+export function drainOrder({ drainOrder: turns = [] }: Plan): string[] {
+  if (turns.length === 0) return []
+  const named = (some: readonly string[]): string => some.map(inert).join(' and ')
+  return [`A pod is drained in ${turns.map(named).join(', then in ')}; it is put back in reverse`]
 }
 
 export function warnings(plan: Plan, colors: Colors, write: Writing): string[] {

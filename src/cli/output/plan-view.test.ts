@@ -37,6 +37,15 @@ test('a plan says on which nodes an image is not yet, and that nothing has check
   )
 })
 
+test('a plan says in which order a pod leaves its load balancers, where there is one', () => {
+  const ordered = { ...samplePlan, drainOrder: [['edge'], ['inner', 'mesh']] }
+  const line = 'A pod is drained in edge, then in inner and mesh; it is put back in reverse'
+  expect(planLines(ordered, colors, write)).toContain(line)
+  expect(planDocument(ordered, write)).toMatchObject({ drainOrder: ordered.drainOrder })
+  // Control.
+  expect(planLines(samplePlan, colors, write)).not.toContain(line)
+})
+
 test('the plan of an undo says which run it takes back', () => {
   const undo = { ...samplePlan, undoes: { run: 'r6', images: [{ container: 'app', image: 'r/app:v2' }] } }
   expect(planLines(undo, colors, write).slice(0, 2)).toEqual([

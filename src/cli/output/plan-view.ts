@@ -6,7 +6,7 @@ import { raisedDeadlineWords } from '../../report/report-words.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
-import { guarantees, heading, imageChanges, leftOut, templates, warnings } from './plan-outline.ts'
+import { drainOrder, guarantees, heading, imageChanges, leftOut, templates, warnings } from './plan-outline.ts'
 import { API_VERSION } from './api-version.ts'
 import { planFields } from './plan-fields.ts'
 
@@ -22,7 +22,7 @@ export function planLines(plan: Plan, colors: Colors, write: Writing): string[] 
     podTable(plan, colors, write),
     templates(plan),
     leftOut(plan),
-    guarantees(plan),
+    [...guarantees(plan), ...drainOrder(plan)],
     onNodes(plan),
     (plan.raisedDeadlines ?? []).map((one) => inert(raisedDeadlineWords(one))),
     warnings(plan, colors, write),

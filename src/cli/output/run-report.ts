@@ -1,7 +1,8 @@
 import type { Warning } from '../../journal/account.ts'
 import type { Advice } from '../../reasons/advice.ts'
 import type { Reason } from '../../reasons/reason.ts'
-import type { MixedWorkload, PodEnding, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
+import type { MixedWorkload } from '../../journal/ledger.ts'
+import type { PodEnding, PodResult, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
 import type { Plan, PlanGuarantee } from '../../plan/plan.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { API_VERSION } from './api-version.ts'
@@ -12,7 +13,8 @@ import type { NextCommand } from '../printed-commands/next-command.ts'
 export interface RunReport {
   apiVersion: typeof API_VERSION
   kind: 'RunReport'
-  run: string
+  /** Absent where no run began: it was refused after its plan, say. */
+  run?: string
   outcome: RunOutcome
   exitCode: ExitCode
   reason: Reason
@@ -43,6 +45,10 @@ export interface PodReport extends PodEnding {
   /** What a person has to look at and to run. */
   advice: Advice[]
   proof?: string
+  /**
+   * What it went to, and from what. Of a pod that was planned on its wanted images already, since an earlier process had patched it,
+   * as its restart shows; empty where nothing was to change, or that process alone has seen the restart.
+   */
   images: { container: string; from: string; to: string }[]
   phasesMs: Partial<Record<PodState, number>>
 }
@@ -66,7 +72,7 @@ export function runReport(facts: RunFacts): RunReport {
   return {
     apiVersion: API_VERSION,
     kind: 'RunReport',
-    run: result.run,
+    ...(result.run === undefined ? {} : { run: result.run }),
     outcome: result.outcome,
     exitCode,
     reason: result.reason,
@@ -87,7 +93,7 @@ export function runReport(facts: RunFacts): RunReport {
       ...(pod.before === undefined ? {} : { before: pod.before }),
       advice: pod.advice,
       ...(pod.proof === undefined ? {} : { proof: pod.proof }),
-      images: plan.pods.find(({ uid }) => uid === pod.uid)?.images ?? [],
+      images: imagesOf(pod, plan),
       phasesMs: pod.phases,
     })),
     warnings: [...warnings],
@@ -97,4 +103,9 @@ export function runReport(facts: RunFacts): RunReport {
     ...(abortStands ? { abortStands: true } : {}),
     ...(pausedBy === undefined ? {} : { pausedBy }),
   }
+}
+
+function imagesOf({ uid, restarts = [] }: PodResult, { pods }: Plan): PodReport['images'] {
+  const planned = pods.find((pod) => pod.uid === uid)?.images ?? []
+  return planned.length > 0 ? planned : restarts.map(({ container, image }) => ({ container, ...image }))
 }

@@ -1,6 +1,7 @@
 import type { Reason } from '../../reasons/reason.ts'
 import { adviceLines } from '../../report/words/advice.ts'
 import type { Writing } from '../../report/words/writing.ts'
+import type { MixedWorkload } from '../../journal/ledger.ts'
 import type { PodOutcome } from '../../engine/events.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
@@ -63,10 +64,8 @@ export function nextCommands(report: RunReport): { to: NextPurpose; heading: str
 
 function headingOf({ to, workload }: NextCommand, report: RunReport): string {
   switch (to) {
-    case 'backToTemplate': {
-      const { upgraded, pods } = report.mixed!.find((one) => one.workload === workload)!
-      return `${inert(workload!)}: ${upgraded} of ${pods} pods run other images than the template, which has its former images again. To bring all pods to it (possible where they differ from it in images alone):`
-    }
+    case 'backToTemplate':
+      return mixedHeading(report.mixed, workload)
     case 'undo':
       return 'To take it back:'
     case 'followTemplate':
@@ -78,6 +77,12 @@ function headingOf({ to, workload }: NextCommand, report: RunReport): string {
     case 'goOn':
       return goOnHeading(report)
   }
+}
+
+/** Above the command that brings the pods of a workload to its template. */
+export function mixedHeading(mixed: readonly MixedWorkload[] = [], workload = ''): string {
+  const { upgraded, pods } = mixed.find((one) => one.workload === workload)!
+  return `${inert(workload)}: ${upgraded} of ${pods} pods run other images than the template, which has its former images again. To bring all pods to it (possible where they differ from it in images alone):`
 }
 
 /** After an abort: whether they are to is for whoever has edited it to say. */

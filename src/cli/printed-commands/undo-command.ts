@@ -21,7 +21,7 @@ export function undoCommands(
   const isStuck = (pod: PodResult): boolean =>
     pod.outcome === 'failed' || hasFailedAndGone(pod) || (pod.outcome === 'interrupted' && pod.traffic === 'out')
   const stuck = pods.filter(isStuck).map(({ pod }) => pod)
-  if ((outcome !== 'failed' && outcome !== 'interrupted') || stuck.length === 0) return []
+  if (run === undefined || (outcome !== 'failed' && outcome !== 'interrupted') || stuck.length === 0) return []
   // To take back the way back would put in what is being taken out; after an abort the template is back already.
   if (undoes !== undefined || mixed.length > 0) return []
   const shared = sharedWords(flags, env)

@@ -80,6 +80,12 @@ test('with -v a plan logs to stderr, as an upgrade does, and without it nothing'
   expect((await plan()).err).toBe('')
 })
 
+test('a plan is the same document as in an event, also where somebody has its Lease', async () => {
+  const { document } = await plan({ holders: [{ lease: 'sluice-statefulset-web', holder: 'host_7' }] })
+  expect(Object.keys(document).toSorted()).toEqual(['apiVersion', 'kind', 'changes', ...Object.keys(samplePlan)].toSorted())
+  expect(document.warnings).toContainEqual(expect.objectContaining({ code: 'lease-may-be-held', holder: 'host_7' }))
+})
+
 // Found by reading: the code of a mistake is that of changes, and a pipeline went on.
 test('a mistake of sluice itself is no plan with changes', async () => {
   const { code, err } = await plan({ error: new TypeError('no plan') })

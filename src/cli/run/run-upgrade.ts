@@ -127,10 +127,10 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const finishedAt = now()
     const unwritten = writeReport(result)
     const given = events.order()
-    const mayBeOver = result.outcome === 'conflict' && given?.order === 'abort'
+    const mayBeOver = result.outcome === 'conflict' && given?.order === 'abort' ? result.run : undefined
     const isOver =
-      mayBeOver &&
-      (await Promise.race([isRunOver(result.run, plan, { client: sluice.cluster.client, clock }), cut.then(() => false)]))
+      mayBeOver !== undefined &&
+      (await Promise.race([isRunOver(mayBeOver, plan, { client: sluice.cluster.client, clock }), cut.then(() => false)]))
     const warnings = [...events.warnings, ...unwritten]
     renderer.finish(finalReport({ result, plan, exitCode, startedAt, finishedAt, warnings, given, isOver }, order, env))
     return exitCode

@@ -19,7 +19,7 @@ export function createFakeSluice({ prepare, client = {} as KubeClient, close }: 
 
   async function prepared(emit: (event: RunEvent) => void): Promise<PreparedRun> {
     const made = await prepare(emit)
-    return { holders: [], interrupt() {}, close: async () => {}, order: async () => {}, ...made }
+    return { holders: [], interrupt() {}, close: async () => {}, order: async () => {}, hear: async () => {}, ...made }
   }
 
   const fake: Pick<Sluice, 'cluster' | 'plan' | 'upgrade' | 'close'> = {

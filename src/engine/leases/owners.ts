@@ -132,7 +132,7 @@ export async function takeOwners({
         onWaiting(holder, remainingMs) {
           waited = true
           looking ??= lookAhead(assessed)
-          tell({ type: 'leaseWaiting', lease, holder, remainingMs })
+          tell({ type: 'leaseWaiting', lease, holder, remainingMs: Math.ceil(remainingMs) })
         },
         onRegained: () => world.refresh(),
         onLost,

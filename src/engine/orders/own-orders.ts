@@ -38,6 +38,8 @@ export interface OwnOrders {
    * that is over, `onOrder` is called.
    */
   isWriting(): boolean
+  /** What another part of this process has written to the Leases counts once this resolves, and not only from their next renewal on. */
+  hear(): Promise<void>
   /** The run is on record, and hears orders that stand on its Leases. */
   begin(run: BegunRun): void
   /** How the run ends is decided. */
@@ -132,6 +134,10 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
       void heard(order, given)
     },
     isWriting: () => unwritten > 0,
+    async hear() {
+      await begun?.hear()
+      begun?.onOrder()
+    },
     begin(run) {
       begun = run
       beginning.resolve(run)

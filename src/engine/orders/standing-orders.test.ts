@@ -70,7 +70,13 @@ test('whether an order is of the run that is gone on with is not known where the
   expect(await reasons(undefined, { isRefused: true }), 'control: there is none').toEqual([])
 })
 
-test('control: nothing of a run that this leaves behind: of other images, or that is taken back itself', async () => {
+test('a pause of a run that is taken over is told: it does not hold for this one', async () => {
+  const behind = [{ code: 'pause-left-behind', run: 'r1', by: 'ann' }]
+  expect(await reasons('pause', { images: [{ container: 'app', image: 'app:v3' }] })).toEqual(behind)
+  expect(await reasons('pause', { undo: 'r1' })).toEqual(behind)
+})
+
+test('control: nothing of an abort of a run that this leaves behind: of other images, or that is taken back itself', async () => {
   expect(await reasons('abort', { images: [{ container: 'app', image: 'app:v3' }] })).toEqual([])
   expect(await reasons('abort', { undo: 'r1' })).toEqual([])
 })

@@ -9,8 +9,8 @@ import type { World } from '../world.ts'
 import { ordersIn, readOrder } from './order.ts'
 
 /**
- * The orders on the Leases for the run that this request would go on with. A plan warns of these, since an upgrade obeys them. An
- * order of a run that the request leaves behind is no warning.
+ * The orders on the Leases for the run that this request would go on with. A plan warns of these, since an upgrade obeys them; and of
+ * a pause of a run that the request takes over, since the upgrade does not obey that. An abort of such a run is no warning.
  */
 export async function standingOrders(
   seen: ReadonlyMap<string, SeenLease>,
@@ -26,12 +26,16 @@ export async function standingOrders(
   } catch (error) {
     return [{ code: 'orders-not-known', because: reasonOf(error) }]
   }
-  const run = chooseLedgers(found, choice).same?.ledger.header.run
+  const { same, superseded } = chooseLedgers(found, choice)
+  const run = same?.ledger.header.run
+  const behind = new Set(superseded.map(({ ledger }) => ledger.header.run))
   const command = undo === undefined ? 'upgrade' : 'undo'
   const told = new Map<string, Reason>()
   for (const { order, runs, by } of orders) {
-    if (run === undefined || !runs.includes(run)) continue
-    told.set(JSON.stringify([order, by]), { code: 'run-ordered', run, order, by, command, exitWhenPaused })
+    if (run !== undefined && runs.includes(run))
+      told.set(JSON.stringify([order, by]), { code: 'run-ordered', run, order, by, command, exitWhenPaused })
+    for (const left of order === 'pause' ? runs : [])
+      if (behind.has(left)) told.set(left, { code: 'pause-left-behind', run: left, by })
   }
   return [...told.values()]
 }

@@ -76,9 +76,18 @@ function trafficOf({ outcome, record, reason }: PodContext): PodEnding['traffic'
 }
 
 function adviceOf(context: PodContext, out: boolean, { finished }: PodView): PodResult['advice'] {
-  const { outcome, pod, gone, record, recorded = [] } = context
+  const { outcome, pod, gone, record, recorded = [], heir } = context
   const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
-  const stranded = { pod, gone, finished, ...moved, targets: record?.targets ?? recorded, former: formerOf(record) }
+  const replacement = heir?.pod.ip === undefined ? {} : { replacementAt: heir.pod.ip }
+  const stranded = {
+    pod,
+    gone,
+    finished,
+    ...moved,
+    ...replacement,
+    targets: record?.targets ?? recorded,
+    former: formerOf(record),
+  }
   if (outcome === 'needsOperator') return needsOperatorAdvice(stranded)
   if (outcome === 'rolledBack' && !gone) return rolledBackAdvice(pod)
   return outcome === 'failed' && out ? failedAdvice(stranded) : []

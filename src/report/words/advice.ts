@@ -1,7 +1,7 @@
 import type { Advice, AdviceCode, AdviceFields, EntryBefore } from '../../reasons/advice.ts'
 import { orAsItIs } from './as-it-is.ts'
 import { imageWords } from './images.ts'
-import { agreeing, entries, goneAndDrained, listed, type Writing } from './writing.ts'
+import { agreeing, entries, goneAndDrained, inItsPlace, listed, type Writing } from './writing.ts'
 import type { Command } from '../../reasons/command.ts'
 
 function before(some: readonly EntryBefore[]): string[] {
@@ -26,8 +26,8 @@ type Lines = { [C in AdviceCode]: (facts: Readonly<AdviceFields[C]>, write: Writ
 const ADVICE: Lines = {
   'look-at-entries': ({ entries: some }) => ['Look at these entries; before the drain they were as given:', ...before(some)],
   'look-at-pod': ({ commands }, write) => ['Look at the pod:', ...lines(commands, write)],
-  'point-entries-at-replacement': () => [
-    'Point the entries at the pod in its place, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back. One that runs a bad image is never ready: upgrade to a good one, which the template gets at once, delete that pod, and run the same command again.',
+  'point-entries-at-replacement': ({ replacementAt }) => [
+    `Point the entries at ${inItsPlace(replacementAt)}, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back. One that runs a bad image is never ready: upgrade to a good one, which the template gets at once, delete that pod, and run the same command again.`,
   ],
   'point-entries-at': ({ address }) => [
     `Point the entries at its address now (${address}), and leave them drained, or remove them; then run the same command again.`,
@@ -97,6 +97,10 @@ const ADVICE: Lines = {
       'of rotation, put that right, and remove the record:',
     ...lines(commands, write),
   ],
+}
+
+export function isAdvice(value: object): value is Advice {
+  return 'code' in value && typeof value.code === 'string' && Object.hasOwn(ADVICE, value.code)
 }
 
 /** One piece of advice, a line each. */

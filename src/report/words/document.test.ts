@@ -21,11 +21,16 @@ test('each reason has its English beside its fields, wherever it stands, and not
   })
 })
 
-test('each command has its shell form, that of the command line which prints it', () => {
+test('each command has its shell form, that of the command line which prints it, and advice has its lines', () => {
   const resolve = { command: 'resolve', pod: 'web-1', namespace: 'shop', traffic: 'out' } as const
   const shell = 'kubectl sluice resolve --context prod pod/web-1 -n shop --traffic out'
   const advice: Advice[] = [{ code: 'say-what-is-seen', commands: [resolve] }, { code: 'run-again' }]
-  expect(worded(advice, write)).toEqual([{ code: 'say-what-is-seen', commands: [{ ...resolve, shell }] }, { code: 'run-again' }])
+  const told = worded(advice, write)
+  expect(told).toMatchObject([{ code: 'say-what-is-seen', commands: [{ ...resolve, shell }] }, { code: 'run-again' }])
+  expect(told).toMatchObject([
+    { message: expect.stringContaining(`run the same command again:\n  ${shell}   # it gets`) },
+    { message: expect.stringMatching(/^Once the cause is gone, run the same command again/) },
+  ])
 })
 
 // A reason takes the kind of the command that it is about.

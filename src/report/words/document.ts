@@ -1,11 +1,12 @@
 import type { Command } from '../../reasons/command.ts'
 import type { Reason } from '../../reasons/reason.ts'
+import { adviceLines, isAdvice } from './advice.ts'
 import { words } from './words.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * The same document for a reader who wants English too: each reason gets a `message`, and each command its `shell` form. Both are for
- * people; programs read the code and the fields.
+ * The same document for a reader who wants English too: each reason and each piece of advice gets a `message`, the latter of
+ * several lines perhaps, and each command its `shell` form. Both are for people; programs read the code and the fields.
  */
 export function worded(value: unknown, write: Writing): unknown {
   if (Array.isArray(value)) return value.map((one) => worded(one, write))
@@ -15,6 +16,7 @@ export function worded(value: unknown, write: Writing): unknown {
     Object.entries(value).map(([key, part]) => [key, key === 'prior' ? part : worded(part, write)]),
   )
   if (isReason(value)) return { ...parts, message: write.reason(value) }
+  if (isAdvice(value)) return { ...parts, message: adviceLines(value, write).join('\n') }
   return isCommand(value) ? { ...parts, shell: write.command(value) } : parts
 }
 

@@ -63,6 +63,8 @@ export const plan: WordsOf<PlanReasons> = {
     const then = order === 'abort' ? `ends it, and ${does} nothing` : `and ${waits} until sluice resume, or sluice abort`
     return `run ${run} ${said} (by ${by}): this ${command} goes on with it, ${then}`
   },
+  'pause-left-behind': ({ run, by }) =>
+    `run ${run} is paused (by ${by}): the pause does not hold for this request, which takes over what run ${run} has left open`,
   'orders-not-known': ({ because }, write) =>
     `something has been ordered of a run here, and which are open could not be asked${cause(because, write)}`,
   'lease-may-be-held': ({ lease, holder, command }) =>

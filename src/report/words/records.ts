@@ -17,7 +17,7 @@ export const records: WordsOf<RecordReasons> = {
   'is-patched': ({ entries: some, ready }) =>
     `patched${some.length === 0 ? '' : ' and out of rotation'}: ${listed(some)}${ready ? '' : '; not ready'}`,
   'may-be-put-back': ({ entries: some }) => `about to be put back: ${listed(some)}`,
-  'nothing-open': () => '',
+  'nothing-open': () => 'nothing of it is open',
   'on-way-back': ({ images: former }) => `it failed, and is on its way back to ${imageWords(former)}`,
   'gone-and-drained': ({ entries: some }) => `the pod is gone; ${listed(some)} may be drained for it`,
 

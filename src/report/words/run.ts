@@ -67,7 +67,7 @@ export const run: WordsOf<RunReasons> = {
     `${pod} was patched with ${requests} ${requests === 1 ? 'request' : 'requests'} under way: deadlines.drain was over, and onDrainDeadline is proceed`,
   'no-longer-selected': ({ pod }) => `${pod} is no longer selected: the run goes on with it for as long as it is its workload's`,
   'watch-lost': ({ because }, write) => `the cluster cannot be watched any more${cause(because, write)}`,
-  'watch-trouble': ({ because }, write) => (because === undefined ? '' : write.reason(because)),
+  'watch-trouble': ({ because }, write) => (because === undefined ? 'a watch was broken off' : write.reason(because)),
 
   'aborted-but': ({ left }, write) => `aborted, but ${left.map((one) => write.reason(one)).join('; ')}`,
   'template-not-put-back': ({ workload, because }, write) =>

@@ -12,9 +12,6 @@ import { createWriting } from './words.ts'
 
 const write = createWriting()
 
-/** These say nothing by themselves: what is open stands beside the first, and the second is its cause. */
-const EMPTY: ReadonlySet<string> = new Set(['nothing-open', 'watch-trouble'])
-
 const reasons = Object.entries(reasonSamples).flatMap(([code, samples]) =>
   samples.map((facts) => ({ code, ...facts }) as unknown as Reason),
 )
@@ -33,7 +30,7 @@ function faults(code: string, sentence: string): string[] {
     ...parts.map((part) => `"${part}"`),
     ...unmade.map((one) => `no words for ${one}`),
     ...(sentence === sentence.trim() ? [] : ['a space at an end']),
-    ...(sentence === '' && !EMPTY.has(code) ? ['empty'] : []),
+    ...(sentence === '' ? ['empty'] : []),
   ]
 }
 

@@ -35,13 +35,17 @@ export function entryReading({ loadBalancer, target, admin, inFlight, said, by }
   return `${loadBalancer}/${target} ${admin}, ${flight}${more === undefined ? '' : ` (${more})`}`
 }
 
+/** The pod that has come in the place of one that is gone, with its address where that is known. */
+export function inItsPlace(replacementAt: string | undefined): string {
+  return `the pod in its place${replacementAt === undefined ? '' : ` (${replacementAt})`}`
+}
+
 /** What a person is to do about what was drained for a pod that is gone, up to the command that says so. */
 export function goneAndDrained(pod: string, some: readonly LoadBalancerEntry[], replacementAt: string | undefined): string {
-  const replacement = `the pod in its place${replacementAt === undefined ? '' : ` (${replacementAt})`}`
   const [was, entry, it, is] = some.length === 1 ? ['was', 'entry', 'it', 'it is'] : ['were', 'entries', 'them', 'each is']
   return (
     `${listed(some)} ${was} drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the ${entry} at ` +
-    `${replacement} and leave ${it} drained, or remove ${it}, and run the same command again; or, once ${is} as it should be, say so:`
+    `${inItsPlace(replacementAt)} and leave ${it} drained, or remove ${it}, and run the same command again; or, once ${is} as it should be, say so:`
   )
 }
 

@@ -12,7 +12,7 @@ const why = [kubectl('describe', 'pod', 'web-0'), kubectl('logs', 'web-0', '-c',
 export const advice: SamplesOf<AdviceFields> = {
   'look-at-entries': [{ entries: BEFORE }],
   'look-at-pod': [{ commands: look }],
-  'point-entries-at-replacement': [{}],
+  'point-entries-at-replacement': [{}, { replacementAt: '10.0.0.5' }],
   'point-entries-at': [{ address: '10.0.0.9' }],
   'run-again': [{}],
   'say-entries-are-right': [{ commands: [resolveGone('in')] }],

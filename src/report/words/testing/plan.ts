@@ -103,6 +103,7 @@ export const plan: SamplesOf<PlanReasons> = {
     { run: RUN, order: 'abort', by: 'ann', command: 'upgrade', exitWhenPaused: false },
     { run: RUN, order: 'abort', by: 'ann', command: 'undo', exitWhenPaused: false },
   ],
+  'pause-left-behind': [{ run: RUN, by: 'ann' }],
   'orders-not-known': [{ because: NO_ANSWER }],
   'lease-may-be-held': [
     { lease: LEASE, holder: HOLDER, command: 'upgrade' },
