@@ -29,6 +29,19 @@ test('in a path a value is one name, unless it is a path itself', () => {
   expect(filled({ x: 'a/b c' }, true)).toEqual({ drain: { path: '/p/a/b%20c/${target.id}?q=a/b%20c' } })
 })
 
+test('a name of a document is no sign of what stands in it', () => {
+  const options = { inspect: { also: { headers: { path: '/$(x)' }, body: { path: '/$(x)', headers: { A: '$(x)' } } } } }
+  expect(fill(options, filling({ x: 'a/b' }))).toEqual({
+    inspect: { also: { headers: { path: '/a%2Fb' }, body: { path: '/a%2Fb', headers: { A: 'a/b' } } } },
+  })
+})
+
+test('a parameter in the place of a name is refused', () => {
+  expect(usesOf({ drain: { body: { '$(x)': 1 } } })).toMatchObject([
+    { problem: expect.stringContaining('has a parameter in its name') },
+  ])
+})
+
 test('a number stays a number, in a body and in CEL', () => {
   const options = {
     drain: { body: { weight: '$(x)' } },

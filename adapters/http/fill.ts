@@ -31,15 +31,30 @@ const CEL: Record<string, readonly string[]> = {
   failover: ['active'],
 }
 
+/** The rest of a path within a request, or within the headers of all. */
+function withinRequest([first = '', second = '', ...others]: string[]): string[] {
+  if (first === 'headers') return [first]
+  if (first === 'drain' || first === 'restore') return [second]
+  if (first === 'inspect' && second === 'also') return others.slice(1)
+  return second === 'request' ? others : []
+}
+
 function kindOf(path: readonly PropertyKey[]): Kind {
   const keys = path.filter((key) => typeof key === 'string')
   const [first = '', second = ''] = keys
   if (keys.length === 2 && CEL[first]?.includes(second)) return 'cel'
-  if (keys.includes('body') || keys.includes('headers')) return keys.includes('login') || first !== 'login' ? 'template' : 'plain'
-  const last = keys.at(-1)
-  if (last === 'path') return 'path'
-  if (last === 'url' && keys.length > 1) return 'template'
-  return last === 'when' && (first === 'drain' || first === 'restore') ? 'cel' : 'plain'
+  switch (withinRequest(keys)[0]) {
+    case 'headers':
+    case 'body':
+    case 'url':
+      return 'template'
+    case 'path':
+      return 'path'
+    case 'when':
+      return 'cel'
+    default:
+      return 'plain'
+  }
 }
 
 /** Text as it is written, or a parameter. `isQuoted`: within a text of CEL. */
@@ -117,7 +132,11 @@ export function usesOf(options: unknown, path: PropertyKey[] = []): Use[] {
     )
   if (Array.isArray(options)) return options.flatMap((inner, index) => usesOf(inner, [...path, index]))
   if (typeof options !== 'object' || options === null) return []
-  return Object.entries(options).flatMap(([key, inner]) => usesOf(inner, [...path, key]))
+  return Object.entries(options).flatMap(([key, inner]) => {
+    const problem = 'has a parameter in its name\nwrite the name out: a parameter is a value'
+    const named = key.includes(SIGN) ? [{ name: '', path: [...path, key], isWhole: false, isCel: false, problem }] : []
+    return [...named, ...usesOf(inner, [...path, key])]
+  })
 }
 
 /** Stands for a field that is left out, since its parameter is. */

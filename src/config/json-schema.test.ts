@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AdapterDefinition } from '../../adapters/contract.ts'
-import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
+import { adapterNames, loadAdapter, presetNames } from '../../adapters/registry.ts'
 import { configJsonSchema } from './json-schema.ts'
 
 const stub: AdapterDefinition = {
@@ -54,3 +54,30 @@ test('every adapter that can be configured has options that JSON Schema can say'
   const adapters = await Promise.all(adapterNames.map(loadAdapter))
   expect(JSON.stringify(configJsonSchema(adapters))).toContain('"const":"haproxy"')
 })
+
+test('a preset is an adapter, and a choice of the adapter http, with its parameters in both', async () => {
+  const adapters = await Promise.all(adapterNames.map(loadAdapter))
+  const schema = configJsonSchema(adapters) as unknown as { properties: { loadBalancers: { items: { allOf: Branch[] } } } }
+  const optionsOf = (name: string): Options =>
+    schema.properties.loadBalancers.items.allOf.find((branch) => branch.if.properties.adapter?.const === name)!.then.properties
+      .options
+  const { anyOf } = optionsOf('http')
+  for (const name of presetNames) {
+    const { properties, required } = optionsOf(name)
+    const choice = anyOf!.find((one) => one.properties['preset']?.const === name)!
+    expect(choice.properties).toEqual({ preset: { const: name }, ...properties })
+    expect(choice.required).toEqual(['preset', ...required])
+  }
+  expect(anyOf!.at(-1)!.properties['preset']).toEqual({ type: 'string', pattern: String.raw`/|\.ya?ml$` })
+})
+
+interface Options {
+  properties: Record<string, { const?: string }>
+  required: string[]
+  anyOf?: Options[]
+}
+
+interface Branch {
+  if: { properties: { adapter?: { const?: string } } }
+  then: { properties: { options: Options } }
+}
