@@ -33,7 +33,12 @@ export async function startProduct({ name, program, args, env = process.env, isR
   }
 
   async function start(): Promise<void> {
-    const own = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env })
+    // It ends with this process too, however that ends.
+    const own = spawn('setpriv', ['--pdeathsig', 'TERM', program, ...args], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+    })
     child = own
     let output = ''
     for (const stream of [own.stdout, own.stderr])
