@@ -132,6 +132,13 @@ test('a file that is not there is named as a program names it', async () => {
   await expect(loadConfig('/nowhere/sluice.yaml')).rejects.toThrow('there is no such file\n    give the path of a config file')
 })
 
+test('a signal ends the reading of a config, with its reason', async () => {
+  const reason = new Error('no more')
+  const signal = AbortSignal.abort(reason)
+  await expect(loadConfig('/nowhere/sluice.yaml', { signal })).rejects.toBe(reason)
+  await expect(checkConfig(DOCUMENT, { signal })).rejects.toBe(reason)
+})
+
 async function sluice(): Promise<Sluice> {
   return createSluice({ cluster: cluster(), config: await checkConfig(DOCUMENT) })
 }

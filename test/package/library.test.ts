@@ -105,7 +105,7 @@ test('the packed types are right by themselves, and for programs: the quickstart
   )
   const found = installed.compile(['mistake.ts'])
   expect([...found.matchAll(/^mistake\.ts\(2,.*error TS2322/gm)]).toHaveLength(2)
-})
+}, 120_000)
 
 test('the conformance kit of the package passes an adapter that is made outside, under node:test', async () => {
   const { code, stdout, stderr } = await installed.run('kit.ts')
@@ -175,6 +175,9 @@ test('a program pauses, resumes, aborts, interrupts, undoes, and has two runs at
     left: 'aborted',
     undone: 'done',
     report: 'done',
+    page: '<!doctype html>',
+    exitCode: 0,
+    english: [expect.stringMatching(/\w+ \w+/)],
     broken: 'fatal',
     states: expect.arrayContaining(['draining', 'restarting', 'needsOperator']),
   })

@@ -1,3 +1,4 @@
+import type { Clock } from '../../ports/clock.ts'
 import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
 import { POD } from '../../workloads/kinds/pod.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
@@ -21,8 +22,11 @@ import type { LedgerEntry } from '../../journal/ledger.ts'
 const PODS = ['web-0', 'web-1', 'web-2']
 
 /** A run over three bare pods has died: each has a Lease of its own. */
-function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
+function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod', { isFractional = false } = {}) {
   const clock = createVirtualClock()
+  let looks = 0
+  // As the monotonic clock of a process.
+  const fractional: Clock = { ...clock, now: () => clock.now() + (looks++ % 7) / 16 }
   const refs = PODS.map((name) => ({ ...idNamed(kind, name), namespace: 'shop' }))
   const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
   for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
@@ -47,12 +51,13 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
     world[where].all = () => journals as unknown as ReturnType<World['beside']['all']>
   }
   const told: string[] = []
+  const waits: number[] = []
   const take = (seen: ReadonlyMap<string, SeenLease> = new Map()): Promise<Owners> =>
     takeOwners({
       world,
       ports: withObservation({
         client,
-        clock,
+        clock: isFractional ? fractional : clock,
         random: { next: () => 0.5 },
         identity: 'me',
         loadBalancers: [],
@@ -62,11 +67,14 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
       namespace: 'shop',
       signal: new AbortController().signal,
       seen,
-      tell: (event) => told.push(event.type === 'warning' ? reasonWords(event.reason) : event.type),
+      tell(event) {
+        if (event.type === 'leaseWaiting') waits.push(event.remainingMs)
+        told.push(event.type === 'warning' ? reasonWords(event.reason) : event.type)
+      },
       onLost: (reason) => told.push(reasonWords(reason)),
       onOrder() {},
     })
-  return { clock, refs, servers, client, ledgers, journaled, take, told }
+  return { clock, refs, servers, client, ledgers, journaled, take, told, waits }
 }
 
 describe('what was seen before is outdated where another owner may have acted since', () => {
@@ -116,6 +124,16 @@ test('the Leases of a run that died are waited out all at once', async () => {
   void take().then((result) => (owners = result))
   await clock.runUntil(() => owners !== undefined)
   expect(clock.now() - beganAt).toBeLessThan(2 * LEASE_DURATION_MS)
+  await owners!.release()
+})
+
+test('how long a Lease is waited for is told in whole milliseconds', async () => {
+  const { clock, take, waits } = createBed('Pod', { isFractional: true })
+  let owners: Owners | undefined
+  void take().then((result) => (owners = result))
+  await clock.runUntil(() => owners !== undefined)
+  expect(waits.length).toBeGreaterThan(1)
+  expect(waits.filter((ms) => !Number.isInteger(ms))).toEqual([])
   await owners!.release()
 })
 

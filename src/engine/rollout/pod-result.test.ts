@@ -65,6 +65,21 @@ test('a pod that had failed before it went says so, and why', () => {
   expect(ended('rolledBack')).not.toHaveProperty('before')
 })
 
+test('who is asked about a pod that is gone is told where the pod in its place is', () => {
+  const context = { pod, stored: { kind: 'none' }, gone: true, outcome: 'needsOperator', reason: GONE }
+  const adviceOf = (more: object) =>
+    podResult({ ...context, ...more } as unknown as PodContext, {
+      isDone: false,
+      now: { pod, stored: { kind: 'none' } },
+      phases: {},
+    }).advice
+  expect(adviceOf({ heir: { pod: { ...pod, ip: '10.0.0.9' } } })).toContainEqual({
+    code: 'point-entries-at-replacement',
+    replacementAt: '10.0.0.9',
+  })
+  expect(adviceOf({ heir: null }), 'control: none has come').toContainEqual({ code: 'point-entries-at-replacement' })
+})
+
 /** Of a process that has epoch 2 and has lost its Lease, where the pod was drained by the owner of this epoch. */
 function outAfter(epoch: number): boolean {
   const stored = { kind: 'read', journal: { ...journal, step: 'drain', epoch } } as unknown as ReadJournal

@@ -7,10 +7,13 @@ import {
   checkConfig,
   connect,
   createSluice,
+  exitCodeOf,
   loadConfig,
   PlanChangedError,
   type PlanChange,
   podUpgradeMachine,
+  reasonWords,
+  reportPage,
   type Run,
   type RunEvent,
   type RunOutcome,
@@ -86,6 +89,9 @@ seen['left'] = left.outcome === 'abandoned' ? (await left.end().result).outcome 
 seen['undone'] = (await sluice.undo({ workload: 'sts/web' }).result).outcome
 const { report } = await sluice.report({ workload: 'sts/web' })
 seen['report'] = report.outcome
+seen['page'] = reportPage(report).slice(0, 15)
+seen['exitCode'] = exitCodeOf(await run.result)
+seen['english'] = [report.reason].map(reasonWords)
 
 // An adapter of its own, and the state machine to look at.
 const broken: AdapterDefinition<unknown> = {
