@@ -300,5 +300,5 @@ test('of a closed record nobody says that its pod is in rotation: an operator ma
   const report = await read(api)
   expect(report.pods).toMatchObject([{ state: 'closed', out: null }])
   const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false), createWriting())
-  expect(lines.find((line) => /^ +web-0/.test(line))).toMatch(/ closed +r1 +1 +- *$/)
+  expect(lines.find((line) => /^ +web-0/.test(line))).toMatch(/ closed +r1 +1 +- +nothing of it is open$/)
 })
