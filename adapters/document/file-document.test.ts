@@ -129,6 +129,19 @@ describe('a read and a write', () => {
     expect(leftovers()).toEqual([])
   })
 
+  test('a guard that fails under the lock is a conflict, and nothing is written', async () => {
+    const document = createFileDocument({ component: 'test edge', path: file })
+    const { version } = await document.read(callOf())
+    const isLocked = `! flock -n -x ${join(folder, '.servers.conf.lock')} true`
+    await expect(document.write('second\n', version, callOf(), `${isLocked} && false`)).rejects.toMatchObject({
+      kind: 'conflict',
+    })
+    expect(readFileSync(file, 'utf8')).toBe('first\n')
+    expect(leftovers()).toEqual([])
+    await document.write('second\n', version, callOf(), isLocked)
+    expect(readFileSync(file, 'utf8')).toBe('second\n')
+  })
+
   test('a path with spaces and quotes, on this host and behind a prefix that joins its words', async () => {
     mkdirSync(join(folder, STRANGE))
     const path = join(folder, STRANGE, `${STRANGE}.conf`)

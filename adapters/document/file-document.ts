@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { AdapterError } from '../contract.ts'
-import { createHost } from '../host/host.ts'
+import { createHost, type ScriptCall } from '../host/host.ts'
 import type { Document } from './document.ts'
 import { readProblem, writeProblem } from './file-problems.ts'
 import { readScript, writeScript } from './file-scripts.ts'
@@ -28,7 +28,12 @@ export interface FileDocumentOptions {
   encoding?: 'utf8' | 'latin1'
 }
 
-export function createFileDocument(options: FileDocumentOptions): Document {
+export interface FileDocument extends Document {
+  /** `guard`: a script that runs under the lock, right before the file is compared; where it fails, that is a `conflict`. */
+  write(text: string, version: string, call: ScriptCall, guard?: string): Promise<string>
+}
+
+export function createFileDocument(options: FileDocumentOptions): FileDocument {
   const { component, path, prefix = [], temporaryFolder, encoding = 'utf8' } = options
   const host = createHost({ component, prefix })
   const at = { file: prefix.length === 0 ? path : `${path} on ${host.name}`, temporaryFolder }
@@ -46,12 +51,12 @@ export function createFileDocument(options: FileDocumentOptions): Document {
       return { text, version: versionOf(output.toString('latin1', 0, end), sumOf(content)) }
     },
 
-    async write(text, version, call) {
+    async write(text, version, call, guard) {
       const content = Buffer.from(text, encoding)
       const [file, replacedSum] = JSON.parse(version) as [string, string]
       const sum = sumOf(content)
       const lockWaitMs = Math.min(LONGEST_LOCK_WAIT_MS, call.deadlineMs / 2)
-      const script = writeScript({ path, temporaryFolder, content, replaced: { file, sum: replacedSum }, sum, lockWaitMs })
+      const script = writeScript({ path, temporaryFolder, content, replaced: { file, sum: replacedSum }, sum, lockWaitMs, guard })
       const { status, output } = await host.run(script, call, { hasEffect: true })
       if (status !== 0) throw writeProblem(component, at, status, output.toString('utf8'))
       return versionOf(output.toString('latin1').trim(), sum)

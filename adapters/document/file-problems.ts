@@ -44,6 +44,7 @@ export function writeProblem(component: string, place: FilePlace, status: number
       `a program for the write of ${file} is not there: it takes flock of util-linux, coreutils, or BusyBox with both`,
     ],
     [STATUS.locked]: ['retryable', `another process holds the lock of ${file}`],
+    [STATUS.guarded]: ['conflict', `what ${file} depends on has changed since it was read`],
     [STATUS.changed]: ['conflict', `${file} is another one than was read`],
   }
   return problem(component, known[status] ?? ['retryable', `cannot write ${file}`], status, output)

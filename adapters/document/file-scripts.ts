@@ -15,6 +15,7 @@ export const STATUS = {
   noProgram: 29,
   locked: 30,
   changed: 31,
+  guarded: 32,
 } as const
 
 const findFile = (path: string): string => `set -u
@@ -42,6 +43,8 @@ export interface FileWrite {
   /** SHA-256 of `content`. */
   sum: string
   lockWaitMs: number
+  /** Runs under the lock, in the same shell; nothing is written where it fails. */
+  guard?: string | undefined
 }
 
 /** BusyBox's flock knows no time limit. */
@@ -51,7 +54,7 @@ const LOCK_POLL_MS = 20
  * The new file is whole before the lock is taken, and the rename is the last change: a script that fails has changed nothing. The lock is
  * a file of its own, which stays: the file itself is another one after each write. Prints which file it is then.
  */
-export function writeScript({ path, temporaryFolder, content, replaced, sum, lockWaitMs }: FileWrite): string {
+export function writeScript({ path, temporaryFolder, content, replaced, sum, lockWaitMs, guard = ':' }: FileWrite): string {
   return `${findFile(path)}
 for program in base64 chmod chown dd flock mktemp sha256sum stat; do
   command -v "$program" || exit ${STATUS.noProgram}
@@ -79,6 +82,10 @@ until flock -n -x 9; do
   [ $((tries += 1)) -lt ${Math.ceil(lockWaitMs / LOCK_POLL_MS)} ] || exit ${STATUS.locked}
   sleep ${LOCK_POLL_MS / 1_000}
 done
+guard() {
+${guard}
+}
+guard || exit ${STATUS.guarded}
 [ "$(readlink -f -- ${quote(path)})" = "$file" ] && sum=$(sha256sum <"$file") || exit ${STATUS.changed}
 [ "$(${STAT} -- "$file") \${sum%% *}" = ${quote(`${replaced.file} ${replaced.sum}`)} ] || exit ${STATUS.changed}
 mv -f -- "$new" "$file" || exit ${STATUS.notRenamed}

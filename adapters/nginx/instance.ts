@@ -7,7 +7,7 @@ import { createFileDocument } from '../document/file-document.ts'
 import { createHost, type ScriptCall } from '../host/host.ts'
 import type { BootTime } from './mark.ts'
 import type { NginxOptions } from './options.ts'
-import { loadScript, STATUS, workersScript } from './scripts.ts'
+import { loadScript, noNewerWorkers, STATUS, workersScript } from './scripts.ts'
 import { applyEdits, drainEdits, type Edit, parsePrior, restoreEdits, type Server, serverOf, settleEdits } from './server.ts'
 import { serverLinesOf, UpstreamProblem } from './upstream.ts'
 
@@ -125,23 +125,20 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     }
     if ([...results.values()].every(({ outcome }) => outcome === 'failed')) return results
     const changed = applyEdits(text, edits)
-    const written = changed === text ? undefined : await document.write(changed, version, step())
-    await load(workers.newest, written === undefined ? undefined : () => document.write(text, written, step()), step())
+    const guard = noNewerWorkers(pidFile, workers.newest.ticks)
+    const written = changed === text ? undefined : await document.write(changed, version, step(), guard)
+    await load(written === undefined ? undefined : () => document.write(text, written, step()), step())
     await settle({ text: changed, version: written ?? version, workers }, step())
     return results
   }
 
-  async function load(
-    { ticks: since }: BootTime,
-    putBack: (() => Promise<unknown>) | undefined,
-    call: ScriptCall,
-  ): Promise<void> {
-    const { status, output } = await shell.run(loadScript({ pidFile, test, reload, since }), call, { hasEffect: true })
+  async function load(putBack: (() => Promise<unknown>) | undefined, call: ScriptCall): Promise<void> {
+    const { status, output } = await shell.run(loadScript({ pidFile, test, reload }), call, { hasEffect: true })
     if (status === 0) return
     if (status === STATUS.refused) throw await refused(output, putBack)
     if (status === STATUS.notReloaded)
       throw failed('ambiguous', `${reload.join(' ')} has failed on ${shell.name}: ${wordsOf(output)}`)
-    // What is written takes effect when nginx starts.
+    // What is written takes effect at the next reload, or when nginx starts.
     throw noWorkers(status, output, 'ambiguous')
   }
 

@@ -16,6 +16,7 @@ test('the defaults are those of the packages of nginx', () => {
 })
 
 test.each([
+  { file: GOOD.file },
   { ...GOOD, hosts: [HOST, { ...HOST, name: 'lb2' }] },
   { ...GOOD, word: 'drain', settle: '0s', pidFile: '/var/run/n.pid', reload: ['systemctl', 'reload', 'nginx'] },
 ])('%j is taken', (options) => {

@@ -17,13 +17,16 @@ const host = z.strictObject({
 })
 
 export const nginxOptions = z.strictObject({
-  file: absolutePath.describe('The file with the upstream block: an own one that is included, or the whole configuration.'),
+  file: absolutePath.describe('The file with the servers: one that is included, or the whole configuration.'),
   upstream: z
     .string()
     .regex(/^[^\s;{}"'\\#\0]+$/, {
       error: ({ input }) => `${show(input)} cannot be the name of an upstream\nwrite the word that follows upstream in the file`,
     })
-    .describe('The upstream block whose servers are the pods.'),
+    .describe(
+      'The upstream block whose servers are the pods. Default: the file has the servers alone, and is included in the block.',
+    )
+    .optional(),
   hosts: z
     .array(host)
     .min(1, 'is an empty list\nremove it for an nginx on this host, or name the hosts')

@@ -1,4 +1,5 @@
 /** What runs on a host of nginx: POSIX `sh`, Linux with /proc, and flock. */
+import { STATUS as FILE_STATUS } from '../document/file-scripts.ts'
 import { quote, quoteAll } from '../host/quote.ts'
 
 /** Why a script has ended before its work was done. */
@@ -35,23 +36,40 @@ read -r boot </proc/sys/kernel/random/boot_id || exit 1
 echo "${'$'}{boot%%-*} $oldest $newest"`
 }
 
+/** Some four seconds. */
+const LOCK_TRIES = 200
+
+/** Until the script ends, no other one reloads: when the lock of the pid file is there, all workers of the last reload are, too. */
+const lockReloads = `exec 8<"$pid_file"
+tries=0
+until flock -n -x 8; do
+  [ $((tries += 1)) -lt ${LOCK_TRIES} ] || exit ${FILE_STATUS.locked}
+  sleep 0.02
+done`
+
+/**
+ * Fails where a worker has started since the mark of a line was made: it may serve by the file without that line, and be newer than
+ * the mark. A guard of a write.
+ */
+export function noNewerWorkers(pidFile: string, newestTicks: number): string {
+  return `${findWorkers(pidFile)}
+${lockReloads}
+find_workers && [ "$newest" = ${newestTicks} ]`
+}
+
 export interface Load {
   pidFile: string
   test: readonly string[]
   reload: readonly string[]
-  /** In ticks since boot: all workers that take requests are newer than this once the files are in effect. */
-  since: number
 }
 
-/**
- * Tests the files, reloads, and waits until they are in effect. One at a time, by a lock of the pid file: workers that another reload
- * has started from the files as they were before would be newer, too.
- */
-export function loadScript({ pidFile, test, reload, since }: Load): string {
+/** Tests the files, reloads, and waits until they are in effect: until all workers that take requests have started after the reload. */
+export function loadScript({ pidFile, test, reload }: Load): string {
   return `${findWorkers(pidFile)}
-exec 8<"$pid_file"
-until flock -n -x 8; do sleep 0.02; done
+${lockReloads}
 words=$(${quoteAll(test)} 2>&1 8<&-) || { status=$?; printf '%s\\n' "$status $words"; exit ${STATUS.refused}; }
+find_workers || exit ${STATUS.noWorkers}
+since=$newest
 ${quoteAll(reload)} 8<&- || { echo "exit code $?"; exit ${STATUS.notReloaded}; }
-until find_workers && [ "$oldest" -gt ${since} ]; do sleep 0.01; done`
+until find_workers && [ "$oldest" -gt "$since" ]; do sleep 0.01; done`
 }

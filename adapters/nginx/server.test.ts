@@ -85,6 +85,14 @@ describe('what is read', () => {
     expect(read(`upstream web { server 10.0.0.1:8080 ${words}\n}`).get('10.0.0.1:8080')?.state).toBe(state)
   })
 
+  test('a file of server lines alone, which a block includes', () => {
+    const text = 'server 10.0.0.1:80 weight=2;\n# more\nserver 10.0.0.2:80 down;\nserver { listen 80; server 10.0.0.3:80; }\n'
+    expect(serverLinesOf(text, undefined).map(({ at, words }) => [at.address, words.map((word) => word.text)])).toEqual([
+      ['10.0.0.1', ['weight=2']],
+      ['10.0.0.2', ['down']],
+    ])
+  })
+
   test.each([
     ['', 'there is no upstream web: it has none'],
     ['upstream api {} upstream old {}', 'there is no upstream web: it has api, old'],

@@ -1,4 +1,4 @@
-/** The `server` lines of one `upstream` block, in a file of which all else is left as it is. */
+/** The `server` lines of one `upstream` block, or of a file that is included in one. All else is left as it is. */
 import { parseAddress } from '../address.ts'
 import type { Address } from '../contract.ts'
 import { MARK, type Mark } from './mark.ts'
@@ -25,7 +25,8 @@ export class UpstreamProblem extends Error {
 
 const DEFAULT_PORT = 80
 
-export function serverLinesOf(text: string, upstream: string): ServerLine[] {
+/** Without the name of a block: those that are in none. */
+export function serverLinesOf(text: string, upstream: string | undefined): ServerLine[] {
   let tokens: Token[]
   try {
     tokens = tokensOf(text)
@@ -33,6 +34,11 @@ export function serverLinesOf(text: string, upstream: string): ServerLine[] {
     throw new UpstreamProblem((error as Error).message, { cause: error })
   }
   const blocks = upstreamBlocks(text, tokens)
+  const { open, close } = upstream === undefined ? { open: -1, close: tokens.length } : blockOf(text, tokens, blocks, upstream)
+  return serverStatements(tokens, open + 1, close).flatMap((statement) => serverLine(text, statement) ?? [])
+}
+
+function blockOf(text: string, tokens: readonly Token[], blocks: readonly Block[], upstream: string): Block {
   const own = blocks.filter(({ name }) => name === upstream)
   const [block, second] = own
   if (block === undefined) {
@@ -41,10 +47,10 @@ export function serverLinesOf(text: string, upstream: string): ServerLine[] {
   }
   if (second !== undefined)
     throw new UpstreamProblem(
-      `there are several upstream ${upstream}, in lines ${own.map(({ open }) => lineOf(text, tokens[open]!.from)).join(' and ')}: ` +
+      `there are several upstream ${upstream}, in lines ${own.map((one) => lineOf(text, tokens[one.open]!.from)).join(' and ')}: ` +
         'move the one of the pods into a file of its own, and include that',
     )
-  return serverStatements(tokens, block.open + 1, block.close).flatMap((statement) => serverLine(text, statement) ?? [])
+  return block
 }
 
 interface Block {

@@ -81,15 +81,17 @@ export async function startNginx({ program, servers }: NginxOptions): Promise<Ng
   writeFileSync(upstreamFile, `upstream web {\n${lines.join('')}}\n`)
   const args = ['-p', folder, '-c', configFile, '-e', join(folder, 'error.log')]
 
-  const product = await startProduct({ name: 'nginx', program, args, isReady: () => answers(front) }).catch((error: unknown) => {
+  /** A worker has its title a moment after it has begun to serve. */
+  async function isServingFully(): Promise<boolean> {
+    return (await answers(front)) && workersOf(Number(readFileSync(pidFile, 'utf8'))).length === WORKERS
+  }
+
+  const product = await startProduct({ name: 'nginx', program, args, isReady: isServingFully }).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true })
     throw error
   })
 
-  function workers(): number[] {
-    const children = readFileSync(`/proc/${product.pid()}/task/${product.pid()}/children`, 'utf8').trim().split(' ')
-    return children.map(Number).filter((pid) => isServing(pid))
-  }
+  const workers = (): number[] => workersOf(product.pid())
 
   return {
     folder,
@@ -112,6 +114,11 @@ export async function startNginx({ program, servers }: NginxOptions): Promise<Ng
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function workersOf(master: number): number[] {
+  const children = readFileSync(`/proc/${master}/task/${master}/children`, 'utf8').trim().split(' ')
+  return children.map(Number).filter((pid) => isServing(pid))
 }
 
 function isServing(pid: number): boolean {

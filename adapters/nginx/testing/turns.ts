@@ -1,8 +1,11 @@
 /** A process that takes one pod out and puts it back, so many times. It sends again what was in conflict, as the engine does. */
 import { type Adapter, AdapterError, type EffectCall, type EffectResult, type Endpoint, type Target } from '../../contract.ts'
+import { get } from 'node:http'
 import { nginx } from '../index.ts'
 
-const [options = '', endpoint = '', turns = ''] = process.argv.slice(2)
+const [options = '', endpoint = '', turns = '', front = ''] = process.argv.slice(2)
+/** Each of two workers deals by itself, and one of them has had each server. */
+const ENOUGH = 12
 const adapter = nginx.create(nginx.options.parse(JSON.parse(options)), { name: 'edge' })
 
 function callOf(target: Target): EffectCall {
@@ -33,6 +36,23 @@ async function expectAdmin(of: Adapter, target: Target, wanted: string): Promise
   if (observed?.admin !== wanted) throw new Error(`${target.id} is ${observed?.admin}, not ${wanted}: ${observed?.detail}`)
 }
 
+/** The pod that answers a request through nginx, by its header. */
+function request(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ socketPath: front, agent: false }, (response) => {
+      response.resume()
+      resolve(String(response.headers['x-pod']))
+    }).once('error', reject)
+  })
+}
+
+async function expectReached(wanted: boolean): Promise<void> {
+  const reached: string[] = []
+  for (let sent = 0; sent < ENOUGH; sent += 1) reached.push(await request())
+  if (reached.includes(uid) !== wanted) throw new Error(`${uid} is ${wanted ? 'not reached' : 'reached'}: ${reached.join(' ')}`)
+}
+
+const { uid } = JSON.parse(endpoint) as Endpoint
 const [found] = await adapter.resolve([JSON.parse(endpoint) as Endpoint], {
   deadlineMs: 10_000,
   assertLive: () => {},
@@ -44,8 +64,10 @@ let conflicts = 0
 for (let turn = 0; turn < Number(turns); turn += 1) {
   const { prior } = (await adapter.snapshot([target!], callOf(target!))).get(target!.id)!
   conflicts += await untilApplied(() => resultOf(adapter.drain([target!], callOf(target!)), target!))
+  await expectReached(false)
   await expectAdmin(adapter, target!, 'draining')
   conflicts += await untilApplied(() => resultOf(adapter.restore([{ target: target!, prior }], callOf(target!)), target!))
+  await expectReached(true)
   await expectAdmin(adapter, target!, 'in')
 }
 await adapter.close()
