@@ -21,13 +21,20 @@ async function resultOf(called: Promise<Map<string, EffectResult>>, { id }: Targ
   }
 }
 
+/** Two writers of one file meet now and then. */
+const MOST_CONFLICTS = 500
+const parent = process.ppid
+
 async function untilApplied(send: () => Promise<EffectResult>): Promise<number> {
   for (let conflicts = 0; ;) {
+    // It ends with the test that has started it.
+    if (process.ppid !== parent) throw new Error('the test has ended')
     const result = await send()
     if (result.outcome === 'applied') return conflicts
     if (result.outcome !== 'failed' || !['conflict', 'retryable'].includes(result.error.kind))
       throw new Error(JSON.stringify(result))
     conflicts += 1
+    if (conflicts > MOST_CONFLICTS) throw new Error(`no turn in ${conflicts} tries: ${JSON.stringify(result)}`)
   }
 }
 
