@@ -2,6 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 const ALONE = ['test/cluster/**/*.alone.cluster.test.ts']
 const LARGE = ['test/embedded/**/*.large.test.ts']
+/** On real load balancers: they reload, settle and start, and wait for that. */
+const PRODUCTS = [
+  'adapters/{envoy,exec,haproxy,nginx,traefik}/{conformance,envoy,haproxy,nginx,traefik,readme}.test.ts',
+  'adapters/presets/{caddy,eureka}*.test.ts',
+  'test/embedded/{caddy,envoy-and-traefik,nginx}.test.ts',
+  'test/{haproxy,products}/**/*.test.ts',
+]
 
 const onCluster = {
   globalSetup: ['test/cluster/global-setup.ts'],
@@ -16,11 +23,15 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,machines,adapters,sim,demo,scripts}/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts', ...LARGE],
+          exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts', ...LARGE, ...PRODUCTS],
           testTimeout: 30_000,
           // Not one fewer than there are processors, which is one on two of them, and takes twice as long.
           maxWorkers: '100%',
         },
+      },
+      {
+        // Most of their time they wait, so that the tests beside them hardly take longer.
+        test: { name: 'products', include: PRODUCTS, testTimeout: 30_000, hookTimeout: 60_000, maxWorkers: 2 },
       },
       {
         test: {

@@ -82,7 +82,17 @@ function main(): void {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-conformance-'))
   try {
     const report = join(folder, 'report.json')
-    const args = ['run', '--project', 'unit', ...files, '--reporter', 'json', `--outputFile.json=${report}`]
+    const args = [
+      'run',
+      '--project',
+      'unit',
+      '--project',
+      'products',
+      ...files,
+      '--reporter',
+      'json',
+      `--outputFile.json=${report}`,
+    ]
     const { status } = spawnSync(join(root, 'node_modules/.bin/vitest'), args, {
       cwd: root,
       stdio: ['ignore', 'ignore', 'inherit'],

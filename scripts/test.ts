@@ -10,7 +10,9 @@ import { versionNamed } from '../test/cluster/kubernetes-versions.ts'
 import { shortVersionTests } from '../test/cluster/version-tests.ts'
 
 /** One after another: tests on a real cluster need the machine to themselves, and some of them the cluster too. */
-const IN_TURN = ['unit', 'demo', 'large', 'cluster', 'cluster-alone']
+const IN_TURN = ['demo', 'large', 'cluster', 'cluster-alone']
+/** Before those: what waits for real load balancers, and what does not. */
+const FIRST = ['unit', 'products']
 /**
  * Nothing in the simulation waits, and in the projects after the first hardly anything else is done: it gets what they leave
  * of the processors. Measured on two of them: a third of the processors, and the others take no longer for it.
@@ -49,9 +51,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 try {
-  const [first, ...others] = IN_TURN
-  await runProject(first!)
-  await Promise.all([runProject(BESIDE_ALL_BUT_THE_FIRST, { isLast: true }), runInTurn(others)])
+  await Promise.all(FIRST.map((project) => runProject(project)))
+  await Promise.all([runProject(BESIDE_ALL_BUT_THE_FIRST, { isLast: true }), runInTurn(IN_TURN)])
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
