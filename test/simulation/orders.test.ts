@@ -112,7 +112,14 @@ test('an abort that is interrupted before the template is back is not over: its 
   expect(again.events.findLast(({ type }) => type === 'finished')).toMatchObject({
     result: { mixed: [{ workload: `statefulset/${NAME}`, upgraded: 1, pods: 2 }] },
   })
-  expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([imageOf('v1'), { by: 'ann@desk', left: [] }])
+  expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([
+    imageOf('v1'),
+    {
+      by: 'ann@desk',
+      left: [],
+      mixed: [{ workload: `statefulset/${NAME}`, upgraded: 1, pods: 2 }],
+    },
+  ])
 })
 
 // Found by reading: it was called aborted, exit 0 of sluice abort, and its run was open, with the order still on its Lease.
