@@ -11,7 +11,8 @@ import { type ScaleBed, startScaleBed } from './scale-bed.ts'
 
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
 const WITHOUT_LOOKS = new URL('./without-looks.ts', import.meta.url).href
-const PODS = 3
+/** With fewer, an upgrade may be over before a watch is known to be held. */
+const PODS = 5
 const WARNING = 'the watch brings nothing of what lists show'
 /** The longest that a pod is out, as a multiple of the longest without a proxy. */
 const SLOWER_BY = 6
