@@ -104,7 +104,7 @@ interface Kept {
   prior: Json
 }
 
-/** What an entry of this target is found by. */
+/** The name and the address of an entry, by which its target finds it. */
 interface Key {
   name: string
   address: string

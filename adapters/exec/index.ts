@@ -2,18 +2,10 @@
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { AdapterError, type Json } from '../contract.ts'
-import { defineAdapter, type Entry } from '../define-adapter.ts'
+import { defineAdapter } from '../define-adapter.ts'
 import { readSecret, SecretError } from '../http/secret.ts'
-import {
-  AnswerError,
-  drainRequest,
-  listRequest,
-  type PluginRequest,
-  readEntries,
-  readResults,
-  restoreRequest,
-} from '../plugins/documents.ts'
 import { capabilitiesOf } from '../plugins/options.ts'
+import { pluginCalls } from '../plugins/plugin-calls.ts'
 import { execOptions, type ExecOptions } from './options.ts'
 import { runProgram } from './run-program.ts'
 
@@ -23,7 +15,6 @@ export const exec = defineAdapter<ExecOptions>({
   options: execOptions as unknown as z.ZodType<ExecOptions>,
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
   open({ command: [file = '', ...args], env, settings: given }, { name, component, folder }) {
-    const asking = { loadBalancer: name, settings: given as Json }
     const program = resolve(folder, file)
 
     function environment(): Record<string, string> {
@@ -35,41 +26,22 @@ export const exec = defineAdapter<ExecOptions>({
       }
     }
 
-    /** An answer that is none: of a list nothing has changed by it, and of an effect nobody knows. */
-    async function ask<Answer>(
-      request: PluginRequest,
-      call: { deadlineMs: number; signal: AbortSignal; assertLive(): void },
-      read: (answer: string) => Answer,
-    ): Promise<Answer> {
-      const input = `${JSON.stringify(request)}\n`
-      const started = { file: program, args, env: environment(), cwd: folder }
-      const unknown = request.call === 'list' ? 'retryable' : 'ambiguous'
-      call.assertLive()
-      const ended = await runProgram(started, input, call)
-      if (!ended.begun) throw new AdapterError(component, 'fatal', `${program} cannot be started: ${ended.problem}`)
-      const said = ended.said.trim() === '' ? '' : `; it says: ${lastLine(ended.said)}`
-      if (ended.problem !== undefined) throw new AdapterError(component, unknown, `${program}: ${ended.problem}${said}`)
-      try {
-        return read(ended.answer)
-      } catch (error) {
-        if (!(error instanceof AnswerError)) throw error
-        throw new AdapterError(component, unknown, `${program}: ${error.message}${said}`, { cause: error })
-      }
-    }
-
-    return {
-      list: (call) => ask(listRequest(asking, call.deadlineMs), call, (answer): Entry[] => readEntries(answer, component)),
-      drain: (entries, call) =>
-        ask(drainRequest(asking, entries, call), call, (answer) => readResults(answer, component, entries)),
-      restore: (formers, call) =>
-        ask(restoreRequest(asking, formers, call), call, (answer) =>
-          readResults(
-            answer,
-            component,
-            formers.map(({ entry }) => entry),
-          ),
-        ),
-    }
+    return pluginCalls({
+      component,
+      place: program,
+      loadBalancer: name,
+      settings: given as Json,
+      async send(request, call, unknown) {
+        const started = { file: program, args, env: environment(), cwd: folder }
+        call.assertLive()
+        const ended = await runProgram(started, `${JSON.stringify(request)}\n`, call)
+        if (!ended.begun) throw new AdapterError(component, 'fatal', `${program} cannot be started: ${ended.problem}`)
+        const said = ended.said.trim() === '' ? undefined : lastLine(ended.said)
+        if (ended.problem === undefined) return { text: ended.answer, ...(said === undefined ? {} : { said }) }
+        const more = said === undefined ? '' : `; it says: ${said}`
+        throw new AdapterError(component, unknown, `${program}: ${ended.problem}${more}`)
+      },
+    })
   },
 })
 

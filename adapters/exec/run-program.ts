@@ -84,7 +84,7 @@ export function runProgram(
 
     child.once('exit', (code, killedBy) => {
       if (code !== 0) problem ??= killedBy === null ? `it has ended with exit code ${code}` : `it was ended by ${killedBy}`
-      // What it has started and left is ended too. Who has left the group may hold the output still.
+      // The processes that it has started end with it. A process that has left the group may still hold the output.
       killGroup('SIGKILL')
       after(GRACE_MS, () => {
         problem ??= 'it has ended, and a process that it has started holds its output open'

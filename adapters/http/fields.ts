@@ -188,8 +188,10 @@ export const httpFields = z.strictObject({
   tls: tls.optional(),
   targets,
   inspect: inspect.optional(),
-  drain: effect.describe('Takes a target out; sent only where inspect says "in". Of a list, the first whose when is true.'),
-  restore: effect.describe('Puts back what inspect.prior was. Of a list, the first whose when is true.'),
+  drain: effect.describe(
+    'Takes a target out; sent only where inspect says "in". Of a list, sluice sends the first request whose when is true.',
+  ),
+  restore: effect.describe('Puts back what inspect.prior was. Of a list, sluice sends the first request whose when is true.'),
   capabilities: capabilities.prefault({}),
 })
 

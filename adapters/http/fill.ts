@@ -110,7 +110,7 @@ function partsOf(text: string, kind: Kind): { text: string; isCel: boolean }[] {
   if (kind === 'cel') return [{ text, isCel: true }]
   if (kind === 'plain') return [{ text, isCel: false }]
   const parsed = parseTemplate(text)
-  // What is wrong with it is told when it is used.
+  // The template says what is wrong with it when it is used.
   if (!parsed.ok) return [{ text, isCel: false }]
   return parsed.parts.map((part) =>
     typeof part === 'string' ? { text: part, isCel: false } : { text: part.expression, isCel: true },

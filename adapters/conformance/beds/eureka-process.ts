@@ -67,7 +67,7 @@ export async function startEureka(jar: string): Promise<EurekaProcess> {
           securePort: { $: 443, '@enabled': 'false' },
           vipAddress: app.toLowerCase(),
           dataCenterInfo: { '@class': 'com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo', name: 'MyOwn' },
-          // Nobody sends heartbeats.
+          // No heartbeat is sent, so that the lease has to last.
           leaseInfo: { renewalIntervalInSecs: 30, durationInSecs: 3600 },
         },
       })

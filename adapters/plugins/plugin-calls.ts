@@ -1,0 +1,57 @@
+/** The calls of a plugin, whether a program or a server answers: each is one document, and one answer. */
+import { AdapterError } from '../contract.ts'
+import type { ChangeCall, Entry, ListCall, LoadBalancerCalls } from '../define-adapter.ts'
+import {
+  AnswerError,
+  type Asking,
+  drainRequest,
+  listRequest,
+  type PluginRequest,
+  readEntries,
+  readResults,
+  restoreRequest,
+} from './documents.ts'
+
+export interface Plugin extends Asking {
+  component: string
+  /** Its path or URL, for messages. */
+  place: string
+  /** Sends a document, and gives the text of its answer. `unknown`: the kind of an error that leaves open what was done. */
+  send(request: PluginRequest, call: ListCall | ChangeCall, unknown: Unknown): Promise<Answer>
+}
+
+/** Nothing has changed by a list, whatever became of it. Of a change, nothing is known. */
+export type Unknown = 'retryable' | 'ambiguous'
+
+export interface Answer {
+  text: string
+  /** The last line that it has logged, for a message. */
+  said?: string
+}
+
+export function pluginCalls({
+  component,
+  place,
+  send,
+  ...asking
+}: Plugin): Pick<LoadBalancerCalls, 'list' | 'drain' | 'restore'> {
+  async function ask<Read>(request: PluginRequest, call: ListCall | ChangeCall, read: (answer: string) => Read): Promise<Read> {
+    const unknown = request.call === 'list' ? 'retryable' : 'ambiguous'
+    const { text, said } = await send(request, call, unknown)
+    try {
+      return read(text)
+    } catch (error) {
+      if (!(error instanceof AnswerError)) throw error
+      const more = said === undefined ? '' : `; it says: ${said}`
+      throw new AdapterError(component, unknown, `${place}: ${error.message}${more}`, { cause: error })
+    }
+  }
+
+  const resultsFor = (entries: readonly Entry[]) => (answer: string) => readResults(answer, component, entries)
+
+  return {
+    list: (call) => ask(listRequest(asking, call.deadlineMs), call, (answer): Entry[] => readEntries(answer, component)),
+    drain: (entries, call) => ask(drainRequest(asking, entries, call), call, resultsFor(entries)),
+    restore: (formers, call) => ask(restoreRequest(asking, formers, call), call, resultsFor(formers.map(({ entry }) => entry))),
+  }
+}
