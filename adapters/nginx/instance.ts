@@ -39,6 +39,9 @@ interface Loaded {
   servers: Map<string, Server>
 }
 
+/** Another process may write the file at the same moment. */
+const SETTLE_TRIES = 5
+
 /** What the change of one server is, or why there is none. */
 type Change = Edit[] | AdapterError
 
@@ -128,7 +131,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     const guard = noNewerWorkers(pidFile, workers.newest.ticks)
     const written = changed === text ? undefined : await document.write(changed, version, step(), guard)
     await load(written === undefined ? undefined : () => document.write(text, written, step()), step())
-    await settle({ text: changed, version: written ?? version, workers }, step())
+    await settle({ text: changed, version: written ?? version, workers }, step()).catch(() => {})
     return results
   }
 
@@ -157,11 +160,24 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     }
   }
 
-  /** A restored line loses its mark once it is loaded. To nginx it is the same line: where this fails, whoever writes next does it. */
+  /** A restored line loses its mark once it is loaded. To nginx it is the same line: where this fails, the next write does it. */
   async function settle({ text, version, workers }: Omit<Loaded, 'servers'>, call: ScriptCall): Promise<void> {
     const servers = serversIn(text, { ...workers.newest, ticks: Infinity })
+    let isSettled = await removeMarks({ text, version, servers }, call)
+    for (let tries = 1; tries < SETTLE_TRIES && !isSettled; tries += 1) isSettled = await removeMarks(await look(call), call)
+  }
+
+  /** False where the file has been written since it was read. */
+  async function removeMarks({ text, version, servers }: Omit<Loaded, 'workers'>, call: ScriptCall): Promise<boolean> {
     const settled = applyEdits(text, [...servers.values()].flatMap(settleEdits))
-    if (settled !== text) await document.write(settled, version, call).catch(() => {})
+    if (settled === text) return true
+    try {
+      await document.write(settled, version, call)
+      return true
+    } catch (error) {
+      if (error instanceof AdapterError && error.kind === 'conflict') return false
+      throw error
+    }
   }
 
   function restoreOf(server: Server, { state, prior }: Former, since: BootTime): Change {

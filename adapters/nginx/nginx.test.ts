@@ -264,6 +264,18 @@ await describeOnEachNginx((program) => {
     expect(await drain(adapter, [target!])).toEqual([APPLIED])
   })
 
+  test('a restored line loses its mark, also where the file is written at the moment of the reload', async () => {
+    const { process, pods } = await startWithPods(program)
+    const before = process.upstream()
+    const meanwhile = ['sh', '-c', 'echo "# another line" >>"$0"; exec "$@"', process.upstreamFile]
+    const adapter = create(optionsFor(process, { reload: [...meanwhile, ...process.command, '-s', 'reload'] }))
+    const [target] = await targetsOf(adapter, [pods.endpoints[0]!])
+    const prior = await priorOf(adapter, target!)
+    expect(await drain(adapter, [target!])).toEqual([APPLIED])
+    expect(await restore(adapter, target!, prior)).toEqual(APPLIED)
+    expect(process.upstream()).toBe(`${before}${'# another line\n'.repeat(2)}`)
+  })
+
   test('two processes on one file at once are both right, and the file is as it was', LONG, async () => {
     const { process, pods } = await startWithPods(program)
     const before = process.upstream()
