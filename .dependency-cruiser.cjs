@@ -102,6 +102,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // Programs that use the package.
+    exclude: { path: '^adapters/scaffold/templates/' },
     tsPreCompilationDeps: true,
     // TypeScript 7 has no JavaScript API: without swc, dependency-cruiser finds "no violations (0 modules)".
     parser: 'swc',

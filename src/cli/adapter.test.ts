@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -60,12 +60,40 @@ test('describe takes a plugin, found from the folder of the config', async () =>
   })
 })
 
+test('new writes a plugin that is a config, and says what is next', async () => {
+  const target = join(folder, 'my lb')
+  const { code, stdout } = await sluice('new', target, '--language', 'python')
+  expect(code).toBe(0)
+  expect(stdout).toContain(`Next:\n  cd '${target}'\n  sluice adapter test --bed ./bed.mjs\n`)
+  expect(readdirSync(target)).toEqual(['README.md', 'bed.mjs', 'lb.py', 'load-balancer.mjs', 'sluice.yaml'])
+  const again = await sluice('new', target, '--language', 'sh')
+  expect(again).toMatchObject({ code: 2, stdout: '' })
+  expect(again.stderr).toContain(`${target} is not empty: it has `)
+  expect(again.stderr).toContain('Run "sluice adapter new --help" for its usage.')
+  expect(readdirSync(target)).toHaveLength(5)
+})
+
+test('new as JSON has the names of the files', async () => {
+  const { code, stdout } = await sluice('new', join(folder, 'json'), '--language', 'sh', '-o', 'json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual({
+    apiVersion: 'sluice.dev/v1',
+    kind: 'AdapterScaffold',
+    folder: join(folder, 'json'),
+    language: 'sh',
+    plugin: 'lb.sh',
+    files: ['README.md', 'bed.mjs', 'lb.sh', 'load-balancer.mjs', 'sluice.yaml'],
+  })
+})
+
 test.each([
   [['describe', 'haprxy'], 'there is no adapter "haprxy": did you mean "haproxy"?'],
-  [['describe'], 'the adapter to describe is missing'],
+  [['describe'], "missing required argument 'name'"],
   [['describe', './none.mjs'], 'adapter ./none.mjs cannot be loaded: '],
-  [['show'], '"show" is neither list nor describe'],
-  [['list', 'haproxy'], 'list takes no name'],
+  [['show'], "unknown command 'show'"],
+  [['list', 'haproxy'], "too many arguments for 'list'"],
+  [['new', 'lb'], "required option '--language <language>' not specified"],
+  [['new', 'lb', '--language', 'cobol'], 'Allowed choices are ts, js, python, sh.'],
 ])('%j is refused', async (args, message) => {
   expect(await sluice(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) as string })
 })

@@ -6,7 +6,7 @@ import { createProgram } from './program.ts'
 import { inert } from './output/inert.ts'
 import { reportFailure } from './report-failure.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
-import { usageHint } from './arguments/usage-hint.ts'
+import { commandPath, usageHint } from './arguments/usage-hint.ts'
 
 /** Runs a command line and ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -53,7 +53,8 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     const failure = failureOf(error, { touched: false, plans: running !== undefined && isPlan(running) })
     reportFailure(failure, { verbose: running?.opts<{ verbose?: boolean }>().verbose === true }, terminal)
     // Its command has found the mistake.
-    if (failure.code === EXIT.usage) terminal.err.write(`${usageHint(invocation, running?.name())}\n`)
+    if (failure.code === EXIT.usage)
+      terminal.err.write(`${usageHint(invocation, running === undefined ? undefined : commandPath(running))}\n`)
     return { code: failure.code }
   }
 }

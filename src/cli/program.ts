@@ -15,7 +15,7 @@ import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
 import { commandError } from './output/command-error.ts'
-import { usageHint } from './arguments/usage-hint.ts'
+import { commandPath, usageHint } from './arguments/usage-hint.ts'
 import { sluiceVersion } from './version.ts'
 
 /** All commands. Their flags are known here, what they do is loaded when one of them runs. */
@@ -50,6 +50,7 @@ export function createProgram(context: CommandContext): Command {
     registerVersion,
   ]
   for (const register of commands) register(program, context)
-  for (const command of program.commands) command.showHelpAfterError(usageHint(context.invocation, command.name()))
+  for (const command of program.commands.flatMap((one) => [one, ...one.commands]))
+    command.showHelpAfterError(usageHint(context.invocation, commandPath(command)))
   return program
 }

@@ -12,8 +12,12 @@ const program = createProgram({
 })
 const commands = new Map(program.commands.map((command) => [command.name(), command]))
 
-function flagsOf(command: Command): string[] {
-  return [...command.options.flatMap(({ long, short }) => [long ?? '', short ?? '']), '--help', '-h']
+function flagsOf({ options, commands: below }: Command): string[] {
+  return [
+    ...[options, ...below.map((one) => one.options)].flat().flatMap(({ long, short }) => [long ?? '', short ?? '']),
+    '--help',
+    '-h',
+  ]
 }
 
 const everyFlag = new Set([program, ...commands.values()].flatMap((command) => flagsOf(command)))

@@ -10,28 +10,20 @@ import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { adapterListText, adapterText, describeAdapter } from '../output/adapter-view.ts'
 import { API_VERSION } from '../output/api-version.ts'
 
-export async function adapterAction(
-  what: string,
-  name: string | undefined,
-  flags: AdapterFlags,
-  { terminal }: CommandContext,
-): Promise<ExitCode> {
-  const isJson = flags.output === 'json'
-  const print = (kind: string, fields: object): void =>
-    void terminal.out.write(`${JSON.stringify({ apiVersion: API_VERSION, kind, ...fields })}\n`)
-  if (what === 'list') {
-    if (name !== undefined) throw new UsageError([`list takes no name: adapter describe ${name}`])
-    const adapters = await Promise.all(adapterNames.toSorted().map(listed))
-    if (isJson) print('AdapterList', { adapters })
-    else terminal.out.write(adapterListText(adapters))
-    return EXIT.done
-  }
-  if (what !== 'describe') throw new UsageError([`${JSON.stringify(what)} is neither list nor describe`])
-  if (name === undefined) throw new UsageError(['the adapter to describe is missing: adapter list shows their names'])
-  const described = describeAdapter(name, await definitionOf(name, flags))
-  if (isJson) print('Adapter', described)
-  else terminal.out.write(adapterText(described))
+export async function listAction({ output }: AdapterFlags, { terminal }: CommandContext): Promise<ExitCode> {
+  const adapters = await Promise.all(adapterNames.toSorted().map(listed))
+  terminal.out.write(output === 'json' ? documentOf('AdapterList', { adapters }) : adapterListText(adapters))
   return EXIT.done
+}
+
+export async function describeAction(name: string, flags: AdapterFlags, { terminal }: CommandContext): Promise<ExitCode> {
+  const described = describeAdapter(name, await definitionOf(name, flags))
+  terminal.out.write(flags.output === 'json' ? documentOf('Adapter', described) : adapterText(described))
+  return EXIT.done
+}
+
+function documentOf(kind: string, fields: object): string {
+  return `${JSON.stringify({ apiVersion: API_VERSION, kind, ...fields })}\n`
 }
 
 async function listed(name: string): Promise<{ name: string; summary: string }> {

@@ -1,33 +1,67 @@
 import { Option, type Command } from 'commander'
 import { EXIT } from '../../library/exit-codes.ts'
-import type { AdapterFlags } from '../arguments/flags.ts'
+import type { AdapterFlags, NewAdapterFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 
+/** Named here too, so that the help of a command loads no more than itself. */
+export const LANGUAGES = ['ts', 'js', 'python', 'sh']
+
 export function registerAdapter(program: Command, context: CommandContext): void {
-  program
+  const name = `${context.invocation.program} adapter`
+  const adapter = program
     .command('adapter')
-    .summary('list the adapters for load balancers, or describe one')
+    .summary('list and describe the adapters for load balancers; begin and test one of your own')
     .description(
-      'Lists the adapters and presets that `adapter` of a config may name, or describes the options of one. NAME may be a plugin of your own: npm:NAME, or a path that begins with ./.',
+      'Lists the adapters and presets that `adapter` of a config may name, describes the options of one, and begins a plugin for a load balancer of your own.',
     )
-    .argument('<what>', 'list, or describe')
-    .argument('[name]', 'the adapter that is described')
-    .option('--config <file>', 'config file, from whose folder a plugin is found (default: the working directory)')
-    .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',
       `
 Examples:
-  ${context.invocation.program} adapter list
-  ${context.invocation.program} adapter describe haproxy
-  ${context.invocation.program} adapter describe ./lb.mjs
+  ${name} list
+  ${name} describe haproxy
+  ${name} new my-lb --language python
 
 Exit codes:
-  0 printed    2 wrong arguments, or there is no such adapter
+  0 done    2 wrong arguments, or there is no such adapter
 `,
     )
-    .action(async (what: string, name: string | undefined, flags: AdapterFlags) => {
-      const { adapterAction } = await import('../actions/adapter-action.ts')
-      context.onDone(await adapterAction(what, name, flags, context), EXIT.failed)
-    })
+  addOutput(adapter.command('list').description('Lists the adapters and presets, each with what it is for.')).action(
+    async (flags: AdapterFlags) => {
+      const { listAction } = await import('../actions/adapter-action.ts')
+      context.onDone(await listAction(flags, context), EXIT.failed)
+    },
+  )
+  addOutput(
+    adapter
+      .command('describe')
+      .description(
+        'Describes the options of an adapter. NAME may be a plugin of your own: npm:NAME, or a path that begins with ./.',
+      )
+      .argument('<name>', 'the adapter that is described')
+      .option('--config <file>', 'config file, from whose folder a plugin is found (default: the working directory)'),
+  ).action(async (described: string, flags: AdapterFlags) => {
+    const { describeAction } = await import('../actions/adapter-action.ts')
+    context.onDone(await describeAction(described, flags, context), EXIT.failed)
+  })
+  addOutput(
+    adapter
+      .command('new')
+      .description(
+        'Writes a plugin to begin with, its config, and a small load balancer to try it on. DIR is made; where it is there, it has to be empty.',
+      )
+      .argument('<dir>', 'the folder to write to')
+      .addOption(
+        new Option('--language <language>', 'ts and js are modules; python and sh are programs that get and give JSON')
+          .choices(LANGUAGES)
+          .makeOptionMandatory(),
+      ),
+  ).action(async (folder: string, flags: NewAdapterFlags) => {
+    const { newAction } = await import('../actions/new-adapter-action.ts')
+    context.onDone(await newAction(folder, flags, context))
+  })
+}
+
+function addOutput(command: Command): Command {
+  return command.addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(['text', 'json']).default('text'))
 }

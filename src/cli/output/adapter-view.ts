@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AdapterDefinition } from '../../../adapters/contract.ts'
+import { shellQuote } from '../../report/words/shell-quote.ts'
 import { inert } from './inert.ts'
 
 export interface DescribedAdapter {
@@ -81,4 +82,24 @@ export function adapterText({ name, summary, options }: DescribedAdapter): strin
     .map((line) => `${inert(line)}\n`)
     .join('')
     .replace(/\n\n$/, '\n')
+}
+
+/** What `adapter new` has written. */
+export interface WrittenScaffold {
+  /** As it was given. */
+  folder: string
+  language: string
+  /** Of the files, the one to change. */
+  plugin: string
+  files: string[]
+}
+
+export function scaffoldText({ folder, plugin, files }: WrittenScaffold, program: string): string {
+  const steps = [
+    `cd ${shellQuote([folder])}`,
+    ...(files.includes('package.json') ? ['npm install'] : []),
+    `${program} adapter test --bed ./bed.mjs`,
+  ]
+  const lines = [`${plugin} is the plugin, and README.md says how to make it yours. Next:`, ...steps.map((step) => `  ${step}`)]
+  return lines.map((line) => `${inert(line)}\n`).join('')
 }
