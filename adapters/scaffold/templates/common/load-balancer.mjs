@@ -66,10 +66,10 @@ export async function startLoadBalancer({ servers: configured, apiPort = 0, requ
   }
 }
 
-const OF_ONE_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding']
+const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding'])
 
 function endToEnd(headers) {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.includes(name)))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name)))
 }
 
 function listen(server, port) {
