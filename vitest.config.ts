@@ -6,7 +6,7 @@ const LARGE = ['test/embedded/**/*.large.test.ts']
 const PRODUCTS = [
   'adapters/{envoy,exec,haproxy,nginx,traefik}/{conformance,envoy,haproxy,nginx,traefik,readme}.test.ts',
   'adapters/presets/{caddy,eureka}*.test.ts',
-  'test/embedded/{caddy,envoy-and-traefik,nginx}.test.ts',
+  'test/embedded/{caddy,envoy-and-traefik,exec,nginx,stopped-writer}.test.ts',
   'test/{haproxy,products}/**/*.test.ts',
 ]
 

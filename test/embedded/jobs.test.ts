@@ -1,69 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { stringify } from 'yaml'
-import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
-import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
-import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
+import type { ChildProcess } from 'node:child_process'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type JobBalancer, startJobBalancer } from './job-balancer.ts'
+import { PORT, type ProductBed, startProductBed, type Upgrade } from './product-bed.ts'
 
 /* Whole upgrades, by processes of their own, behind a load balancer whose changes are accepted with 202 and done later. */
 
-const SCRIPT = join(import.meta.dirname, '../../src/cli/sluice.ts')
-const PORT = 80
 const PODS = ['web-0', 'web-1', 'web-2']
 /** One effect, one call: in the order of the rollout. */
 const ONCE_EACH = PODS.toReversed().flatMap((name) => [`${name} drain 202`, `${name} ready 202`])
 
-let cluster: EmbeddedCluster
-let folder: string
-let release = 1
+let bed: ProductBed
 const cleanups: (() => Promise<unknown>)[] = []
 
-function pods(): Pod[] {
-  return (cluster.apiServer.store.list('pods', 'default') as Pod[]).toSorted((a, b) =>
-    a.metadata.name < b.metadata.name ? -1 : 1,
-  )
-}
-
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-jobs-'))
-  const images = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`app:v${index}`, { digest: `sha256:${index}` }]))
-  cluster = await startEmbeddedCluster({ nodes: 2, images })
-  await writeKubeconfig(join(folder, 'kubeconfig'), cluster.url)
-  const labels = { app: 'web' }
-  const containers = [{ name: 'app', image: 'app:v1', ports: [{ containerPort: PORT }], readinessProbe: { periodSeconds: 1 } }]
-  cluster.apply({
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'web' },
-    spec: {
-      replicas: PODS.length,
-      serviceName: 'web',
-      podManagementPolicy: 'Parallel',
-      updateStrategy: { type: 'OnDelete' },
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers } },
-    },
-  })
-  const areReady = () => expect([pods().length, pods().every(isReady)]).toEqual([PODS.length, true])
-  await vi.waitFor(areReady, { timeout: 60_000, interval: 50 })
+  bed = await startProductBed({ web: PODS.length })
 }, 90_000)
 
 afterEach(async () => {
+  await bed.endUpgrades()
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-afterAll(async () => {
-  await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => bed?.stop())
 
 async function balance({ jobMs }: { jobMs: number }): Promise<JobBalancer> {
-  const servers = pods().map(({ metadata: { name }, status }) => ({
+  const servers = bed.pods().map(({ metadata: { name }, status }) => ({
     name,
     address: `${status!.podIP}:${PORT}`,
     state: 'ready',
@@ -73,12 +34,7 @@ async function balance({ jobMs }: { jobMs: number }): Promise<JobBalancer> {
   return balancer
 }
 
-/** `sluice upgrade` to the next release, or to the one of the call before. */
-async function upgrade(
-  { url }: JobBalancer,
-  { again = false }: { again?: boolean } = {},
-): Promise<{ child: ChildProcess; ended: Promise<{ code: number | null; stderr: string }> }> {
-  if (!again) release += 1
+async function upgrade({ url }: JobBalancer, image: string): Promise<Upgrade> {
   const path = '/servers/${target.id}'
   const options = {
     url,
@@ -87,32 +43,16 @@ async function upgrade(
     drain: { method: 'PUT', path, body: { state: 'drain' }, expect: [202] },
     restore: { method: 'PUT', path, body: { state: '${prior.state}' }, expect: [202] },
   }
-  const edge = { name: 'edge', adapter: 'http', port: PORT, options }
-  const config = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [edge] }
-  const configFile = join(folder, 'sluice.yaml')
-  await writeFile(configFile, stringify(config))
-  const where = ['--config', configFile, '--kubeconfig', join(folder, 'kubeconfig')]
-  const child = spawn(process.execPath, [SCRIPT, 'upgrade', 'statefulset/web', `app=app:v${release}`, ...where], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  cleanups.push(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
-  })
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }))
-  return { child, ended }
+  return bed.upgrade({ config: await bed.configure([{ name: 'edge', adapter: 'http', port: PORT, options }]), image })
 }
 
 const inRotation = ({ servers }: JobBalancer): boolean => servers.every(({ state }) => state === 'ready')
 
 test('three pods: one call an effect, though each is done a second and a half after its answer', async () => {
   const balancer = await balance({ jobMs: 1_500 })
-  const { code, stderr } = await (await upgrade(balancer)).ended
-  expect([code, stderr.includes('202')]).toEqual([0, false])
+  const { code, said, stderr } = await (await upgrade(balancer, bed.nextImage())).ended
+  expect(code, said).toBe(0)
+  expect(stderr).not.toContain('202')
   expect(balancer.writes).toEqual(ONCE_EACH)
   expect(inRotation(balancer)).toBe(true)
 }, 90_000)
@@ -127,8 +67,9 @@ test('killed right after a drain and a restore were accepted: whoever goes on wa
     running!.kill('SIGKILL')
   })
   const codes: (number | null)[] = []
-  for (const again of [false, true, true]) {
-    const { child, ended } = await upgrade(balancer, { again })
+  const image = bed.nextImage()
+  for (let life = 0; life < 3; life += 1) {
+    const { child, ended } = await upgrade(balancer, image)
     running = child
     codes.push((await ended).code)
   }

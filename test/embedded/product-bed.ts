@@ -1,0 +1,133 @@
+/**
+ * StatefulSets of ready pods in an embedded cluster, and `sluice upgrade` as processes of their own: what a whole upgrade behind a load
+ * balancer needs besides that.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, vi } from 'vitest'
+import { stringify } from 'yaml'
+import type { Endpoint } from '../../adapters/contract.ts'
+import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
+import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
+import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
+
+/** The port of each pod. */
+export const PORT = 80
+
+const SCRIPT = join(import.meta.dirname, '../../src/cli/sluice.ts')
+const RELEASES = 20
+
+export interface ProductBed {
+  readonly cluster: EmbeddedCluster
+  /** Removed at the end. */
+  readonly folder: string
+  /** By name, of one workload or of all. */
+  pods(workload?: string): Pod[]
+  names(workload?: string): string[]
+  endpoints(workload?: string): Endpoint[]
+  images(workload?: string): string[]
+  /** The path of a config with these load balancers. */
+  configure(loadBalancers: readonly object[], file?: string): Promise<string>
+  /** Images of the next release, which no pod has yet. */
+  nextImage(): string
+  /** `sluice upgrade` to this image. */
+  upgrade(options: { config: string; image: string; workload?: string; more?: readonly string[] }): Upgrade
+  /** Ends the upgrades that run still. */
+  endUpgrades(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface Upgrade {
+  child: ChildProcess
+  /** `code` is null where a signal has ended it; `said` is all that it has printed. */
+  ended: Promise<{ code: number | null; said: string; stderr: string }>
+}
+
+/** Names of workloads, each with so many pods. */
+export async function startProductBed(workloads: Readonly<Record<string, number>>): Promise<ProductBed> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-product-'))
+  const releases = Array.from({ length: RELEASES }, (_, index) => [`app:v${index}`, { digest: `sha256:${index}` }])
+  const cluster = await startEmbeddedCluster({ nodes: 2, images: Object.fromEntries(releases) })
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeKubeconfig(kubeconfig, cluster.url)
+  for (const [name, replicas] of Object.entries(workloads)) cluster.apply(statefulSet(name, replicas))
+  const running = new Map<ChildProcess, Promise<unknown>>()
+  let release = 1
+
+  function pods(workload?: string): Pod[] {
+    const all = cluster.apiServer.store.list('pods', 'default') as Pod[]
+    const own = workload === undefined ? all : all.filter(({ metadata }) => metadata.labels?.['app'] === workload)
+    return own.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true }))
+  }
+
+  async function endUpgrades(): Promise<void> {
+    const exits = [...running.values()]
+    for (const child of running.keys()) child.kill('SIGKILL')
+    await Promise.all(exits)
+  }
+
+  const count = Object.values(workloads).reduce((sum, replicas) => sum + replicas, 0)
+  const areReady = () => expect([pods().length, pods().every(isReady)]).toEqual([count, true])
+  await vi.waitFor(areReady, { timeout: 60_000, interval: 50 })
+
+  return {
+    cluster,
+    folder,
+    pods,
+    names: (workload) => pods(workload).map(({ metadata }) => metadata.name),
+    endpoints: (workload) =>
+      pods(workload).map(({ metadata: { uid, name }, status }) => ({ uid, pod: name, address: status!.podIP!, port: PORT })),
+    images: (workload) => pods(workload).map(({ spec }) => spec.containers[0]!.image),
+    async configure(loadBalancers, file = 'sluice.yaml') {
+      const path = join(folder, file)
+      await writeFile(path, stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+      return path
+    },
+    nextImage: () => `app:v${(release += 1)}`,
+    upgrade({ config, image, workload = 'web', more = [] }) {
+      const where = ['--config', config, '--kubeconfig', kubeconfig]
+      const args = [SCRIPT, 'upgrade', `statefulset/${workload}`, `app=${image}`, ...where, ...more]
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+      running.set(child, once(child, 'exit'))
+      child.once('exit', () => running.delete(child))
+      let said = ''
+      let stderr = ''
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+      child.stderr.on('data', (text: string) => (stderr += text))
+      return { child, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, said, stderr })) }
+    },
+    endUpgrades,
+    async stop() {
+      await endUpgrades()
+      await cluster.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Expects that an upgrade comes to its end; else the test shows what the upgrade has said. */
+export async function expectDone({ ended }: Upgrade): Promise<void> {
+  const { code, said } = await ended
+  expect(code, said).toBe(0)
+}
+
+function statefulSet(name: string, replicas: number) {
+  const labels = { app: name }
+  const containers = [{ name: 'app', image: 'app:v1', ports: [{ containerPort: PORT }], readinessProbe: { periodSeconds: 1 } }]
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name },
+    spec: {
+      replicas,
+      serviceName: name,
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'OnDelete' },
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers } },
+    },
+  }
+}

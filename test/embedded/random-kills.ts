@@ -1,0 +1,59 @@
+/** Ends upgrades with SIGKILL at random moments of their work. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { seededRandom } from '../cluster/scenarios/random.ts'
+import type { ProductBed, Upgrade } from './product-bed.ts'
+
+/** `SLUICE_KILLS=10` takes longer than the tests of each day are to take. */
+export const KILLS = Number(process.env['SLUICE_KILLS'] ?? 3)
+/** No life of a process is long enough to be done with more than one of them. */
+export const PODS_FOR_KILLS: number = Math.max(3, KILLS)
+
+/** Half of what becomes of a pod, roughly: changes of pods in the API, by the upgrade or by the kubelet. */
+const MOST_CHANGES = 10
+const MOST_MS = 400
+/** Each waits until the Lease of the one before is over. */
+export const KILL_TIMEOUT_MS: number = 60_000 + KILLS * 40_000
+
+/**
+ * Starts the upgrade as often as it is to be killed: each time it has the Lease, so many changes of pods happen, then so many
+ * milliseconds pass. None of them is done before that. `SLUICE_SEED` has the same moments again.
+ */
+export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrade): Promise<void> {
+  const seed = Number(process.env['SLUICE_SEED'] ?? Date.now() % 1_000_000)
+  const random = seededRandom(seed)
+  const moments: string[] = []
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const changes = random.between(0, MOST_CHANGES)
+    const ms = random.between(0, MOST_MS)
+    const { child, ended } = upgrade()
+    const isOver = ended.then(({ code, said }) => expect.unreachable(`it has ended by itself with ${code}: ${said}`))
+    await Promise.race([isAtWork(bed, changes), isOver])
+    await sleep(ms)
+    child.kill('SIGKILL')
+    await isOver.catch(() => undefined)
+    expect((await ended).code).toBe(null)
+    moments.push(`${changes}+${ms}ms`)
+  }
+  console.log(`SLUICE_SEED=${seed} SLUICE_KILLS=${KILLS}: killed after changes of pods + time: ${moments.join(', ')}`)
+}
+
+/** Another process than before has a Lease, and pods have changed so often since. */
+function isAtWork(bed: ProductBed, changes: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left: number | undefined
+    const end = bed.cluster.apiServer.store.subscribe((resource, { before, after }) => {
+      if (resource === 'leases.coordination.k8s.io' && after !== undefined) {
+        const [was, is] = [before, after].map((lease) => (lease as Lease | undefined)?.spec.holderIdentity)
+        if (is !== undefined && is !== '' && is !== was) left ??= changes
+      } else if (resource === 'pods' && left !== undefined) left -= 1
+      if (left === undefined || left > 0) return
+      end()
+      resolve()
+    })
+  })
+}
+
+interface Lease {
+  spec: { holderIdentity?: string }
+}
