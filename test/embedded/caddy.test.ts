@@ -4,7 +4,7 @@ import { describeOn } from '../products/program.ts'
 import { onceEach } from './balancers/balancer.ts'
 import { type CaddyBalancer, startCaddyBalancer } from './balancers/caddy.ts'
 import { expectDone, type ProductBed, startProductBed } from './product-bed.ts'
-import { KILL_TIMEOUT_MS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
+import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
 /* Whole upgrades, by processes of their own, behind Caddy itself, whose drain takes the entry of a pod away. */
 
@@ -69,7 +69,7 @@ describeOn(await findProduct('caddy'), (program) => {
     'killed at random moments: the same, whoever goes on',
     async () => {
       const begun = await start({ web: PODS_FOR_KILLS })
-      await killAtRandomMoments(begun.bed, () => begun.bed.upgrade(begun))
+      expect(await killAtRandomMoments(begun.bed, () => begun.bed.upgrade(begun))).toHaveLength(KILLS)
       await expectDone(begun.bed.upgrade(begun))
       await expectOnceEach(begun)
     },

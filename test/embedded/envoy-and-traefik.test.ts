@@ -5,7 +5,7 @@ import { describeOn } from '../products/program.ts'
 import { onceEach } from './balancers/balancer.ts'
 import { startEnvoyBalancer, startTraefikBalancer } from './balancers/files.ts'
 import { expectDone, type ProductBed, startProductBed } from './product-bed.ts'
-import { KILL_TIMEOUT_MS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
+import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
 /* Whole upgrades, by processes of their own, behind an Envoy and a Traefik at once, each with its file. */
 
@@ -60,7 +60,7 @@ describeOn(traefikProgram.program === undefined ? { ...both, program: undefined 
   test(
     'killed at random moments, whoever goes on changes nothing twice',
     async () => {
-      await killAtRandomMoments(bed, () => bed.upgrade(begun))
+      expect(await killAtRandomMoments(bed, () => bed.upgrade(begun))).toHaveLength(KILLS)
       await expectDone(bed.upgrade(begun))
       await expectOnceEach()
     },

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { onceEach } from './balancers/balancer.ts'
 import { startProgramBalancer } from './balancers/program.ts'
 import { expectDone, startProductBed } from './product-bed.ts'
-import { KILL_TIMEOUT_MS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
+import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
 /* Whole upgrades, by processes of their own, with a program for each call to the load balancer. */
 
@@ -20,7 +20,7 @@ test(
     const balancer = await startProgramBalancer(bed)
     cleanups.push(() => balancer.stop())
     const [config, before, image] = [await bed.configure(balancer.loadBalancers), await balancer.settings(), bed.nextImage()]
-    await killAtRandomMoments(bed, () => bed.upgrade({ config, image }))
+    expect(await killAtRandomMoments(bed, () => bed.upgrade({ config, image }))).toHaveLength(KILLS)
     await expectDone(bed.upgrade({ config, image }))
     expect(balancer.history()).toEqual(onceEach(bed.names()))
     expect(await balancer.settings()).toEqual(before)

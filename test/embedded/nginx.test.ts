@@ -3,7 +3,7 @@ import { describeOnEachNginx } from '../products/nginx.ts'
 import { onceEach } from './balancers/balancer.ts'
 import { startNginxBalancer } from './balancers/nginx.ts'
 import { expectDone, type ProductBed, startProductBed } from './product-bed.ts'
-import { KILL_TIMEOUT_MS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
+import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
 /* Whole upgrades, by processes of their own, behind a real nginx whose file has the pods of two workloads. */
 
@@ -45,7 +45,7 @@ await describeOnEachNginx((program) => {
       const { balancer, config, before } = await balance(bed)
       const image = bed.nextImage()
       const upgrade = () => bed.upgrade({ config, image, more: MORE })
-      await killAtRandomMoments(bed, upgrade)
+      expect(await killAtRandomMoments(bed, upgrade)).toHaveLength(KILLS)
       await expectDone(upgrade())
       expect(balancer.history()).toEqual({ 'api-0': [false], ...onceEach(bed.names('web')) })
       expect(await balancer.settings()).toBe(before)

@@ -17,9 +17,9 @@ export const KILL_TIMEOUT_MS: number = 60_000 + KILLS * 40_000
 
 /**
  * Starts the upgrade as often as it is to be killed: each time it has the Lease, so many changes of pods happen, then so many
- * milliseconds pass. None of them is done before that. `SLUICE_SEED` has the same moments again.
+ * milliseconds pass. None of them is done before that. Gives the moments, which `SLUICE_SEED` has again.
  */
-export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrade): Promise<void> {
+export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrade): Promise<string[]> {
   const seed = Number(process.env['SLUICE_SEED'] ?? Date.now() % 1_000_000)
   const random = seededRandom(seed)
   const moments: string[] = []
@@ -36,6 +36,7 @@ export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrad
     moments.push(`${changes}+${ms}ms`)
   }
   console.log(`SLUICE_SEED=${seed} SLUICE_KILLS=${KILLS}: killed after changes of pods + time: ${moments.join(', ')}`)
+  return moments
 }
 
 /** Another process than before has a Lease, and pods have changed so often since. */
