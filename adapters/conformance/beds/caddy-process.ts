@@ -1,12 +1,11 @@
 /** A real Caddy with a folder of its own: its admin API, and a front on a port of 127.0.0.1. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
-import { connect } from 'node:net'
+import { get, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Endpoint } from '../../contract.ts'
 import { waitUntil } from './haproxy-process.ts'
-import { findPort, startProduct } from './product-process.ts'
+import { findPort, type Reach, reachDirectly, startProduct } from './product-process.ts'
 
 /** Its handler has this name in `/id/NAME`. */
 export const HANDLER = 'web_proxy'
@@ -20,6 +19,7 @@ export interface CaddyProcess {
   adminUrl: string
   /** `127.0.0.1:2019`: the only Host that the admin API answers to. */
   adminHost: string
+  /** Where clients connect, on the network of the program. */
   front: { host: string; port: number }
   /** The upstreams as they are configured now. */
   upstreams(): Promise<Upstream[]>
@@ -29,19 +29,21 @@ export interface CaddyProcess {
   stop(): Promise<void>
 }
 
-function listens(port: number): Promise<boolean> {
+/** Whatever it says: it refuses a request whose Host is another one. */
+function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => resolve(true))
-    socket.once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
+    const sent = get({ host: '127.0.0.1', port, agent: false }, (answer) => {
+      answer.resume()
+      resolve(true)
+    })
+    sent.once('error', () => resolve(false))
   })
 }
 
 /** On a connection of its own. Not by `fetch`, whose Sec-Fetch headers make Caddy take it for a browser. */
-function ask(url: string, method: string, body?: string): Promise<string> {
+function ask(url: string, host: string, method: string, body?: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, agent: false, headers: { 'content-type': 'application/json' } }, (answer) => {
+    const sent = request(url, { method, agent: false, headers: { host, 'content-type': 'application/json' } }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       answer.once('error', reject)
@@ -69,15 +71,20 @@ function configuration(adminHost: string, frontPort: number, endpoints: readonly
   }
 }
 
-export async function startCaddy(program: string, endpoints: readonly Endpoint[]): Promise<CaddyProcess> {
+export async function startCaddy(
+  program: string,
+  endpoints: readonly Endpoint[],
+  reach: Reach = reachDirectly,
+): Promise<CaddyProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-caddy-'))
   const [adminPort, frontPort] = [await findPort(), await findPort()]
   const adminHost = `127.0.0.1:${adminPort}`
-  const adminUrl = `http://${adminHost}`
+  const [reachedAdmin, reachedFront] = [await reach(adminPort), await reach(frontPort)]
+  const adminUrl = `http://127.0.0.1:${reachedAdmin}`
   const configFile = join(folder, 'caddy.json')
   writeFileSync(configFile, JSON.stringify(configuration(adminHost, frontPort, endpoints)))
   const upstreamsUrl = `${adminUrl}/id/${HANDLER}/upstreams`
-  const isServing = async (): Promise<boolean> => (await listens(adminPort)) && listens(frontPort)
+  const isServing = async (): Promise<boolean> => (await answers(reachedAdmin)) && answers(reachedFront)
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
   const args = ['run', '--config', configFile]
   const running = await startProduct({ name: 'Caddy', program, args, env, isReady: isServing })
@@ -86,9 +93,9 @@ export async function startCaddy(program: string, endpoints: readonly Endpoint[]
     adminUrl,
     adminHost,
     front: { host: '127.0.0.1', port: frontPort },
-    upstreams: async () => JSON.parse(await ask(upstreamsUrl, 'GET')) as Upstream[],
+    upstreams: async () => JSON.parse(await ask(upstreamsUrl, adminHost, 'GET')) as Upstream[],
     async setUpstreams(upstreams) {
-      await ask(upstreamsUrl, 'PATCH', JSON.stringify(upstreams))
+      await ask(upstreamsUrl, adminHost, 'PATCH', JSON.stringify(upstreams))
       // Its admin API begins to listen anew.
       await waitUntil(isServing, 'Caddy serves')
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import type { Endpoint } from '../../contract.ts'
 import { waitUntil } from './haproxy-process.ts'
-import { findPort, startProduct } from './product-process.ts'
+import { findPort, type Reach, reachDirectly, startProduct } from './product-process.ts'
 
 const TYPES = 'type.googleapis.com/envoy'
 const MANAGER = `${TYPES}.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager`
@@ -23,6 +23,9 @@ export interface EnvoyOptions {
   panicThreshold?: number
   /** The name of the process, where several share a folder. */
   name?: string
+  /** Where it listens for clients on 127.0.0.1, beside its socket. */
+  frontPort?: number
+  reach?: Reach
 }
 
 export interface EnvoyProcess {
@@ -72,13 +75,13 @@ export function replaceFile(file: string, text: string): void {
 }
 
 export async function startEnvoy(options: EnvoyOptions): Promise<EnvoyProcess> {
-  const { program, folder, endpoints, checked = 3, panicThreshold, name = 'envoy' } = options
+  const { program, folder, endpoints, checked = 3, panicThreshold, name = 'envoy', frontPort, reach = reachDirectly } = options
   const file = options.file ?? join(folder, 'eds.yaml')
   const [front, config] = [`${name}.sock`, `${name}.json`].map((one) => join(folder, one)) as [string, string]
   const port = await findPort()
-  const admin = `http://127.0.0.1:${port}`
+  const admin = `http://127.0.0.1:${await reach(port)}`
   if (options.file === undefined) writeFileSync(file, edsText(endpoints, checked))
-  writeFileSync(config, JSON.stringify(configuration({ file, front, port, panicThreshold })))
+  writeFileSync(config, JSON.stringify(configuration({ file, front, frontPort, port, panicThreshold })))
 
   const ask = async (path: string): Promise<string> => (await fetch(`${admin}${path}`)).text()
   async function field({ address, port: own }: Endpoint, wanted: string): Promise<string | undefined> {
@@ -108,11 +111,12 @@ export async function startEnvoy(options: EnvoyOptions): Promise<EnvoyProcess> {
 interface Places {
   file: string
   front: string
+  frontPort: number | undefined
   port: number
   panicThreshold: number | undefined
 }
 
-function configuration({ file, front, port, panicThreshold }: Places): object {
+function configuration({ file, front, frontPort, port, panicThreshold }: Places): object {
   const virtualHost = {
     name: 'all',
     domains: ['*'],
@@ -124,18 +128,15 @@ function configuration({ file, front, port, panicThreshold }: Places): object {
     route_config: { virtual_hosts: [virtualHost] },
     http_filters: [{ name: 'router', typed_config: { '@type': ROUTER } }],
   }
+  const fronts = [{ pipe: { path: front } }, ...(frontPort === undefined ? [] : [loopback(frontPort)])]
   const check = { timeout: '1s', interval: '0.05s', unhealthy_threshold: 1, healthy_threshold: 1 }
   return {
     node: { id: 'bed', cluster: 'bed' },
-    admin: { address: { socket_address: { address: '127.0.0.1', port_value: port } } },
+    admin: { address: loopback(port) },
     static_resources: {
-      listeners: [
-        {
-          name: 'front',
-          address: { pipe: { path: front } },
-          filter_chains: [{ filters: [{ name: 'manager', typed_config: manager }] }],
-        },
-      ],
+      listeners: fronts.map((address, index) => {
+        return { name: `front-${index}`, address, filter_chains: [{ filters: [{ name: 'manager', typed_config: manager }] }] }
+      }),
       clusters: [
         {
           name: 'web',
@@ -148,4 +149,8 @@ function configuration({ file, front, port, panicThreshold }: Places): object {
       ],
     },
   }
+}
+
+function loopback(port: number): object {
+  return { socket_address: { address: '127.0.0.1', port_value: port } }
 }

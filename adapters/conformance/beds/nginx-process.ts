@@ -39,9 +39,11 @@ export interface NginxProcess {
 export interface NginxOptions {
   program: string
   servers: readonly Address[]
+  /** Where it listens for clients on 127.0.0.1, beside its socket. */
+  frontPort?: number
 }
 
-function configuration(folder: string): string {
+function configuration(folder: string, frontPort: number | undefined): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `  ${name}_temp_path ${folder}/${name};`)
   return `${process.getuid?.() === 0 ? 'user root;\n' : ''}daemon off;
 worker_processes ${WORKERS};
@@ -55,7 +57,7 @@ ${temporary.join('\n')}
   include ${folder}/upstreams/*.conf;
   server {
     listen unix:${folder}/front.sock;
-    location / {
+${frontPort === undefined ? '' : `    listen 127.0.0.1:${frontPort};\n`}    location / {
       proxy_pass http://web;
       proxy_http_version 1.1;
       proxy_set_header Upgrade $http_upgrade;
@@ -67,7 +69,7 @@ ${temporary.join('\n')}
 `
 }
 
-export async function startNginx({ program, servers }: NginxOptions): Promise<NginxProcess> {
+export async function startNginx({ program, servers, frontPort }: NginxOptions): Promise<NginxProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
   const [configFile, front, pidFile] = ['nginx.conf', 'front.sock', 'nginx.pid'].map((name) => join(folder, name)) as [
     string,
@@ -76,7 +78,7 @@ export async function startNginx({ program, servers }: NginxOptions): Promise<Ng
   ]
   const upstreamFile = join(folder, 'upstreams', 'web.conf')
   mkdirSync(join(folder, 'upstreams'))
-  writeFileSync(configFile, configuration(folder))
+  writeFileSync(configFile, configuration(folder, frontPort))
   const lines = servers.map((server) => `  server ${formatAddress(server)};\n`)
   writeFileSync(upstreamFile, `upstream web {\n${lines.join('')}}\n`)
   const args = ['-p', folder, '-c', configFile, '-e', join(folder, 'error.log')]

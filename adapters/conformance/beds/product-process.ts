@@ -81,6 +81,11 @@ export async function startProduct({ name, program, args, env = process.env, isR
   }
 }
 
+/** The way to a port of 127.0.0.1 where the program runs: a port of 127.0.0.1 here. */
+export type Reach = (port: number) => Promise<number>
+
+export const reachDirectly: Reach = (port) => Promise.resolve(port)
+
 /** Ports that no client is given: what is free now is still free when the program takes it. */
 const FIRST_PORT = 20_000
 const PORTS = 10_000

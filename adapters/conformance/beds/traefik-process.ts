@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import type { Endpoint } from '../../contract.ts'
 import { waitUntil } from './haproxy-process.ts'
-import { findPort, startProduct } from './product-process.ts'
+import { findPort, type Reach, reachDirectly, startProduct } from './product-process.ts'
 
 export interface TraefikOptions {
   program: string
@@ -14,11 +14,13 @@ export interface TraefikOptions {
   throttle: string
   /** Of the health checks, or `never`; 50ms unless given. */
   checkEvery?: string
+  reach?: Reach
 }
 
 export interface TraefikProcess {
   /** In a folder that Traefik watches, which is in another one that it does not watch. */
   file: string
+  /** Where clients connect, on the network of the program. */
   front: { host: string; port: number }
   api: string
   /** Of the service, on the API. */
@@ -65,12 +67,14 @@ export async function startTraefik({
   endpoints,
   throttle,
   checkEvery = '50ms',
+  reach = reachDirectly,
 }: TraefikOptions): Promise<TraefikProcess> {
   const watched = join(folder, 'dynamic')
   const file = join(watched, 'web.yaml')
   const config = join(folder, 'traefik.json.yml')
   const [frontPort, apiPort] = [await findPort(), await findPort()]
-  const api = `http://127.0.0.1:${apiPort}`
+  const api = `http://127.0.0.1:${await reach(apiPort)}`
+  const reachedFront = `http://127.0.0.1:${await reach(frontPort)}/`
   mkdirSync(watched)
   const healthCheck = { path: '/', interval: checkEvery, timeout: '1s' }
   const loadBalancer = {
@@ -105,8 +109,7 @@ export async function startTraefik({
     program,
     args: [`--configFile=${config}`],
     isReady: async () =>
-      (await page()).loadBalancer.servers.length === endpoints.length &&
-      (await fetch(`http://127.0.0.1:${frontPort}/`)).status !== 404,
+      (await page()).loadBalancer.servers.length === endpoints.length && (await fetch(reachedFront)).status !== 404,
   })
   return {
     file,
