@@ -105,8 +105,8 @@ async function behindTraefik({ program, folder, endpoints, reach }: Bed): Return
   const throttle = '100ms'
   const traefik = await startTraefik({ program, folder, endpoints, throttle, checkEvery: 'never', reach })
   const watch = startWatch(endpoints, async () => {
-    const out = (await traefik.servers()).filter(({ weight }) => weight === 0).map(({ url }) => url)
-    return endpoints.filter((endpoint) => out.includes(urlOf(endpoint))).map(formatAddress)
+    const out = new Set((await traefik.servers()).filter(({ weight }) => weight === 0).map(({ url }) => url))
+    return endpoints.filter((endpoint) => out.has(urlOf(endpoint))).map(formatAddress)
   })
   return {
     url: `http://${traefik.front.host}:${traefik.front.port}/`,
@@ -127,8 +127,8 @@ async function behindTraefik({ program, folder, endpoints, reach }: Bed): Return
 async function behindCaddy({ program, endpoints, reach }: Bed): ReturnType<Start> {
   const caddy = await startCaddy(program, endpoints, reach)
   const watch = startWatch(endpoints, async () => {
-    const there = (await caddy.upstreams()).map(({ dial }) => dial)
-    return endpoints.map(formatAddress).filter((address) => !there.includes(address))
+    const there = new Set((await caddy.upstreams()).map(({ dial }) => dial))
+    return endpoints.map(formatAddress).filter((address) => !there.has(address))
   })
   return {
     url: `http://${caddy.front.host}:${caddy.front.port}/`,
@@ -198,13 +198,13 @@ function startWatch(
   look: () => Promise<readonly string[]>,
 ): { history(): Promise<Record<string, boolean[]>>; stop(): Promise<void> } {
   const looks: ReadonlySet<string>[] = []
-  let isStopped = false
+  const stopping = new AbortController()
   async function lookOnce(): Promise<void> {
     const out = await look().catch(() => undefined)
     if (out !== undefined) looks.push(new Set(out))
   }
   async function lookOn(): Promise<void> {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       await lookOnce()
       await sleep(LOOK_EVERY_MS)
     }
@@ -216,7 +216,7 @@ function startWatch(
       return historyOf(endpoints, looks)
     },
     async stop() {
-      isStopped = true
+      stopping.abort()
       await ended
     },
   }
