@@ -12,13 +12,15 @@ const table = {
   '^machines/': ['^src/(reasons|pods)/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
   // A duration is written as in the rest of the config.
-  '^adapters/(?!contract|conformance/|http/)': [
+  '^adapters/(?!contract|conformance/|endpointslice/|http/)': [
     '^adapters/',
     '^src/config/(duration|preset-file|show)\\.ts$',
     'yaml',
     'zod',
     core,
   ],
+  // The client of sluice's own, with kubeconfigs as it reads them.
+  '^adapters/endpointslice/': ['^adapters/', '^src/(kube|ports)/', 'yaml', 'zod', core],
   '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'yaml', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],

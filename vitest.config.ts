@@ -4,9 +4,9 @@ const ALONE = ['test/cluster/**/*.alone.cluster.test.ts']
 const LARGE = ['test/embedded/**/*.large.test.ts']
 /** On real load balancers: they reload, settle and start, and wait for that. */
 const PRODUCTS = [
-  'adapters/{envoy,exec,haproxy,nginx,traefik}/{conformance,envoy,haproxy,nginx,traefik,readme}.test.ts',
+  'adapters/{endpointslice,envoy,exec,haproxy,nginx,traefik}/{conformance,endpointslice,envoy,haproxy,nginx,traefik,readme}.test.ts',
   'adapters/presets/{caddy,eureka}*.test.ts',
-  'test/embedded/{caddy,envoy-and-traefik,exec,nginx,stopped-writer}.test.ts',
+  'test/embedded/{caddy,endpointslice,envoy-and-traefik,exec,nginx,stopped-writer}.test.ts',
   'test/{haproxy,products}/**/*.test.ts',
 ]
 

@@ -44,8 +44,8 @@ function builtinsAsTheyAre(): Plugin {
  */
 const FEWER_FILES = [
   { name: 'builtins', test: /^\0builtin / },
-  // The command line itself needs it: within the next one it would load all the others at once.
-  { name: 'inert', test: /\/src\/report\/inert\.ts$/ },
+  // The command line itself needs them: within the next one they would load all the others at once.
+  { name: 'at-once', test: /\/src\/(kube\/header-value|ports\/system|report\/inert)\.ts$/ },
   {
     name: 'shared',
     test: /\/(src\/(config|engine|journal|kube|plan|pods|ports|reasons|report|workloads)|machines|adapters)\//,

@@ -11,6 +11,11 @@ export interface CallOptions {
 }
 
 export interface WriteOptions extends CallOptions {
+  /**
+   * Called right before the bytes leave, on the connected socket. What it throws ends the call as a KubeError of kind `definite`. Of the
+   * transports, the pooled one calls it.
+   */
+  beforeSend?: () => void
   /** Asked before a write that was throttled is sent again; what it throws ends the call. */
   beforeAgain?: () => void | Promise<void>
   /** The server admits and validates, and stores nothing. */

@@ -6,6 +6,8 @@ export interface DispatchRequest {
   dispatcher: Dispatcher
   options: Dispatcher.DispatchOptions
   signal: AbortSignal | undefined
+  /** What it throws ends the request unsent. */
+  beforeSend?: (() => void) | undefined
   /** Gets the body of a 2xx answer, whose `text` is then empty. */
   onChunk?: (chunk: Buffer) => void
   /** A 2xx answer begins. */
@@ -17,7 +19,14 @@ export interface DispatchRequest {
  * runs right before the head is written to a connected (TLS: secured) socket, also behind a tunnelling proxy.
  * So what fails before it has sent nothing, whatever the error; everything after it may have been seen.
  */
-export function dispatch({ dispatcher, options, signal, onChunk, onOpen }: DispatchRequest): Promise<TransportResponse> {
+export function dispatch({
+  dispatcher,
+  options,
+  signal,
+  beforeSend,
+  onChunk,
+  onOpen,
+}: DispatchRequest): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
     let settled = false
@@ -52,6 +61,7 @@ export function dispatch({ dispatcher, options, signal, onChunk, onOpen }: Dispa
         // A request that was given up as never sent must not be sent afterwards; and none is ever sent twice.
         if (settled) throw new Error('given up before it was sent')
         if (controller !== undefined) throw new Error('the connection was lost, and the request is not sent again')
+        beforeSend?.()
         controller = started
       },
       onResponseStart(_controller, statusCode, responseHeaders) {

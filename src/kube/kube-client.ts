@@ -42,12 +42,14 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       signal,
       once = false,
       beforeAgain,
+      beforeSend,
     }: Omit<WriteOptions, 'dryRun'>,
   ): Promise<unknown> {
     const endsAt = clock.now() + Math.min(deadlineMs, requestTimeoutMs)
     for (;;) {
       const limits = { clock, deadlineMs: endsAt - clock.now(), signal }
-      const answer = await exchange(request, limits, (sent) => transport.send(sent))
+      const sending = beforeSend === undefined ? request : { ...request, beforeSend }
+      const answer = await exchange(sending, limits, (sent) => transport.send(sent))
       if (isSuccess(answer)) return bodyOf(request, answer)
       const error = answerError(request, answer)
       const waitMs = once ? undefined : mayComeAgain(request.method, error)

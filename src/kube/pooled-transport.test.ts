@@ -246,6 +246,20 @@ test('a request that is given up in the queue is never sent, and its connection 
   expect(server.connections()).toBe(1)
 })
 
+test('what beforeSend throws once the connection is made ends the request unsent, and the connection goes on', async () => {
+  const server = await serve()
+  const transport = transportTo(server.url, { connections: 1 })
+  const opened: number[] = []
+  const beforeSend = (): void => {
+    opened.push(server.connections())
+    throw new Error('another process owns this')
+  }
+  const error = await failure(transport.send({ ...PATCH, beforeSend }))
+  expect([error.bytesLeft, error.message]).toEqual([false, 'another process owns this'])
+  await transport.send({ ...GET, beforeSend: () => opened.push(server.connections()) })
+  expect([opened, server.seen.map(({ method }) => method)]).toEqual([[1, 1], ['GET']])
+})
+
 test('a request that is given up under way may have been seen, and its late answer is nobody else’s', async () => {
   const server = await serve()
   let answerLate = () => {}

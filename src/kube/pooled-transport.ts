@@ -125,6 +125,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
           dispatcher: request.path.startsWith(LEASES) ? leases : calls,
           options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: BODY_TIMEOUT_MS },
           signal: request.signal,
+          beforeSend: request.beforeSend,
         }),
       )
       // undici takes a connection for busy until the next turn of the event loop: a call that comes right after another would

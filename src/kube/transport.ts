@@ -9,6 +9,8 @@ export interface TransportRequest {
   headers: Record<string, string>
   body?: string
   signal?: AbortSignal
+  /** Called right before the bytes leave, on a connected socket. What it throws ends the request unsent. */
+  beforeSend?: () => void
 }
 
 export interface TransportResponse {

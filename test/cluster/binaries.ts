@@ -23,12 +23,7 @@ const recipe = ['go-build.ts', 'kubernetes-build.ts'].map((name) => join(import.
 
 /** Builds what is not in the cache yet: minutes the first time, milliseconds afterwards. */
 export async function ensureBinaries(version: KubernetesVersion): Promise<Binaries> {
-  const kubernetes = await cachedBuild({
-    name: `kubernetes-${version}`,
-    sources: [moduleFolder(version), ...recipe],
-    salt: await goVersion(),
-    build: (target) => buildKubernetes(moduleFolder(version), target),
-  })
+  const kubernetes = await ensureKubernetes(version)
   const tools = await cachedBuild({
     name: 'tools',
     sources: [toolsSource, join(import.meta.dirname, 'images.ts'), import.meta.filename, ...recipe],
@@ -36,6 +31,16 @@ export async function ensureBinaries(version: KubernetesVersion): Promise<Binari
     build: buildTools,
   })
   return { kubernetes, tools, images: join(tools, 'images.tar') }
+}
+
+/** The folder of Kubernetes' own programs alone, see `Binaries`. */
+export async function ensureKubernetes(version: KubernetesVersion): Promise<string> {
+  return cachedBuild({
+    name: `kubernetes-${version}`,
+    sources: [moduleFolder(version), ...recipe],
+    salt: await goVersion(),
+    build: (target) => buildKubernetes(moduleFolder(version), target),
+  })
 }
 
 /** kubectl of the usual version, for where there is none. Builds it if need be: a minute. */

@@ -11,6 +11,8 @@ export interface ProductOptions {
   program: string
   args: readonly string[]
   env?: NodeJS.ProcessEnv
+  /** What ends it. SIGTERM unless given. */
+  endBy?: 'SIGTERM' | 'SIGKILL'
   /** It serves. What this rejects with counts as no. */
   isReady(): Promise<boolean>
 }
@@ -22,7 +24,14 @@ export interface ProductProcess {
   stop(): Promise<void>
 }
 
-export async function startProduct({ name, program, args, env = process.env, isReady }: ProductOptions): Promise<ProductProcess> {
+export async function startProduct({
+  name,
+  program,
+  args,
+  env = process.env,
+  endBy = 'SIGTERM',
+  isReady,
+}: ProductOptions): Promise<ProductProcess> {
   let child: ChildProcess
   const killGroup = (): void => {
     try {
@@ -34,7 +43,7 @@ export async function startProduct({ name, program, args, env = process.env, isR
 
   async function start(): Promise<void> {
     // It ends with this process too, however that ends.
-    const own = spawn('setpriv', ['--pdeathsig', 'TERM', program, ...args], {
+    const own = spawn('setpriv', ['--pdeathsig', endBy.slice('SIG'.length), program, ...args], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env,
@@ -59,7 +68,7 @@ export async function startProduct({ name, program, args, env = process.env, isR
     const own = child
     if (own.exitCode === null && own.signalCode === null) {
       const exited = new Promise((resolve) => own.once('exit', resolve))
-      own.kill('SIGTERM')
+      own.kill(endBy)
       const giveUp = setTimeout(killGroup, WAIT_MS)
       await exited
       clearTimeout(giveUp)

@@ -1,0 +1,154 @@
+/** A real API server of Kubernetes with its etcd, in a folder of its own: nothing else runs there, and no pod. */
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { waitUntil } from './haproxy-process.ts'
+import { findPort, startProduct } from './product-process.ts'
+
+export const USERS = ['admin', 'sluice', 'reader'] as const
+/** `sluice`: with the rights that the README of the adapter names. `reader`: reads the same, and changes nothing. */
+export type User = (typeof USERS)[number]
+
+export interface KubernetesProcess {
+  url: string
+  /** As JSON, which is YAML; `server` in place of its own URL, without a user then. */
+  kubeconfig(user: User, server?: string): string
+  /** As the admin. Rejects where the answer is no success. */
+  ask(method: string, path: string, body?: unknown): Promise<unknown>
+  /** The head of the answer; the caller reads or passes on the rest. */
+  open(user: User, method: string, path: string, body?: string | Buffer): Promise<IncomingMessage>
+  /** The API server: etcd keeps what is stored. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface KubernetesOptions {
+  /** The folder of kube-apiserver and etcd. */
+  programs: string
+  /** Of the user `sluice`: rules of a ClusterRole. `reader` has them without `update`. */
+  rules: readonly Rule[]
+}
+
+export interface Rule {
+  apiGroups: string[]
+  resources: string[]
+  verbs: string[]
+}
+
+function flags(values: Record<string, string>): string[] {
+  return Object.entries(values).map(([name, value]) => `--${name}=${value}`)
+}
+
+export async function startKubernetes({ programs, rules }: KubernetesOptions): Promise<KubernetesProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-kubernetes-'))
+  const [clients, peers, port] = [await findPort(), await findPort(), await findPort()]
+  const [etcdUrl, url] = [`http://127.0.0.1:${clients}`, `https://127.0.0.1:${port}`]
+  const at = (name: string): string => join(folder, name)
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(at('accounts.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const groups = (user: User): string => (user === 'admin' ? ',"system:masters"' : '')
+  writeFileSync(at('tokens.csv'), USERS.map((user) => `token-of-${user},${user},${user}${groups(user)}\n`).join(''))
+
+  // It signs its certificate with an authority of its own, which is in the same file.
+  const authority = (): Buffer => readFileSync(at('certs/apiserver.crt'))
+
+  function open(user: User, method: string, path: string, body?: string | Buffer): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer token-of-${user}`, 'content-type': 'application/json' }
+      const sent = request(`${url}${path}`, { method, headers, agent: false, ca: authority() }, resolve)
+      sent.once('error', reject)
+      sent.end(body)
+    })
+  }
+  async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await open('admin', method, path, body === undefined ? undefined : JSON.stringify(body))
+    const text = (await answer.toArray()).join('')
+    if (answer.statusCode! >= 300) throw new Error(`${method} ${path}: ${answer.statusCode}: ${text}`)
+    return text.startsWith('{') ? JSON.parse(text) : text
+  }
+
+  const etcd = await startProduct({
+    name: 'etcd',
+    program: join(programs, 'etcd'),
+    args: flags({
+      'data-dir': at('etcd'),
+      'unsafe-no-fsync': 'true',
+      'log-level': 'warn',
+      'listen-client-urls': etcdUrl,
+      'advertise-client-urls': etcdUrl,
+      'listen-peer-urls': `http://127.0.0.1:${peers}`,
+    }),
+    endBy: 'SIGKILL',
+    isReady: async () => (await fetch(`${etcdUrl}/health`)).ok,
+  })
+  const server = await startProduct({
+    name: 'kube-apiserver',
+    program: join(programs, 'kube-apiserver'),
+    args: flags({
+      'etcd-servers': etcdUrl,
+      'secure-port': String(port),
+      'bind-address': '127.0.0.1',
+      'advertise-address': '127.0.0.1',
+      'endpoint-reconciler-type': 'none',
+      'cert-dir': at('certs'),
+      'token-auth-file': at('tokens.csv'),
+      'authorization-mode': 'RBAC',
+      'service-account-issuer': 'https://kubernetes.default.svc',
+      'service-account-key-file': at('accounts.key'),
+      'service-account-signing-key-file': at('accounts.key'),
+      'service-cluster-ip-range': '10.96.0.0/16',
+    }),
+    // In order it would wait for watches that are open.
+    endBy: 'SIGKILL',
+    isReady: async () => (await ask('GET', '/readyz')) === 'ok',
+  }).catch(async (error: unknown) => {
+    await etcd.stop()
+    throw error
+  })
+
+  for (const user of ['sluice', 'reader'] as const) {
+    const own =
+      user === 'sluice' ? rules : rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== 'update') }))
+    const [metadata, apiGroup] = [{ name: user }, 'rbac.authorization.k8s.io']
+    await ask('POST', `/apis/${apiGroup}/v1/clusterroles`, { metadata, rules: own.filter(({ verbs }) => verbs.length > 0) })
+    const roleRef = { apiGroup, kind: 'ClusterRole', name: user }
+    const subjects = [{ apiGroup, kind: 'User', name: user }]
+    await ask('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, { metadata, roleRef, subjects })
+  }
+
+  return {
+    url,
+    kubeconfig(user, other) {
+      const cluster =
+        other === undefined ? { server: url, 'certificate-authority-data': authority().toString('base64') } : { server: other }
+      const context = { cluster: 'edge', ...(other === undefined ? { user } : {}) }
+      return JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'edge',
+        clusters: [{ name: 'edge', cluster }],
+        users: other === undefined ? [{ name: user, user: { token: `token-of-${user}` } }] : [],
+        contexts: [{ name: 'edge', context }],
+      })
+    },
+    ask,
+    open,
+    async restart() {
+      await server.restart()
+      // It knows its own rules a moment after it is ready.
+      await waitUntil(async () => {
+        const answer = await open('reader', 'GET', '/api/v1/namespaces/default/services/kubernetes')
+        answer.resume()
+        return answer.statusCode !== 403
+      }, 'the API server knows its rules')
+    },
+    async stop() {
+      await server.stop()
+      await etcd.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { usualVersion } from '../../test/cluster/kubernetes-versions.ts'
+import { findKubernetes } from '../../test/products/kubernetes.ts'
+import { describeOn } from '../../test/products/program.ts'
+import { makeEndpointsliceBed } from '../conformance/beds/endpointslice.ts'
+import { type KubernetesProcess, startKubernetes } from '../conformance/beds/kubernetes-process.ts'
+import { describeAdapter } from '../conformance/conformance.ts'
+import { readmeRules } from './testing/readme.ts'
+
+describeOn(await findKubernetes(usualVersion), (programs) => {
+  let kubernetes: KubernetesProcess
+  beforeAll(async () => {
+    kubernetes = await startKubernetes({ programs, rules: readmeRules() })
+  }, 60_000)
+  afterAll(() => kubernetes?.stop())
+
+  describeAdapter({ describe, test }, 'endpointslice', ({ servers }) => makeEndpointsliceBed({ servers, kubernetes }))
+})

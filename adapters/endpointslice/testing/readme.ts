@@ -1,0 +1,22 @@
+/** What the README shows in YAML. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import type { Rule } from '../../conformance/beds/kubernetes-process.ts'
+
+export const readmeYaml: readonly string[] = [
+  ...readFileSync(join(import.meta.dirname, '../README.md'), 'utf8').matchAll(/^```yaml\n(.*?)^```/gms),
+].map(([, text]) => text!)
+
+/** The object of this kind in it. */
+export function readmeObject<Shape>(kind: string): Shape {
+  const all = readmeYaml.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as { kind?: string }))
+  const found = all.find((one) => one.kind === kind)
+  if (found === undefined) throw new Error(`the README has no ${kind}`)
+  return found as Shape
+}
+
+/** Whoever follows the README has these rights and no others. */
+export function readmeRules(): Rule[] {
+  return readmeObject<{ rules: Rule[] }>('Role').rules
+}
