@@ -21,6 +21,8 @@ export interface RecordingProxy {
   writes: (Recorded & { status?: number })[]
   /** Called with each PATCH: what it does is done before the PATCH goes on. */
   onWrite: ((write: Recorded) => Promise<void> | void) | undefined
+  /** Called with each GET once Caddy has answered: what it does is done before the answer goes on. */
+  onRead: ((read: Recorded) => Promise<void> | void) | undefined
   /** Called once a PATCH is done, before its answer goes on. */
   onDone: ((write: Recorded) => void) | undefined
   close(): void
@@ -56,6 +58,7 @@ export async function startRecordingProxy(upstreamUrl: string): Promise<Recordin
       const answer = await sendTo(upstreamUrl, recorded)
       recorded.status = answer.status
       if (isWrite) proxy.onDone?.(recorded)
+      else await proxy.onRead?.(recorded)
       const etag = answer.headers.etag === undefined ? {} : { etag: answer.headers.etag }
       response.writeHead(answer.status, { 'content-type': 'application/json', ...etag }).end(answer.text)
     } catch {
@@ -68,6 +71,7 @@ export async function startRecordingProxy(upstreamUrl: string): Promise<Recordin
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     writes: [],
     onWrite: undefined,
+    onRead: undefined,
     onDone: undefined,
     close() {
       server.close()
