@@ -12,7 +12,7 @@ const table = {
   '^machines/': ['^src/(reasons|pods)/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
   // A duration is written as in the rest of the config.
-  '^adapters/(?!contract|conformance/|endpointslice/|http/)': [
+  '^adapters/(?!contract|aws-elbv2/|conformance/|endpointslice/|http/)': [
     '^adapters/',
     '^src/config/(duration|preset-file|show)\\.ts$',
     'yaml',
@@ -22,6 +22,14 @@ const table = {
   // The client of sluice's own, with kubeconfigs as it reads them.
   '^adapters/endpointslice/': ['^adapters/', '^src/(kube|ports)/', 'yaml', 'zod', core],
   '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
+  '^adapters/aws-elbv2/': [
+    '^adapters/',
+    '^src/config/show\\.ts$',
+    '@aws-sdk/client-elastic-load-balancing-v2',
+    '@aws-sdk/credential-providers',
+    'zod',
+    core,
+  ],
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'yaml', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/(ports|reasons|pods)/', 'undici', 'yaml', 'zod', core],

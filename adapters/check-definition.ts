@@ -13,6 +13,7 @@ const capabilities = z.strictObject({
   disruptsOthers: z.boolean().optional(),
   settleMs: z.number().min(0),
   longestJobMs: z.number().min(1).optional(),
+  longestEmptyingMs: z.number().min(1).optional(),
 })
 
 const code = z.looseObject({
@@ -23,6 +24,7 @@ const code = z.looseObject({
     'must be a schema of zod 4, such as z.strictObject({…})',
   ),
   capabilities: z.union([aFunction, z.record(z.string(), z.unknown())], 'must be an object, or a function that gives one'),
+  prepare: aFunction.optional(),
   open: aFunction,
 })
 

@@ -54,6 +54,8 @@ export interface TargetObservation {
   weight?: number
   /** Requests or connections under way; null where that cannot be known, never 0 by default. */
   inFlight: number | null
+  /** The load balancer itself waits for what is under way, and has not ended its drain: the pod is not empty, whatever `inFlight` says. */
+  isEmptying?: true
   /** For a person. */
   detail?: string
 }
@@ -116,6 +118,8 @@ export interface Capabilities {
    * effect is read back and not sent again; after that, nobody knows what became of the job.
    */
   longestJobMs?: number
+  /** The longest that an observation is `isEmptying` after a drain. A plan refuses deadlines of drain and restore that are not longer. */
+  longestEmptyingMs?: number
 }
 
 /** Every method answers for each target asked; results are keyed by target id. */
@@ -154,6 +158,11 @@ export interface AdapterDefinition<Options = unknown> {
   options: z.ZodType<Options>
   /** The version of this contract that it is made for. A plugin of another one is refused. */
   contract?: number
+  /**
+   * Loads what the options need besides, such as a package that its users install: asked when the config is loaded.
+   * @throws PluginError
+   */
+  prepare?(options: Options, context: AdapterContext): void
   /** Opens no connection yet. */
   create(options: Options, context: AdapterContext): Adapter
 }

@@ -116,3 +116,48 @@ test('a connection that there never was has sent nothing; a file that is missing
   expect(isUnsent(Object.assign(new Error('gone'), { code: 'ENOENT', syscall: 'open' }))).toBe(false)
   expect(isUnsent(Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' }))).toBe(false)
 })
+
+test('an entry that a drain takes away is asked for by its name, and is drained where the load balancer says that it does not have it', async () => {
+  const seen: string[] = []
+  const gone: Entry = { ...ENTRY, state: 'draining', prior: null }
+  const adapterWith = (said: Entry[]): Adapter =>
+    adapterOf({
+      list: async () => [],
+      missing: async (asked) => {
+        seen.push(...asked.map(({ name, address, port }) => `${name} ${address} ${port}`))
+        return said
+      },
+      async restore(formers) {
+        seen.push(...formers.map(({ entry }) => `restore ${entry.name}`))
+      },
+    })
+  const adapter = adapterWith([gone])
+  expect((await adapter.inspect([TARGET], call)).get(TARGET.id)).toMatchObject({ admin: 'draining', routable: false })
+  expect((await adapter.drain([TARGET], call)).get(TARGET.id)).toEqual({ outcome: 'applied' })
+  await adapter.restore([{ target: TARGET, prior: { state: 'in', prior: 'x' } }], call)
+  expect(seen).toEqual([...Array.from({ length: 3 }, () => 'a 10.0.0.1 80'), 'restore a'])
+  const control = adapterWith([])
+  expect((await control.inspect([TARGET], call)).get(TARGET.id)?.admin).toBe('absent')
+  expect((await control.drain([TARGET], call)).get(TARGET.id)).toMatchObject({ error: { kind: 'not-found' } })
+  expect((await adapter.resolve([{ uid: 'u', pod: 'p', address: '10.0.0.1', port: 80 }], call))[0]?.found).toBe(false)
+})
+
+test('an entry for which the load balancer waits itself is emptying, as long as it is drained', async () => {
+  const observed = async (entry: Entry): Promise<unknown> => (await listing([entry]).inspect([TARGET], call)).get(TARGET.id)
+  expect(await observed({ ...ENTRY, state: 'draining', emptying: true })).toMatchObject({ isEmptying: true, inFlight: null })
+  expect(await observed({ ...ENTRY, state: 'in', emptying: true })).not.toHaveProperty('isEmptying')
+  expect(await observed({ ...ENTRY, state: 'draining' })).not.toHaveProperty('isEmptying')
+})
+
+test('a list is told the scopes that are asked for', async () => {
+  const asked: unknown[] = []
+  const adapter = adapterOf({
+    async list({ scopes }) {
+      asked.push(scopes)
+      return [ENTRY]
+    },
+  })
+  await adapter.resolve([], call)
+  await adapter.inspect([TARGET, { id: 'b@10.0.0.2:80', scope: 'lb edge' }], call)
+  expect(asked).toEqual([undefined, ['lb edge']])
+})

@@ -36,7 +36,13 @@ export interface Former {
 }
 
 /** The signal is aborted when the call has lived too long, and when the adapter is closed. */
-export type ListCall = Call & { signal: AbortSignal }
+export type ListCall = Call & {
+  signal: AbortSignal
+  /** Those that are asked for; absent: all. A list may have others. */
+  scopes?: readonly string[]
+}
+/** An entry that was there, by its target. */
+export type GoneEntry = Pick<Entry, 'name' | 'scope' | 'address' | 'port'>
 export type ChangeCall = EffectCall & {
   signal: AbortSignal
   /** The id of the operation on this entry: the same for every try of the same change, whoever tries. */
@@ -51,6 +57,11 @@ export interface LoadBalancerCalls {
   scopes?: readonly string[]
   /** All entries, read now. An error that is no AdapterError, or `ambiguous`, counts as `retryable`. */
   list(call: ListCall): Promise<readonly Entry[]>
+  /**
+   * For a load balancer whose drain takes the entry away. Asked, right after the list, for entries that are not in it: gives those that
+   * it says itself that it does not have, as `draining`.
+   */
+  missing?(gone: readonly GoneEntry[], call: ListCall): Promise<readonly Entry[]>
   /**
    * Takes these out, of one scope, and at most `maxBatch` of them. None is out already, and none is in maintenance. `call.assertLive` is
    * to be asked right before the bytes leave. An error that is no AdapterError counts as `ambiguous`.
@@ -72,6 +83,8 @@ export interface AdapterCode<Options> {
   /** Unknown keys must be refused (`z.strictObject`). */
   options: z.ZodType<Options>
   capabilities: DefinedCapabilities | ((options: Options) => DefinedCapabilities)
+  /** As in AdapterDefinition. */
+  prepare?(options: Options, context: AdapterContext): void
   /** Opens no connection yet. `component` begins each error: adapter and load balancer, such as `nginx edge`. */
   open(options: Options, context: Required<AdapterContext> & { component: string }): LoadBalancerCalls
 }
@@ -83,12 +96,13 @@ const DEFAULTS: Omit<Capabilities, MustSay> = { guarantee: 'G1', maxBatch: 1, in
 
 export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefinition<Options> {
   assertCode(code)
-  const { name: kind, summary, options: schema, capabilities, open } = code
+  const { name: kind, summary, options: schema, capabilities, prepare, open } = code
   return {
     name: kind,
     summary,
     options: schema,
     contract: CONTRACT_VERSION,
+    ...(prepare && { prepare }),
     create(options, { name, folder = process.cwd() }) {
       const component = `${kind} ${name}`
       const said = typeof capabilities === 'function' ? capabilities(options) : capabilities
@@ -136,13 +150,18 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     }
   }
 
-  async function list(call: Call): Promise<readonly Entry[]> {
+  /** All entries, or those of the scopes of some targets. */
+  async function list(call: Call, targets?: readonly Target[]): Promise<readonly Entry[]> {
     const liveness = watched(call)
     try {
-      const sending = { ...call, assertLive: liveness.assertLive }
-      const entries: unknown = await withinLife(call, 'retryable', (signal) => calls.list({ ...sending, signal }))
-      const problem = entriesProblem(entries)
-      if (problem !== undefined) throw failed('fatal', `list of the adapter gives what is no entry: ${problem}`)
+      const scopes = targets && { scopes: [...new Set(targets.map(({ scope }) => scope))] }
+      const sending = { ...call, assertLive: liveness.assertLive, ...scopes }
+      const entries: unknown = await withinLife(call, 'retryable', async (signal) => {
+        const listed = checked(await calls.list({ ...sending, signal }))
+        const gone = (targets ?? []).flatMap((target) => goneOf(listed, target))
+        if (calls.missing === undefined || gone.length === 0) return listed
+        return checked([...listed, ...(await calls.missing(gone, { ...sending, signal }))])
+      })
       return entries as readonly Entry[]
     } catch (error) {
       liveness.rethrow()
@@ -150,6 +169,21 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
       const isKnown = error instanceof AdapterError && error.kind !== 'ambiguous'
       throw isKnown ? error : failed('retryable', error instanceof AdapterError ? bare(error) : messageOf(error), error)
     }
+  }
+
+  function checked(entries: unknown): readonly Entry[] {
+    const problem = entriesProblem(entries)
+    if (problem !== undefined) throw failed('fatal', `list of the adapter gives what is no entry: ${problem}`)
+    return entries as readonly Entry[]
+  }
+
+  /** As what to ask for a target that is not in the list, under whatever address. */
+  function goneOf(entries: readonly Entry[], target: Target): GoneEntry[] {
+    const key = keyOf(target)
+    const found = find(entries, target)
+    if (key === undefined || !('missing' in found) || found.moved) return []
+    const scope = target.scope === component ? {} : { scope: target.scope }
+    return [{ name: key.name, ...scope, ...parseAddress(key.address)! }]
   }
 
   /** Without the component, which begins the message already. */
@@ -191,12 +225,18 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
 
   function observe(found: ReturnType<typeof find>): TargetObservation {
     if ('missing' in found) return { admin: 'absent', moved: found.moved, routable: false, inFlight: null, detail: found.missing }
-    const { name, state, weight, inFlight = null, routable = true, detail } = found
-    const words = [state, ...(weight === undefined ? [] : [`weight ${weight}`]), ...(routable ? [] : ['not routable'])]
+    const { name, state, weight, inFlight = null, emptying = false, routable = true, detail } = found
+    const words = [
+      state,
+      ...(weight === undefined ? [] : [`weight ${weight}`]),
+      ...(routable ? [] : ['not routable']),
+      ...(emptying ? ['not empty yet'] : []),
+    ]
     return {
       admin: isIn(found) ? 'in' : state === 'out' ? 'out' : 'draining',
       routable: routable && isIn(found),
       inFlight,
+      ...(emptying && state === 'draining' ? { isEmptying: true } : {}),
       ...(weight === undefined ? {} : { weight }),
       detail: detail ?? `${name}: ${words.join(', ')}`,
     }
@@ -208,7 +248,10 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
   ): Promise<Map<string, EffectResult>> {
     const endsAt = performance.now() + call.deadlineMs
-    const entries = await list(call)
+    const entries = await list(
+      call,
+      wanted.map(({ target }) => target),
+    )
     const results = new Map<string, EffectResult>()
     const some: Former[] = []
     const ids = new Map<string, string>()
@@ -277,11 +320,11 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
       return endpoints.map((endpoint) => resolve(entries, endpoint))
     },
     async inspect(targets, call) {
-      const entries = await list(call)
+      const entries = await list(call, targets)
       return new Map(targets.map((target) => [target.id, observe(find(entries, target))]))
     },
     async snapshot(targets, call) {
-      const entries = await list(call)
+      const entries = await list(call, targets)
       return new Map(
         targets.map((target): [string, TargetSnapshot] => {
           const found = find(entries, target)

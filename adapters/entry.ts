@@ -21,6 +21,8 @@ export interface Entry extends Address {
   weight?: number
   /** Requests or connections under way. Absent or null: not known. */
   inFlight?: number | null
+  /** With `draining`: the load balancer itself waits for what is under way, and has not ended its drain. Default: false. */
+  emptying?: boolean
   /** What `restore` puts back besides the state, in a form in which equal settings are equal JSON. Default: the weight. */
   prior?: Json
   /** For a person. */
@@ -69,6 +71,10 @@ export const entrySchema = z.strictObject({
   routable: z.boolean().optional().describe('false: in rotation, and without requests, by its health checks for instance.'),
   weight: z.number().min(0).optional().describe('0 is out of rotation.'),
   inFlight: z.int().min(0).nullable().optional().describe('Requests or connections under way; null or absent: not known.'),
+  emptying: z
+    .boolean()
+    .optional()
+    .describe('true: of a drained entry, for which the load balancer waits until what is under way has ended.'),
   prior: entryPrior.optional().describe('What restore puts back besides the state. Default: the weight.'),
   detail: entryText.optional().describe('For a person.'),
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { AdapterDefinition } from './contract.ts'
 
 const loaders = new Map<string, () => Promise<AdapterDefinition>>([
+  ['aws-elbv2', async () => (await import('./aws-elbv2/index.ts')).awsElbv2 as AdapterDefinition],
   ['endpointslice', async () => (await import('./endpointslice/index.ts')).endpointslice],
   ['envoy', async () => (await import('./envoy/index.ts')).envoy],
   ['haproxy', async () => (await import('./haproxy/index.ts')).haproxy],

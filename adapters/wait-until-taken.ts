@@ -7,6 +7,8 @@ const LOOK_EVERY_MS = 5
 export interface Taking {
   component: string
   withinMs: number
+  /** Default: for what is asked on this host. */
+  everyMs?: number
   signal: AbortSignal
 }
 
@@ -15,14 +17,14 @@ export interface Taking {
  */
 export async function waitUntilTaken(
   whyNotTaken: () => Promise<string | undefined>,
-  { component, withinMs, signal }: Taking,
+  { component, withinMs, everyMs = LOOK_EVERY_MS, signal }: Taking,
 ): Promise<void> {
   const giveUpAt = performance.now() + withinMs
   while (true) {
     const why = await whyNotTaken().catch((error: Error) => `whether the change is taken cannot be asked: ${messageOf(error)}`)
     if (why === undefined) return
     if (performance.now() > giveUpAt) throw new AdapterError(component, 'ambiguous', why)
-    await sleep(LOOK_EVERY_MS, undefined, { signal })
+    await sleep(everyMs, undefined, { signal })
   }
 }
 

@@ -29,6 +29,8 @@ export interface MemoryServer {
   weight: number
   healthy: boolean
   inFlight: number
+  /** The load balancer waits itself for what is under way. */
+  emptying?: true
 }
 
 export interface MemoryServerOptions {
@@ -238,7 +240,8 @@ export function createMemoryAdapter(balancer: MemoryBalancer, options: MemoryAda
       const observe = (server: MemoryServer | undefined): TargetObservation => {
         if (server === undefined) return { admin: 'absent', routable: false, inFlight: null }
         const admin = server.state === 'maint' ? 'out' : server.state === 'drain' || server.weight === 0 ? 'draining' : 'in'
-        return { admin, routable: isRoutable(server), weight: server.weight, inFlight: server.inFlight }
+        const { weight, inFlight, emptying } = server
+        return { admin, routable: isRoutable(server), weight, inFlight, ...(emptying && { isEmptying: true }) }
       }
       const sent: MemoryCall = { method: 'inspect', ids: targets.map(({ id }) => id) }
       return send(call, sent, () => new Map(targets.map(({ id }) => [id, observe(balancer.servers.get(id))])))

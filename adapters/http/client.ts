@@ -1,17 +1,11 @@
 /** Sends one request and gives its answer: no retry, no redirect, no proxy; connections are kept and used again. */
 import { X509Certificate } from 'node:crypto'
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as requestHttp,
-  type RequestOptions,
-} from 'node:http'
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import type { Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import axios, { isAxiosError } from 'axios'
 import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
+import { createByteWatch, type Flight } from '../watch-bytes.ts'
 import { type Answer, statusError } from './answer.ts'
 import { readCredentialFile, whyUnreadable } from './credential-file.ts'
 import type { HttpOptions } from './fields.ts'
@@ -90,48 +84,14 @@ function otherProtocol(code: string, cause: Error | undefined): string | undefin
   return undefined
 }
 
-/** The one line of the call's fate. */
-interface Flight {
-  /** Bytes may have left. */
-  sent: boolean
-  /** What `assertLive` threw. */
-  lost?: { error: unknown }
-}
-
 export function createClient(component: string, options: ClientOptions): Client {
   const closing = new AbortController()
   const ownUrl = withoutSlash(options.url)
   const isSecure = options.url.startsWith('https:')
   const begin = isSecure ? requestHttps : requestHttp
-  /** Sockets that are through their handshake. */
-  const opened = new WeakSet<Socket>()
+  const watchBytes = createByteWatch({ isSecure })
   let agent: HttpAgent | HttpsAgent | undefined
   let hasAnswered = false
-
-  /**
-   * axios has no hook on the connected socket. This has: Node hands the socket over right before it writes the request, and
-   * a new socket is corked until it is connected, so that nothing is written ahead.
-   */
-  function watchBytes(request: ClientRequest, call: Call, flight: Flight): void {
-    function leave(): boolean {
-      try {
-        call.assertLive()
-        flight.sent = true
-      } catch (error) {
-        flight.lost = { error }
-        request.destroy(new Error('not sent'))
-      }
-      return flight.sent
-    }
-    request.once('socket', (socket) => {
-      if (opened.has(socket)) return void leave()
-      socket.cork()
-      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-        opened.add(socket)
-        if (leave()) socket.uncork()
-      })
-    })
-  }
 
   function failure(
     error: unknown,

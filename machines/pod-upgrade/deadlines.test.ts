@@ -127,6 +127,18 @@ test('emptying: what it cannot know it does not wait for, once it has settled', 
   expect(drive.state()).toBe('patching.writing')
 })
 
+test('emptying: what its load balancer waits for itself it waits for, whatever is counted', async () => {
+  const drive = await emptying()
+  await drive.pass(2_000)
+  for (const inFlight of [null, 0]) {
+    await drive.answer({ ...OUT, inFlight, emptying: true })
+    expect(drive.state()).toBe('emptying.waiting')
+    await drive.pass(100)
+  }
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+})
+
 describe('emptying: not empty in time', () => {
   test('fails, and is put back', async () => {
     const drive = await emptying()

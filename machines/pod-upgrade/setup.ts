@@ -196,7 +196,7 @@ export const podSetup = setup({
     isReclaimed: ({ context }) =>
       context.traffic?.reclaimed !== undefined && (context.pod.ready || openJournal(context.stored)?.generation === undefined),
     // null is "cannot know": then the settle time is all there is to wait for.
-    isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
+    isEmpty: ({ context: { traffic } }) => traffic?.state === 'out' && (traffic.inFlight ?? 0) === 0 && !traffic.emptying,
     isPassedOver: ({ context }) => context.passedOver,
     hasReturned: ({ context }) => context.returned,
     // the run

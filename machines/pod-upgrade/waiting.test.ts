@@ -44,6 +44,7 @@ test.each<[state: string, PodContext, Reason | undefined]>([
   ['emptying', here, { code: 'settling' }],
   ['emptying', { ...here, traffic: { ...OUT, inFlight: null } }, { code: 'settling' }],
   ['emptying', { ...here, traffic: { ...OUT, inFlight: 3 } }, { code: 'in-flight', requests: 3 }],
+  ['emptying', { ...here, traffic: { ...OUT, inFlight: null, emptying: true } }, OUT.detail],
   ['patching', { ...here, traffic: { ...OUT, inFlight: 3 } }, { code: 'in-flight', requests: 3 }],
   ['patching', { ...here, traffic: { ...OUT, inFlight: 3 }, passedOver: true }, undefined],
   ['readmitting', here, { code: 'not-ready-to-be-put-back' }],

@@ -19,7 +19,7 @@ export function waitingFor(state: string, context: PodContext, floor: { minReady
       return held ?? { code: 'takes-over-record' }
     case 'emptying':
       if (traffic === undefined) return { code: 'settling' }
-      if (traffic.state !== 'out') return traffic.detail
+      if (traffic.state !== 'out' || (traffic.emptying && !traffic.inFlight)) return traffic.detail
       return traffic.inFlight === null ? { code: 'settling' } : { code: 'in-flight', requests: traffic.inFlight }
     case 'patching':
       return traffic?.state === 'out' && traffic.inFlight && !passedOver

@@ -154,17 +154,25 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
       prefix: [...path, 'options'],
       wording: source.wording,
     })
-    if (!checked.ok) findings.push(...checked.findings)
-    else
-      configured.push({
-        name: String(name),
-        // A preset has one name, however it is chosen.
-        adapter: definition === named ? adapter : definition.name,
-        definition,
-        port: port as number | string,
-        options: checked.value,
-        drainTurn: 0,
-      })
+    if (!checked.ok) {
+      findings.push(...checked.findings)
+      continue
+    }
+    try {
+      definition.prepare?.(checked.value, { name: String(name), folder: source.folder })
+    } catch (error) {
+      findings.push(cannotBeLoaded(adapter, [...path, 'adapter'], error))
+      continue
+    }
+    configured.push({
+      name: String(name),
+      // A preset has one name, however it is chosen.
+      adapter: definition === named ? adapter : definition.name,
+      definition,
+      port: port as number | string,
+      options: checked.value,
+      drainTurn: 0,
+    })
   }
   return configured
 }
@@ -229,11 +237,15 @@ async function findAdapter(
   try {
     return await (isPlugin(name) ? loadPlugin(name, folder) : adapters.loadAdapter(name))
   } catch (error) {
-    const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${(error as Error).message}` } as const
-    const hint = error instanceof PluginError ? error.way : undefined
-    findings.push(hint === undefined ? found : { ...found, hint })
+    findings.push(cannotBeLoaded(name, path, error))
     return undefined
   }
+}
+
+function cannotBeLoaded(name: string, path: PropertyKey[], error: unknown): Finding {
+  const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${(error as Error).message}` } as const
+  const hint = error instanceof PluginError ? error.way : undefined
+  return hint === undefined ? found : { ...found, hint }
 }
 
 function settingsOf({ drain, rollout, deadlines }: ConfigFile): ConfigSettings {

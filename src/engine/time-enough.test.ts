@@ -3,7 +3,7 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/confor
 import { assertTimeEnough } from './time-enough.ts'
 
 function asserting(
-  capabilities: { longestJobMs?: number; settleMs?: number },
+  capabilities: { longestJobMs?: number; longestEmptyingMs?: number; settleMs?: number },
   deadlines: [drain: number, restore: number],
   settleMs?: number,
 ) {
@@ -13,8 +13,7 @@ function asserting(
   return () => assertTimeEnough([edge], { drainDeadlineMs, restoreDeadlineMs, ...(settleMs === undefined ? {} : { settleMs }) })
 }
 
-test('no deadline is as short as a job may take', () => {
-  const jobs = { longestJobMs: 30_000 }
+test.each([{ longestJobMs: 30_000 }, { longestEmptyingMs: 30_000 }])('no deadline is as short as %j', (jobs) => {
   expect(asserting(jobs, [30_000, 60_000])).toThrow(
     expect.objectContaining({
       reason: {

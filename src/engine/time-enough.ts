@@ -16,20 +16,22 @@ export function assertTimeEnough(loadBalancers: readonly LoadBalancer[], times: 
   }
 }
 
+/** A restore may have to wait for the end of the drain before it, as a drain for its own. */
 function assertTimeForJobs({ name, adapter }: LoadBalancer, { drainDeadlineMs, restoreDeadlineMs }: Times): void {
   const deadlines = [
     { name: 'drain.deadline', ms: drainDeadlineMs },
     { name: 'deadlines.restore', ms: restoreDeadlineMs },
   ]
-  const { longestJobMs } = adapter.capabilities
-  const short = longestJobMs === undefined ? undefined : deadlines.find(({ ms }) => ms <= longestJobMs)
-  if (longestJobMs === undefined || short === undefined) return
+  const { longestJobMs = 0, longestEmptyingMs = 0 } = adapter.capabilities
+  const longestMs = Math.max(longestJobMs, longestEmptyingMs)
+  const short = longestMs === 0 ? undefined : deadlines.find(({ ms }) => ms <= longestMs)
+  if (short === undefined) return
   throw new RunError('preflight', {
     code: 'deadline-shorter-than-job',
     deadline: short.name,
     deadlineMs: short.ms,
     loadBalancer: name,
-    longestMs: longestJobMs,
+    longestMs,
   })
 }
 

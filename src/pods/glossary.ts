@@ -225,6 +225,8 @@ export interface TrafficReading {
   reclaimed?: EntryReading
   /** Requests under way over all targets; null where one of them cannot know. */
   inFlight: number | null
+  /** One of its load balancers waits itself for what is under way: not empty, whatever the count. */
+  emptying?: true
   /** What the entries say, or why they say nothing. */
   detail: Reason
 }

@@ -18,7 +18,8 @@ export interface DocumentedBedOptions {
   create(url: string, endpoints: readonly Endpoint[]): Adapter
   /** Where the product tells who may not change anything. */
   createPowerless?(url: string): Adapter
-  absent: Target
+  /** Absent where a drain takes a target away. */
+  absent?: Target
   /** The product has no state of an operator's own. */
   hasNoMaint?: boolean
   /** The product makes no health checks, or the adapter does not read them. */
@@ -60,7 +61,7 @@ export async function makeDocumentedBed(options: DocumentedBedOptions): Promise<
     operator: { drain: set('draining'), ready: set('in'), ...(hasNoMaint ? {} : { maint: set('out') }) },
     traffic: createTraffic({ host: '127.0.0.1', port: (front.address() as AddressInfo).port }, pods),
     wire,
-    absent,
+    ...(absent && { absent }),
     restart: () => Promise.resolve(product.restart()),
     ...(hasNoHealth
       ? {}

@@ -9,14 +9,16 @@ export interface ApiRequest {
   path: string[]
   query: URLSearchParams
   headers: IncomingMessage['headers']
+  text: string
   /** Undefined where it is no JSON. */
   body: unknown
 }
 
 export interface ApiAnswer {
   status: number
-  /** Absent: an empty body. */
+  /** As JSON. Absent: an empty body, or `xml`. */
   body?: unknown
+  xml?: string
 }
 
 /** By its documentation; the pool has the servers, and lets through those whose state is `ready`. */
@@ -32,9 +34,18 @@ export interface DocumentedProduct {
 
 export type MakeProduct = (pool: Pool) => DocumentedProduct
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
+/** Undefined where the client went away before its end. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
   let text = ''
-  for await (const chunk of request.setEncoding('utf8')) text += chunk as string
+  try {
+    for await (const chunk of request.setEncoding('utf8')) text += chunk as string
+    return text
+  } catch {
+    return undefined
+  }
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -51,10 +62,12 @@ export async function serveApi({ answer }: DocumentedProduct): Promise<RunningAp
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://api')
     const path = pathname.slice(1).split('/').map(decodeURIComponent)
-    const body = await readJson(request)
-    const said = answer({ method: request.method ?? '', path, query: searchParams, headers: request.headers, body })
-    response.writeHead(said.status, { 'content-type': 'application/json' })
-    response.end(said.body === undefined ? '' : JSON.stringify(said.body))
+    const text = await readText(request)
+    if (text === undefined) return
+    const { method = '', headers } = request
+    const { status, body, xml } = answer({ method, path, query: searchParams, headers, text, body: parseJson(text) })
+    response.writeHead(status, { 'content-type': xml === undefined ? 'application/json' : 'text/xml' })
+    response.end(xml ?? (body === undefined ? '' : JSON.stringify(body)))
   })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -140,6 +140,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         { state: 'in', inFlight: 1, pending: true, detail: said('in') },
         { state: 'out', inFlight: 0, detail: said('out') },
         { state: 'out', inFlight: 2, detail: said('out') },
+        { state: 'out', inFlight: null, emptying: true, detail: said('out') },
         {
           state: 'out',
           inFlight: 0,

@@ -88,6 +88,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       return {
         ...together(known),
         inFlight: inFlightOf([...readings, ...leftAlone]),
+        ...(readings.some(({ isEmptying }) => isEmptying) ? { emptying: true } : {}),
         ...(isHidden ? { hidden: true } : {}),
         ...(isSupposed ? { supposed: true } : {}),
         ...reclaimed,

@@ -925,6 +925,14 @@ describe('inspect and compare', () => {
     expect(await inspected(bed, [EDGE])).toMatchObject({ state: 'out', inFlight: null, removed: true })
   })
 
+  test('what a load balancer waits for itself is not empty, whatever another counts', async () => {
+    const bed = createBed()
+    await bed.traffic.effect(request('drain', [EDGE, INNER]))
+    expect(await inspected(bed, [EDGE, INNER]), 'control').not.toHaveProperty('emptying')
+    bed.edge.servers.get('edge/web-0')!.emptying = true
+    expect(await inspected(bed, [EDGE, INNER])).toMatchObject({ state: 'out', inFlight: 0, emptying: true })
+  })
+
   test('requests that one has counted are not hidden by another that cannot count', async () => {
     const bed = createBed()
     await bed.traffic.effect(request('drain', [EDGE, INNER]))

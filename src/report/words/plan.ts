@@ -78,7 +78,7 @@ export const plan: WordsOf<PlanReasons> = {
     const longest = `${longestMs / 1_000}s`
     return (
       `${deadline} is ${deadlineMs / 1_000}s, and a change of the load balancer ${loadBalancer} may take ${longest} until it is done: ` +
-      `make ${deadline} longer than ${longest}, or say that a change takes less (for the adapter http: capabilities.longestJob)`
+      `make ${deadline} longer than ${longest}, or say that a change takes less (capabilities.longestJob of the adapter http, deregistrationDelay of aws-elbv2)`
     )
   },
   'deadline-shorter-than-settle': ({ deadline, deadlineMs, loadBalancer, settleMs }) =>

@@ -1,0 +1,66 @@
+/** What an error of the AWS SDK says about the call. */
+import { AdapterError, type AdapterErrorKind } from '../contract.ts'
+import type { Flight } from '../watch-bytes.ts'
+
+const THROTTLED = /^(Throttl|RequestLimitExceeded|RequestThrottled|TooManyRequests|SlowDown|BandwidthLimitExceeded)/
+const NOT_ALLOWED = /^(AccessDenied|UnauthorizedOperation|AuthFailure|NotAuthorized|OptInRequired)/
+const NOT_KNOWN =
+  /^(InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature|MissingAuthenticationToken|IncompleteSignature)/
+/** The next call has newer credentials, or a newer time. */
+const EXPIRED = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|TokenRefreshRequired)/
+const NO_GROUP = /^TargetGroupNotFound/
+/** The target group may be full, or the address not be free again, for now. */
+const NO_PLACE = /^(InvalidTarget|TooManyTargets|TooManyRegistrationsForTargetId)/
+
+interface ServiceError extends Error {
+  $metadata?: { httpStatusCode?: number }
+  $response?: { statusCode?: number }
+}
+
+export interface Attempt {
+  component: string
+  /** Of the API, such as `DeregisterTargets`. */
+  action: string
+  targetGroup: string
+  isWrite: boolean
+  flight: Flight
+  roleArn: string | undefined
+}
+
+export function adapterErrorOf(
+  thrown: unknown,
+  { component, action, targetGroup, isWrite, flight, roleArn }: Attempt,
+): AdapterError {
+  const error: ServiceError = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const failed = (kind: AdapterErrorKind, message: string): AdapterError =>
+    new AdapterError(component, kind, message, { cause: error })
+  const what = `${action} of ${targetGroup}`
+  if (!flight.sent) return failed(...unsentProblem(error, what, roleArn))
+  const status = error.$metadata?.httpStatusCode ?? error.$response?.statusCode
+  const doubt = isWrite ? 'ambiguous' : 'retryable'
+  if (status === undefined || status < 400) return failed(doubt, `${what}: no answer that can be read: ${error.message}`)
+  const said = `${what}: ${error.name}: ${error.message}`
+  if (THROTTLED.test(error.name)) return failed('throttled', said)
+  if (NOT_ALLOWED.test(error.name))
+    return failed('fatal', `${said}; allow elasticloadbalancing:${action} on the target group in the IAM policy`)
+  if (NOT_KNOWN.test(error.name)) return failed('fatal', `${said}; these credentials are not known there`)
+  if (NO_GROUP.test(error.name)) return failed('fatal', `${said}; name one that is there in targetGroups`)
+  if (EXPIRED.test(error.name) || NO_PLACE.test(error.name)) return failed('retryable', said)
+  if (status >= 500) return failed(doubt, said)
+  return failed('fatal', said)
+}
+
+/** No byte has left: the credentials could not be had, or no connection was made. */
+function unsentProblem(error: ServiceError, what: string, roleArn: string | undefined): [AdapterErrorKind, string] {
+  if (NOT_ALLOWED.test(error.name) && roleArn !== undefined)
+    return [
+      'fatal',
+      `${what}: not sent: ${error.message}; allow sts:AssumeRole on ${roleArn}, and trust these credentials in its trust policy`,
+    ]
+  return ['retryable', `${what}: not sent: ${error.message || error.name}`]
+}
+
+/** One target of several is refused, and none of them is registered. */
+export function isForOneTarget({ cause }: AdapterError): boolean {
+  return cause instanceof Error && NO_PLACE.test(cause.name)
+}

@@ -1,0 +1,73 @@
+/** What a target group says of its targets, as entries. */
+import { isIP } from 'node:net'
+import type { TargetDescription, TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2'
+import { formatAddress } from '../address.ts'
+import type { Address, Json } from '../contract.ts'
+import type { Entry } from '../define-adapter.ts'
+
+const ARN = /^arn:aws[\w-]*:elasticloadbalancing:([a-z0-9-]+):\d{12}:targetgroup\/([\w-]+)\/[0-9a-f]+$/
+
+/** Undefined where it is no ARN of a target group. */
+export function regionOf(arn: string): string | undefined {
+  return ARN.exec(arn)?.[1]
+}
+
+/** A pod may be in several target groups, and each target has a name of its own. */
+export function targetName(arn: string, target: Address): string {
+  return `${ARN.exec(arn)?.[2]}/${formatAddress(target)}`
+}
+
+/** All that a registration says besides address and port. */
+interface Registration {
+  /** An Availability Zone, or `all`. */
+  zone: string | null
+  quicServerId?: string
+}
+
+/** Why a target group is none whose targets are pods. */
+export class NoPodsError extends Error {
+  override readonly name = 'NoPodsError'
+}
+
+/** Neither deregistered nor about to be: it may get requests, or will once it is healthy. */
+export function isRegistered({ TargetHealth: { State, Reason } = {} }: TargetHealthDescription): boolean {
+  return State !== 'draining' && !(State === 'unused' && Reason === 'Target.NotRegistered')
+}
+
+/** Of a target that is there, is being deregistered, or was asked for and is not registered. */
+export function entryOf(arn: string, health: TargetHealthDescription): Entry {
+  const { Target, TargetHealth: { State, Reason, Description } = {} } = health
+  const { Id = '', Port } = Target ?? {}
+  if (isIP(Id) === 0 || Port === undefined)
+    throw new NoPodsError(`its target ${Id} is no IP address: a target group of type ip is needed`)
+  const at = { address: Id, port: Port }
+  const name = targetName(arn, at)
+  const isIn = isRegistered(health)
+  const why = [Reason, Description].filter((word) => word !== undefined).join(': ')
+  return {
+    name,
+    ...at,
+    scope: arn,
+    state: isIn ? 'in' : 'draining',
+    // Without health checks all that is registered gets requests.
+    routable: State === 'healthy' || State === 'unavailable',
+    ...(State === 'draining' ? { emptying: true } : {}),
+    prior: isIn ? registrationOf(Target!) : null,
+    detail: `${name}: ${State ?? 'in no known state'}${why === '' ? '' : ` (${why})`}`,
+  }
+}
+
+function registrationOf({ AvailabilityZone, QuicServerId }: TargetDescription): Json {
+  return { zone: AvailabilityZone ?? null, ...(QuicServerId === undefined ? {} : { quicServerId: QuicServerId }) }
+}
+
+/** A target as it is, or was, registered. */
+export function targetOf({ address, port }: Address, prior: Json | undefined): TargetDescription {
+  const { zone, quicServerId } = { zone: null, ...(prior as unknown as Registration | null) }
+  return {
+    Id: address,
+    Port: port,
+    ...(zone === null ? {} : { AvailabilityZone: zone }),
+    ...(quicServerId === undefined ? {} : { QuicServerId: quicServerId }),
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * A target group of AWS Elastic Load Balancing, by its documentation: registration, deregistration with its delay, health states, zones,
+ * throttling, and reads that are behind. Each request is checked against the model of the SDK. Not run against the product.
+ */
+import type { Pool, Server } from '../../../demo/load-balancer/pool.ts'
+import { type ApiAnswer, type ApiRequest, type DocumentedProduct, setInPool } from './api.ts'
+import { QueryError, queryAnswer, queryError, type QueryRequest, readQuery, type SdkModel } from './query-protocol.ts'
+
+export const TARGET_GROUP = 'arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef'
+/** By access key: whoever else comes is not known. */
+export const READER_KEY = 'AKIAREADER'
+export const OWNER_KEY = 'AKIAOWNER'
+const NAMESPACE = 'http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/'
+const VERSION = '2015-12-01'
+const SIGNED = /^AWS4-HMAC-SHA256 Credential=(\w+)\/\d{8}\/eu-central-1\/elasticloadbalancing\/aws4_request, /
+const WRITES = new Set(['RegisterTargets', 'DeregisterTargets'])
+const OUTSIDE_ZONE = 'all'
+const INSIDE_ZONE = 'eu-central-1a'
+
+export interface Elbv2Options {
+  /** How long a target is `draining`. */
+  deregistrationMs?: number
+  /** What the attribute says of it. */
+  delaySeconds?: number
+  /** How long a target is `initial`. */
+  initialMs?: number
+  /** For so long after a change reads show what was before. */
+  staleMs?: number
+  mostTargets?: number
+  /** Also these keys may change something. */
+  owners?: ReadonlySet<string>
+}
+
+interface Target {
+  Id: string
+  Port?: number
+  AvailabilityZone?: string
+}
+
+interface Health {
+  Target: Target
+  HealthCheckPort: string
+  TargetHealth: { State: string; Reason?: string; Description?: string }
+}
+
+interface Known {
+  /** Absent: it is not registered. */
+  zone?: string
+  healthyAt: number
+  drainedAt: number
+  changedAt: number
+  before?: Health | undefined
+}
+
+export interface Elbv2 extends DocumentedProduct {
+  /** All that were taken, in their order. */
+  requests(): QueryRequest[]
+  /** So many of the next requests are refused for now. */
+  throttle(requests: number): void
+  zoneOf(server: Server): string | undefined
+  setDelay(seconds: number): void
+}
+
+export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options = {}): Elbv2 {
+  const { deregistrationMs = 0, initialMs = 0, staleMs = 0, mostTargets = 1_000, owners = new Set([OWNER_KEY]) } = options
+  let { delaySeconds = 300 } = options
+  const taken: QueryRequest[] = []
+  let refusals = 0
+  const now = (): number => performance.now()
+  const known = new Map<Server, Known>(
+    pool.servers().map((server, index) => {
+      const zone = index === 0 ? OUTSIDE_ZONE : INSIDE_ZONE
+      return [server, { zone, healthyAt: 0, drainedAt: 0, changedAt: -Infinity }]
+    }),
+  )
+  /** The first one is in another VPC: AWS cannot tell its zone. */
+  const isOutside = (server: Server): boolean => server === pool.servers()[0]
+
+  function find({ Id, Port }: Target): Server | undefined {
+    return pool.servers().find(({ address }) => address === `${Id}:${Port}`)
+  }
+  function healthOf(server: Server): Health {
+    const { zone, healthyAt, drainedAt } = known.get(server)!
+    const { hostname, port } = new URL(`http://${server.address}`)
+    const of = (State: string, Reason?: string): Health => ({
+      Target: { Id: hostname, Port: Number(port), ...(zone === undefined ? {} : { AvailabilityZone: zone }) },
+      HealthCheckPort: port,
+      TargetHealth: { State, ...(Reason === undefined ? {} : { Reason }) },
+    })
+    if (zone === undefined)
+      return now() < drainedAt ? of('draining', 'Target.DeregistrationInProgress') : of('unused', 'Target.NotRegistered')
+    if (now() < healthyAt) return of('initial', 'Elb.RegistrationInProgress')
+    return server.healthy ? of('healthy') : of('unhealthy', 'Target.FailedHealthChecks')
+  }
+  function shown(server: Server): Health {
+    const { changedAt, before } = known.get(server)!
+    return before !== undefined && now() < changedAt + staleMs ? before : healthOf(server)
+  }
+  function put(server: Server, zone: string | undefined): void {
+    const before = healthOf(server)
+    const { zone: former } = known.get(server)!
+    // It is what it was: its health, or its delay, does not begin anew.
+    if (former === zone) return
+    const at = now()
+    const times = { healthyAt: at + initialMs, drainedAt: at + deregistrationMs, changedAt: at, before }
+    known.set(server, { ...(zone === undefined ? {} : { zone }), ...times })
+    setInPool(server, 'draining')
+    if (zone === undefined) return
+    const arrive = (): void => {
+      if (known.get(server)?.changedAt === at) setInPool(server, 'in')
+    }
+    if (initialMs === 0) arrive()
+    else setTimeout(arrive, initialMs).unref()
+  }
+
+  const refused = (status: number, code: string, message: string): ApiAnswer => {
+    return { status, xml: queryError(code, message, NAMESPACE) }
+  }
+  function register(targets: readonly Target[]): ApiAnswer | undefined {
+    for (const target of targets) {
+      const server = find(target)
+      const { TargetHealth } = server === undefined ? {} : healthOf(server)
+      if (server === undefined || TargetHealth?.State === 'draining')
+        return refused(400, 'InvalidTarget', `The IP address '${target.Id}' is not valid for the target group`)
+      if (isOutside(server) && target.AvailabilityZone === undefined)
+        return refused(400, 'ValidationError', `You must specify an Availability Zone for the IP address '${target.Id}'`)
+    }
+    const servers = targets.map((target) => find(target)!)
+    const registered = new Set([...pool.servers().filter((one) => known.get(one)?.zone !== undefined), ...servers])
+    if (registered.size > mostTargets) return refused(400, 'TooManyTargets', 'The number of targets is at its limit')
+    targets.forEach(({ AvailabilityZone = INSIDE_ZONE }, index) => put(servers[index]!, AvailabilityZone))
+    return undefined
+  }
+  function describe(targets: readonly Target[] | undefined): object {
+    const healths =
+      targets?.map((target): Health => {
+        const server = find(target)
+        if (server !== undefined) return shown(server)
+        return { Target: target, HealthCheckPort: '', TargetHealth: { State: 'unused', Reason: 'Target.NotRegistered' } }
+      }) ??
+      pool
+        .servers()
+        .map(shown)
+        .filter(({ TargetHealth: { Reason } }) => Reason !== 'Target.NotRegistered')
+    return { TargetHealthDescriptions: healths }
+  }
+  function carryOut({ action, input }: QueryRequest): ApiAnswer {
+    const done = (result: object): ApiAnswer => ({ status: 200, xml: queryAnswer(action, NAMESPACE, result) })
+    const targets = input['Targets'] as Target[] | undefined
+    if (input['TargetGroupArn'] !== TARGET_GROUP)
+      return refused(400, 'TargetGroupNotFound', 'One or more target groups not found')
+    switch (action) {
+      case 'DescribeTargetHealth':
+        return done(describe(targets))
+      case 'DescribeTargetGroupAttributes':
+        return done({ Attributes: [{ Key: 'deregistration_delay.timeout_seconds', Value: delaySeconds }] })
+      case 'RegisterTargets':
+        return register(targets ?? []) ?? done({})
+      case 'DeregisterTargets':
+        for (const server of (targets ?? []).map(find)) if (server !== undefined) put(server, undefined)
+        return done({})
+      default:
+        return refused(400, 'InvalidAction', `${action} is not carried out here`)
+    }
+  }
+
+  return {
+    answer({ headers, text }: ApiRequest) {
+      const key = SIGNED.exec(headers.authorization ?? '')?.[1]
+      if (key === undefined || (key !== READER_KEY && !owners.has(key)))
+        return refused(403, 'InvalidClientTokenId', 'The security token included in the request is invalid')
+      if (refusals > 0) {
+        refusals -= 1
+        return refused(400, 'Throttling', 'Rate exceeded')
+      }
+      try {
+        const request = readQuery(model, text, VERSION)
+        taken.push(request)
+        if (WRITES.has(request.action) && !owners.has(key))
+          return refused(
+            403,
+            'AccessDenied',
+            `User: arn:aws:iam::123456789012:user/reader is not authorized to perform: elasticloadbalancing:${request.action}`,
+          )
+        return carryOut(request)
+      } catch (error) {
+        if (!(error instanceof QueryError)) throw error
+        return refused(400, 'ValidationError', error.message)
+      }
+    },
+    stateOf: (server) => (known.get(server)?.zone === undefined ? 'draining' : 'in'),
+    set: (server, state) => put(server, state === 'in' ? (isOutside(server) ? OUTSIDE_ZONE : INSIDE_ZONE) : undefined),
+    // A load balancer of AWS has no restart, and a registration stays.
+    restart() {},
+    requests: () => taken,
+    throttle(requests) {
+      refusals = requests
+    },
+    zoneOf: (server) => known.get(server)?.zone,
+    setDelay(seconds) {
+      delaySeconds = seconds
+    },
+  }
+}
