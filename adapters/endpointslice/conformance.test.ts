@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { usualVersion } from '../../test/cluster/kubernetes-versions.ts'
+import { chosenVersion } from '../../test/cluster/kubernetes-versions.ts'
 import { findKubernetes } from '../../test/products/kubernetes.ts'
 import { describeOn } from '../../test/products/program.ts'
 import { makeEndpointsliceBed } from '../conformance/beds/endpointslice.ts'
@@ -7,7 +7,7 @@ import { type KubernetesProcess, startKubernetes } from '../conformance/beds/kub
 import { describeAdapter } from '../conformance/conformance.ts'
 import { readmeRules } from './testing/readme.ts'
 
-describeOn(await findKubernetes(usualVersion), (programs) => {
+describeOn(await findKubernetes(chosenVersion()), (programs) => {
   let kubernetes: KubernetesProcess
   beforeAll(async () => {
     kubernetes = await startKubernetes({ programs, rules: readmeRules() })

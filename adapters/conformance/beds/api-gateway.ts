@@ -7,15 +7,22 @@ export interface ApiGateway {
   url: string
   /** From now on calls are those of this user. */
   become(user: User): void
+  /** Awaited before a PUT is passed on; `count`: it is the first of them, or the second, … */
+  onWrite?: (count: number) => Promise<void>
+  /** What each PUT was answered with. */
+  written: number[]
   close(): void
 }
 
 export async function startApiGateway(kubernetes: KubernetesProcess, first: User): Promise<ApiGateway> {
   let user = first
+  let writes = 0
   const server = createServer(async (asked, response) => {
     try {
       const body = Buffer.concat((await asked.toArray()) as Buffer[])
+      if (asked.method === 'PUT') await gateway.onWrite?.((writes += 1))
       const answer = await kubernetes.open(user, asked.method!, asked.url!, body.length === 0 ? undefined : body)
+      if (asked.method === 'PUT') gateway.written.push(answer.statusCode!)
       response.writeHead(answer.statusCode!, { 'content-type': answer.headers['content-type'] })
       answer.pipe(response)
     } catch {
@@ -24,8 +31,9 @@ export async function startApiGateway(kubernetes: KubernetesProcess, first: User
   })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
-  return {
+  const gateway: ApiGateway = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    written: [],
     become(other) {
       user = other
     },
@@ -34,4 +42,5 @@ export async function startApiGateway(kubernetes: KubernetesProcess, first: User
       server.closeAllConnections()
     },
   }
+  return gateway
 }

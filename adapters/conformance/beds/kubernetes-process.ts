@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { waitUntil } from './haproxy-process.ts'
 import { findPort, startProduct } from './product-process.ts'
 
-export const USERS = ['admin', 'sluice', 'reader'] as const
-/** `sluice`: with the rights that the README of the adapter names. `reader`: reads the same, and changes nothing. */
+const USERS = ['admin', 'sluice', 'reader', 'stranger'] as const
+/** `sluice`: with the rights that are given. `reader`: reads the same, and changes nothing. `stranger`: has no rights. */
 export type User = (typeof USERS)[number]
 
 export interface KubernetesProcess {

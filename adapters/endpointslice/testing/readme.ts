@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { Rule } from '../../conformance/beds/kubernetes-process.ts'
 
-export const readmeYaml: readonly string[] = [
-  ...readFileSync(join(import.meta.dirname, '../README.md'), 'utf8').matchAll(/^```yaml\n(.*?)^```/gms),
-].map(([, text]) => text!)
+export const readmeText = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+
+export const readmeYaml: readonly string[] = [...readmeText.matchAll(/^ *```yaml\n(.*?)^ *```/gms)].map(([, text]) => text!)
 
 /** The object of this kind in it. */
 export function readmeObject<Shape>(kind: string): Shape {
