@@ -6,8 +6,8 @@ import type { ProductBed, Upgrade } from './product-bed.ts'
 
 /** `SLUICE_KILLS=10` takes longer than the tests of each day are to take. */
 export const KILLS = Number(process.env['SLUICE_KILLS'] ?? 3)
-/** No life of a process is long enough to be done with more than one of them. */
-export const PODS_FOR_KILLS: number = Math.max(3, KILLS)
+/** No life of a process is long enough to be done with two of them. */
+export const PODS_FOR_KILLS: number = 2 * KILLS
 
 /** Half of what becomes of a pod, roughly: changes of pods in the API, by the upgrade or by the kubelet. */
 const MOST_CHANGES = 10
