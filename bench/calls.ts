@@ -98,7 +98,8 @@ function print(cells: readonly string[]): void {
 console.log(`${targets} targets of one backend, ${drained} of them drained at once, and put back:\n`)
 print(['load balancer', 'targets a call', 'calls', 'one call a pod', 'took', 'one call a pod took', 'ratio'])
 print(['---', '---', '---', '---', '---', '---', '---'])
-for (const { name, find, make } of products.filter(({ name }) => values.only === undefined || name === values.only)) {
+const chosen = products.filter((product) => values.only === undefined || product.name === values.only)
+for (const { name, find, make } of chosen) {
   const { title, program } = await find()
   if (program === undefined) {
     console.log(`${name}: ${title}`)
