@@ -165,6 +165,29 @@ export interface AdapterDefinition<Options = unknown> {
   prepare?(options: Options, context: AdapterContext): void
   /** Opens no connection yet. */
   create(options: Options, context: AdapterContext): Adapter
+  /** For a product that fetches what the adapter writes, instead of reading a file: `sluice adapter serve` answers by this. */
+  serve?(options: Options, context: AdapterContext): ProductServer
+}
+
+/** Answers the requests of a product. Without an answer, the product goes on with what it has fetched before. */
+export interface ProductServer {
+  /** Rejects where the document cannot be read: the product is told 503, and the operator why. */
+  answer(request: ProductRequest, call: { signal: AbortSignal }): Promise<ProductAnswer>
+}
+
+export interface ProductRequest {
+  method: string
+  /** Without the query. */
+  path: string
+  body: string
+}
+
+export interface ProductAnswer {
+  status: number
+  contentType?: string
+  body?: string
+  /** For the operator: something has changed that is worth a line. */
+  notice?: string
 }
 
 export interface AdapterContext {

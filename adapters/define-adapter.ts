@@ -20,6 +20,7 @@ import {
   type EffectResult,
   type Endpoint,
   type Json,
+  type ProductServer,
   type Resolution,
   type Target,
   type TargetObservation,
@@ -86,8 +87,12 @@ export interface AdapterCode<Options> {
   /** As in AdapterDefinition. */
   prepare?(options: Options, context: AdapterContext): void
   /** Opens no connection yet. `component` begins each error: adapter and load balancer, such as `nginx edge`. */
-  open(options: Options, context: Required<AdapterContext> & { component: string }): LoadBalancerCalls
+  open(options: Options, context: OpenContext): LoadBalancerCalls
+  /** See AdapterDefinition. */
+  serve?(options: Options, context: OpenContext): ProductServer
 }
+
+export type OpenContext = Required<AdapterContext> & { component: string }
 
 /** Node's timers know no longer one. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -96,19 +101,25 @@ const DEFAULTS: Omit<Capabilities, MustSay> = { guarantee: 'G1', maxBatch: 1, in
 
 export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefinition<Options> {
   assertCode(code)
-  const { name: kind, summary, options: schema, capabilities, prepare, open } = code
+  const { name: kind, summary, options: schema, capabilities, prepare, open, serve } = code
+  const contextOf = ({ name, folder = process.cwd() }: AdapterContext): OpenContext => ({
+    name,
+    folder,
+    component: `${kind} ${name}`,
+  })
   return {
     name: kind,
     summary,
     options: schema,
     contract: CONTRACT_VERSION,
     ...(prepare && { prepare }),
-    create(options, { name, folder = process.cwd() }) {
-      const component = `${kind} ${name}`
+    create(options, context) {
+      const opened = contextOf(context)
       const said = typeof capabilities === 'function' ? capabilities(options) : capabilities
       assertCapabilities(kind, said)
-      return createAdapter(component, { ...DEFAULTS, ...said }, open(options, { name, folder, component }))
+      return createAdapter(opened.component, { ...DEFAULTS, ...said }, open(options, opened))
     },
+    ...(serve && { serve: (options, context) => serve(options, contextOf(context)) }),
   }
 }
 

@@ -29,9 +29,14 @@ export const commandPrefix = z
   .array(z.string().regex(/^[^\0]+$/, 'has an empty word\nremove it'))
   .min(1, 'is an empty list\nremove it, or write a command such as [ssh, lb1]')
 
+/** Where something tells of itself. */
+export const pageUrl = z
+  .string()
+  .refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
+
 /** Where a load balancer tells of itself: several of them for several processes that read the same file. */
 export const pageUrls = z
-  .array(z.string().refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' }))
+  .array(pageUrl)
   .min(1, 'is an empty list\nremove it, or write the address of each process')
   .refine((urls) => repeated(urls) === undefined, {
     error: ({ input }) => `names ${show(repeated(input as string[]))} twice\nname each process once`,

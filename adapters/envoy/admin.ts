@@ -9,8 +9,8 @@ export interface Host {
   state: State
   /** By EDS and by Envoy's own checks. */
   isHealthy: boolean
-  /** Requests and upgraded connections under way. */
-  inFlight: number
+  /** Requests and upgraded connections under way; null where nothing counts them. */
+  inFlight: number | null
 }
 
 export interface View {

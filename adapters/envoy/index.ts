@@ -4,11 +4,13 @@ import { AdapterError, type Json } from '../contract.ts'
 import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
 import type { DocumentText } from '../document/document.ts'
 import { changeFields, type FieldChange, YamlError } from '../document/edit-yaml.ts'
-import { createFileDocument } from '../document/file-document.ts'
+import { createFileDocument, readCall } from '../document/file-document.ts'
 import { durationMs } from '../option-fields.ts'
 import { waitUntilTaken } from '../wait-until-taken.ts'
 import { createAdmin, type View } from './admin.ts'
 import { type Assignment, AssignmentError, type FileEndpoint, readAssignment, stateOf, strangeStatus } from './assignment.ts'
+import { createDiscovery } from './discovery.ts'
+import { lookAtNodes } from './nodes.ts'
 import { envoyOptions } from './options.ts'
 
 /** Changes of one write. */
@@ -33,17 +35,17 @@ interface Change {
 
 export const envoy = defineAdapter({
   name: 'envoy',
-  summary: 'Envoy, through the file that it reads its endpoints from (EDS).',
+  summary: 'Envoy, through the file of its endpoints (EDS), which it reads or asks sluice adapter serve for.',
   options: envoyOptions,
-  capabilities: ({ admin, settle = SETTLE_DEFAULT }) => ({
+  capabilities: ({ admin, server, settle = SETTLE_DEFAULT }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,
     volatileOnReload: false,
     ...(admin === undefined
-      ? { inspect: 'eventual', inFlight: 'none', settleMs: durationMs(settle) }
+      ? { inspect: server === undefined ? 'eventual' : 'strong', inFlight: 'none', settleMs: durationMs(settle) }
       : { inspect: 'strong', inFlight: 'exact', settleMs: 0 }),
   }),
-  open({ file: path, prefix = [], cluster, admin = [], temporaryFolder }, { component }) {
+  open({ file: path, prefix = [], cluster, admin = [], server, temporaryFolder }, { component }) {
     const document = createFileDocument({
       component,
       path,
@@ -71,7 +73,7 @@ export const envoy = defineAdapter({
       const seen = views.map(({ url, isInPanic, hosts }) => ({ url, isInPanic, hosts: hosts.get(name) ?? [] }))
       const late = state === 'in' ? seen.find(({ hosts }) => hosts.some((host) => host.state !== 'in')) : undefined
       const notOut = seen.find(({ isInPanic, hosts }) => isInPanic || hosts.some((host) => host.state === 'in'))
-      const isCounted = seen.length > 0 && seen.every(({ hosts }) => hosts.length > 0)
+      const counts = seen.flatMap(({ hosts }) => (hosts.length === 0 ? [null] : hosts.map((host) => host.inFlight)))
       const words = [
         `${name}: health_status ${status ?? 'not set'} in the file`,
         strangeStatus(endpoint),
@@ -86,13 +88,16 @@ export const envoy = defineAdapter({
         state: state === 'draining' && notOut !== undefined ? 'in' : state,
         prior: status,
         routable: seen.every(({ hosts }) => hosts.length > 0 && hosts.every(({ isHealthy }) => isHealthy)),
-        inFlight: isCounted ? seen.flatMap(({ hosts }) => hosts).reduce((sum, host) => sum + host.inFlight, 0) : null,
+        inFlight: sumOf(counts),
         ...(weight === undefined ? {} : { weight }),
         detail: words.filter((word) => word !== undefined).join('; '),
       }
     }
 
-    const looks = (signal: AbortSignal): Promise<View[]> => Promise.all(admins.map((one) => one.look(signal)))
+    async function looks(signal: AbortSignal): Promise<View[]> {
+      if (server !== undefined) return lookAtNodes(new URL(server.url).origin, server.nodes, signal)
+      return Promise.all(admins.map((one) => one.look(signal)))
+    }
 
     function whyNotTaken(views: readonly View[], wanted: ReadonlyMap<string, Status>): string | undefined {
       for (const { url, hosts } of views) {
@@ -100,7 +105,7 @@ export const envoy = defineAdapter({
         if (late === undefined) continue
         return (
           `the Envoy at ${url} has not taken ${file}, by what it says of ${late[0]}: it may have refused the file ` +
-          `(update_rejected in /stats, and its log), or its path_config_source names another one`
+          `(update_rejected in /stats, and its log), or it has its endpoints from somewhere else`
         )
       }
       return undefined
@@ -152,6 +157,11 @@ export const envoy = defineAdapter({
         ),
     }
   },
+  serve({ file: path, prefix = [], cluster }, { component }) {
+    const document = createFileDocument({ component, path, prefix })
+    const read = async (signal: AbortSignal): Promise<string> => (await document.read(readCall(signal))).text
+    return createDiscovery({ cluster, read })
+  },
 })
 
 const NOT_TAKEN = 'has not taken that'
@@ -165,6 +175,12 @@ function whyPanic({ url }: View, drained: readonly string[]): string {
     `without ${drained.join(', ')} the Envoy at ${url} would have too few healthy hosts, and send requests to all of them, ` +
     `drained or not: wait until more are healthy, or set healthy_panic_threshold to 0`
   )
+}
+
+/** Null where one of them is not known, and where there is none. */
+function sumOf(counts: readonly (number | null)[]): number | null {
+  const known = counts.filter((count) => count !== null)
+  return counts.length === 0 || known.length < counts.length ? null : known.reduce((sum, count) => sum + count, 0)
 }
 
 function statusFrom(prior: Json): Status {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { absolutePath, commandPrefix, duration, pageUrls } from '../option-fields.ts'
+import { absolutePath, commandPrefix, duration, pageUrl, pageUrls } from '../option-fields.ts'
 
 export const envoyOptions = z
   .strictObject({
@@ -14,6 +14,16 @@ export const envoyOptions = z
     admin: pageUrls
       .describe('The admin interface of each Envoy that reads the file: whether it has taken the change, and what is in flight.')
       .optional(),
+    server: z
+      .strictObject({
+        url: pageUrl.describe('Where sluice adapter serve listens.'),
+        nodes: z
+          .array(z.string().min(1, 'is empty\nwrite the node.id of an Envoy'))
+          .min(1, 'is an empty list\nname the node.id of each Envoy')
+          .describe('The node.id of each Envoy that asks there: all of them must have taken a drain.'),
+      })
+      .describe('Without admin: the management server that the Envoys ask, which knows what each has taken.')
+      .optional(),
     settle: duration
       .describe(
         'Without admin: how long after a drain until every Envoy has taken it, and requests under way have ended. Default 5s.',
@@ -22,6 +32,11 @@ export const envoyOptions = z
     temporaryFolder: absolutePath
       .describe('Where the new file is made before it takes the place of the old one. Default: the folder of the file.')
       .optional(),
+  })
+  .refine(({ admin, server }) => admin === undefined || server === undefined, {
+    path: ['server'],
+    message:
+      'goes without admin\nremove it: the admin interface tells what each Envoy has taken, wherever it has its endpoints from',
   })
   .refine(({ admin, settle }) => admin === undefined || settle === undefined, {
     path: ['settle'],

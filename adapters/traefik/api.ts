@@ -21,8 +21,8 @@ const servicePage = z.object({
   serverStatus: z.record(z.string(), z.string()).default({}),
 })
 
-export async function lookAt(url: string, service: string, signal: AbortSignal): Promise<View> {
-  const page = `${new URL(url).origin}/api/http/services/${encodeURIComponent(service)}@file`
+export async function lookAt(url: string, service: string, provider: 'file' | 'http', signal: AbortSignal): Promise<View> {
+  const page = `${new URL(url).origin}/api/http/services/${encodeURIComponent(service)}@${provider}`
   const { loadBalancer, serverStatus } = await fetchJson(page, servicePage, signal)
   const servers = (loadBalancer?.servers ?? []).flatMap(({ url: server, weight }): [string, ServerView][] =>
     server === undefined ? [] : [[server, { weight, isUp: serverStatus[server] !== 'DOWN' }]],

@@ -5,7 +5,7 @@ import { AdapterError, type Json } from '../contract.ts'
 import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
 import type { DocumentText } from '../document/document.ts'
 import { changeFields, YamlError } from '../document/edit-yaml.ts'
-import { createFileDocument } from '../document/file-document.ts'
+import { createFileDocument, readCall } from '../document/file-document.ts'
 import { durationMs } from '../option-fields.ts'
 import { waitUntilTaken } from '../wait-until-taken.ts'
 import { lookAt, type View } from './api.ts'
@@ -16,6 +16,7 @@ import { type FileServer, readServers, ServiceError } from './service.ts'
 const BATCH_MAX = 50
 const THROTTLE_DEFAULT = '2s'
 const SETTLE_DEFAULT = '5s'
+const NO_POLL = '0s'
 /** Beyond the throttle, until Traefik has read a file and made its routes of it. */
 const LOAD_MS = 1_000
 /** The routes change a moment after the API that tells of them. */
@@ -34,18 +35,20 @@ interface Change {
 
 export const traefik = defineAdapter({
   name: 'traefik',
-  summary: 'Traefik, through a file of its file provider.',
+  summary: 'Traefik, through a file of its file provider, or of its http provider by sluice adapter serve.',
   options: traefikOptions,
-  capabilities: ({ api, throttle = THROTTLE_DEFAULT, settle = SETTLE_DEFAULT }) => ({
+  capabilities: ({ api, throttle = THROTTLE_DEFAULT, pollInterval = NO_POLL, settle = SETTLE_DEFAULT }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,
     inFlight: 'none',
     volatileOnReload: false,
     ...(api === undefined
-      ? { inspect: 'eventual', settleMs: durationMs(throttle) + LOAD_MS + durationMs(settle) }
+      ? { inspect: 'eventual', settleMs: durationMs(pollInterval) + durationMs(throttle) + LOAD_MS + durationMs(settle) }
       : { inspect: 'strong', settleMs: SHOWN_BEFORE_MS + durationMs(settle) }),
   }),
-  open({ file: path, service, api = [], throttle = THROTTLE_DEFAULT, prefix = [], temporaryFolder }, { component }) {
+  open(options, { component }) {
+    const { file: path, service, api = [], throttle = THROTTLE_DEFAULT, pollInterval, prefix = [], temporaryFolder } = options
+    const provider = pollInterval === undefined ? 'file' : 'http'
     const document = createFileDocument({ component, path, prefix, temporaryFolder: temporaryFolder ?? dirname(dirname(path)) })
     const file = [...prefix, path].join(' ')
     const scope = `${document.identity}#${service}`
@@ -61,7 +64,7 @@ export const traefik = defineAdapter({
       }
     }
 
-    const looks = (signal: AbortSignal): Promise<View[]> => Promise.all(api.map((url) => lookAt(url, service, signal)))
+    const looks = (signal: AbortSignal): Promise<View[]> => Promise.all(api.map((url) => lookAt(url, service, provider, signal)))
 
     function entryOf(server: FileServer, views: readonly View[]): Entry {
       const { address, port, url, weight } = server
@@ -96,7 +99,7 @@ export const traefik = defineAdapter({
         if (late === undefined) continue
         return (
           `the Traefik at ${at} has not taken ${file}, by what it says of ${late.entry.name}: it may have refused the file (see its log), ` +
-          `have a longer providersThrottleDuration than ${throttle}, or read another file`
+          `have a longer providersThrottleDuration than ${throttle}, or have another file`
         )
       }
       return undefined
@@ -110,7 +113,11 @@ export const traefik = defineAdapter({
       })
       const changed = parse(() => changeFields(text, fields))
       await document.write(changed, version, call)
-      const taking = { component, withinMs: durationMs(throttle) + 2 * LOAD_MS, signal: call.signal }
+      const taking = {
+        component,
+        withinMs: durationMs(pollInterval ?? NO_POLL) + durationMs(throttle) + 2 * LOAD_MS,
+        signal: call.signal,
+      }
       await waitUntilTaken(async () => whyNotTaken(changes, servers, await looks(call.signal)), taking)
     }
 
@@ -136,6 +143,19 @@ export const traefik = defineAdapter({
           formers.map(({ entry, prior }) => ({ entry, weight: weightFrom(prior) })),
           call,
         ),
+    }
+  },
+  /** Traefik takes what it gets for the whole of the provider: the file as it is. */
+  serve({ file: path, service, prefix = [] }, { component }) {
+    const document = createFileDocument({ component, path, prefix })
+    return {
+      async answer({ method }, { signal }) {
+        if (method !== 'GET') return { status: 405, body: 'ask with GET' }
+        const { text } = await document.read(readCall(signal))
+        // Traefik accepts a file that is half written, and would send requests to fewer servers.
+        readServers(text, service)
+        return { status: 200, contentType: 'application/yaml', body: text }
+      },
     }
   },
 })

@@ -16,6 +16,12 @@ export const traefikOptions = z.strictObject({
     .describe('The API of each Traefik that reads the file: whether it has taken the change, and what its health checks say.')
     .optional(),
   throttle: duration.describe('providers.providersThrottleDuration of Traefik. Default 2s.').optional(),
+  pollInterval: duration
+    .describe(
+      'providers.http.pollInterval of Traefik, which has the file by its http provider then, from sluice adapter serve. Default: Traefik ' +
+        'reads the file.',
+    )
+    .optional(),
   settle: duration
     .describe('How long requests that are under way at a drain have to end: Traefik does not count them. Default 5s.')
     .optional(),

@@ -26,6 +26,8 @@ export interface EnvoyOptions {
   /** Where it listens for clients on 127.0.0.1, beside its socket. */
   frontPort?: number
   reach?: Reach
+  /** A port of 127.0.0.1 where it asks for its endpoints, instead of reading the file. */
+  discoveryPort?: number
 }
 
 export interface EnvoyProcess {
@@ -75,13 +77,23 @@ export function replaceFile(file: string, text: string): void {
 }
 
 export async function startEnvoy(options: EnvoyOptions): Promise<EnvoyProcess> {
-  const { program, folder, endpoints, checked = 3, panicThreshold, name = 'envoy', frontPort, reach = reachDirectly } = options
+  const {
+    program,
+    folder,
+    endpoints,
+    checked = 3,
+    panicThreshold,
+    name = 'envoy',
+    frontPort,
+    reach = reachDirectly,
+    discoveryPort,
+  } = options
   const file = options.file ?? join(folder, 'eds.yaml')
   const [front, config] = [`${name}.sock`, `${name}.json`].map((one) => join(folder, one)) as [string, string]
   const port = await findPort()
   const admin = `http://127.0.0.1:${await reach(port)}`
   if (options.file === undefined) writeFileSync(file, edsText(endpoints, checked))
-  writeFileSync(config, JSON.stringify(configuration({ file, front, frontPort, port, panicThreshold })))
+  writeFileSync(config, JSON.stringify(configuration({ file, front, frontPort, port, panicThreshold, discoveryPort })))
 
   const ask = async (path: string): Promise<string> => (await fetch(`${admin}${path}`)).text()
   async function field({ address, port: own }: Endpoint, wanted: string): Promise<string | undefined> {
@@ -114,9 +126,10 @@ interface Places {
   frontPort: number | undefined
   port: number
   panicThreshold: number | undefined
+  discoveryPort: number | undefined
 }
 
-function configuration({ file, front, frontPort, port, panicThreshold }: Places): object {
+function configuration({ file, front, frontPort, port, panicThreshold, discoveryPort }: Places): object {
   const virtualHost = {
     name: 'all',
     domains: ['*'],
@@ -128,6 +141,7 @@ function configuration({ file, front, frontPort, port, panicThreshold }: Places)
     route_config: { virtual_hosts: [virtualHost] },
     http_filters: [{ name: 'router', typed_config: { '@type': ROUTER } }],
   }
+  const source = discoveryPort === undefined ? { path_config_source: { path: file } } : { api_config_source: DISCOVERY }
   const fronts = [{ pipe: { path: front } }, ...(frontPort === undefined ? [] : [loopback(frontPort)])]
   const check = { timeout: '1s', interval: '0.05s', unhealthy_threshold: 1, healthy_threshold: 1 }
   return {
@@ -142,10 +156,11 @@ function configuration({ file, front, frontPort, port, panicThreshold }: Places)
           name: 'web',
           type: 'EDS',
           connect_timeout: '2s',
-          eds_cluster_config: { eds_config: { resource_api_version: 'V3', path_config_source: { path: file } } },
+          eds_cluster_config: { eds_config: { resource_api_version: 'V3', ...source } },
           health_checks: [{ ...check, no_traffic_interval: '0.05s', http_health_check: { path: '/' } }],
           ...(panicThreshold === undefined ? {} : { common_lb_config: { healthy_panic_threshold: { value: panicThreshold } } }),
         },
+        ...(discoveryPort === undefined ? [] : [discoveryCluster(discoveryPort)]),
       ],
     },
   }
@@ -153,4 +168,18 @@ function configuration({ file, front, frontPort, port, panicThreshold }: Places)
 
 function loopback(port: number): object {
   return { socket_address: { address: '127.0.0.1', port_value: port } }
+}
+
+const DISCOVERY = {
+  api_type: 'REST',
+  transport_api_version: 'V3',
+  cluster_names: ['sluice'],
+  refresh_delay: '0.1s',
+  request_timeout: '5s',
+}
+
+function discoveryCluster(port: number): object {
+  const endpoint = { address: loopback(port) }
+  const assignment = { cluster_name: 'sluice', endpoints: [{ lb_endpoints: [{ endpoint }] }] }
+  return { name: 'sluice', type: 'STATIC', connect_timeout: '1s', load_assignment: assignment }
 }

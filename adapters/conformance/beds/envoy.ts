@@ -1,11 +1,12 @@
 /** Envoy itself as a bed, with its endpoints in a file. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Adapter, Endpoint } from '../../contract.ts'
 import { envoy } from '../../envoy/index.ts'
 import type { Bed } from '../bed.ts'
-import { editEds, type LbEndpoint, startEnvoy } from './envoy-process.ts'
+import { editEds, edsText, type LbEndpoint, startEnvoy } from './envoy-process.ts'
 import { waitUntil } from './haproxy-process.ts'
 import { createTraffic, startPods } from './pods.ts'
 import { createScriptWire } from './script-wire.ts'
@@ -15,8 +16,19 @@ const LIVE_PODS = 3
 export interface EnvoyBedOptions {
   servers: number
   program: string
-  /** Whether the adapter asks Envoy, or goes by the file alone. */
-  asks: 'admin' | 'file'
+  /** Whether the adapter asks Envoy, goes by the file alone, or asks the server from which Envoy has its endpoints. */
+  asks: 'admin' | 'file' | { serve: (config: ServedConfig) => Promise<Served> }
+}
+
+/** Starts `sluice adapter serve` for this load balancer. */
+export interface ServedConfig {
+  folder: string
+  loadBalancer: object
+}
+
+export interface Served {
+  port: number
+  stop(): Promise<void>
 }
 
 export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions): Promise<Bed> {
@@ -29,15 +41,30 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
   const endpoints = [...pods.endpoints, ...silent]
-  const removeAll = (): void => {
+  let served: Served | undefined
+  const removeAll = async (): Promise<void> => {
     pods.close()
+    await served?.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+  if (typeof asks === 'object') {
+    const file = join(folder, 'eds.yaml')
+    writeFileSync(file, edsText(endpoints))
+    const options = { file, cluster: 'web' }
+    served = await asks.serve({ folder, loadBalancer: { name: 'edge', adapter: 'envoy', port: 8080, options } })
+  }
   // Most of a batch is out at once: at Envoy's own threshold all of it would get requests again.
-  const process = await startEnvoy({ program, folder, endpoints, panicThreshold: 0 }).catch((error: unknown) => {
-    removeAll()
+  const own = { program, folder, endpoints, panicThreshold: 0 }
+  const process = await startEnvoy({ ...own, ...(served && { discoveryPort: served.port }) }).catch(async (error: unknown) => {
+    await removeAll()
     throw error
   })
+  /** The first time that it asks it has nothing yet, and the second time says what it has taken. */
+  async function waitUntilServed({ port }: Served): Promise<void> {
+    const isKnown = async (): Promise<boolean> => (await (await fetch(`http://127.0.0.1:${port}/nodes`)).text()).includes('"bed"')
+    await waitUntil(isKnown, 'Envoy has asked for its endpoints')
+  }
+  if (served !== undefined) await waitUntilServed(served)
   const wire = createScriptWire(folder, 'mv -f')
   const adapters: Adapter[] = []
   let edits = 0
@@ -57,7 +84,8 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
       version,
       change,
     )
-    const hasTaken = async (): Promise<boolean> => (await process.ask('/stats?filter=version_text')).includes(`"${version}"`)
+    const shown = served === undefined ? version : hashOf(readFileSync(process.file))
+    const hasTaken = async (): Promise<boolean> => (await process.ask('/stats?filter=version_text')).includes(`"${shown}"`)
     await waitUntil(hasTaken, 'Envoy has taken the file')
   }
   const set = (endpoint: Endpoint, status: string | undefined): Promise<void> =>
@@ -72,6 +100,7 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
       prefix: wire.prefix,
       cluster: 'web',
       ...(asks === 'admin' ? { admin: [process.admin] } : { settle: '1s' }),
+      ...(served === undefined ? {} : { server: { url: `http://127.0.0.1:${served.port}`, nodes: ['bed'] } }),
     }
     const adapter = envoy.create(envoy.options.parse(options), { name: 'edge' })
     adapters.push(adapter)
@@ -95,7 +124,10 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
     traffic: createTraffic({ socketPath: process.front }, pods),
     wire,
     absent: { id: '127.0.0.1:1', scope: `${[...wire.prefix, process.file].join(' ')}#web` },
-    restart: () => process.restart(),
+    async restart() {
+      await process.restart()
+      if (served !== undefined) await waitUntilServed(served)
+    },
     ...(asks === 'admin'
       ? {
           async breakHealth(endpoint: Endpoint) {
@@ -121,7 +153,11 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
     async close() {
       await Promise.all(adapters.map((adapter) => adapter.close()))
       await process.stop()
-      removeAll()
+      await removeAll()
     },
   }
+}
+
+function hashOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16)
 }

@@ -15,6 +15,8 @@ export interface TraefikOptions {
   /** Of the health checks, or `never`; 50ms unless given. */
   checkEvery?: string
   reach?: Reach
+  /** Starts what serves the file on a port of 127.0.0.1, which Traefik asks instead of reading the file. */
+  serve?: (file: string) => Promise<{ port: number }>
 }
 
 export interface TraefikProcess {
@@ -61,6 +63,9 @@ export function replaceFile(file: string, text: string): void {
   renameSync(made, file)
 }
 
+/** Of the http provider. */
+export const POLL_INTERVAL = '200ms'
+
 export async function startTraefik({
   program,
   folder,
@@ -68,6 +73,7 @@ export async function startTraefik({
   throttle,
   checkEvery = '50ms',
   reach = reachDirectly,
+  serve,
 }: TraefikOptions): Promise<TraefikProcess> {
   const watched = join(folder, 'dynamic')
   const file = join(watched, 'web.yaml')
@@ -83,6 +89,11 @@ export async function startTraefik({
   }
   const routers = { all: { rule: 'PathPrefix(`/`)', service: 'web', entryPoints: ['web'] } }
   writeFileSync(file, stringify({ http: { routers, services: { web: { loadBalancer } } } }))
+  const provider =
+    serve === undefined
+      ? { file: { directory: watched, watch: true } }
+      : { http: { endpoint: `http://127.0.0.1:${(await serve(file)).port}/`, pollInterval: POLL_INTERVAL, pollTimeout: '5s' } }
+  const shownAs = `web@${serve === undefined ? 'file' : 'http'}`
   writeFileSync(
     config,
     stringify({
@@ -90,7 +101,7 @@ export async function startTraefik({
       api: { insecure: true },
       log: { level: 'ERROR' },
       global: { checkNewVersion: false, sendAnonymousUsage: false },
-      providers: { providersThrottleDuration: throttle, file: { directory: watched, watch: true } },
+      providers: { providersThrottleDuration: throttle, ...provider },
     }),
   )
 
@@ -99,7 +110,7 @@ export async function startTraefik({
     serverStatus?: Record<string, string>
   }
   async function page(): Promise<ServicePage> {
-    const answer = await fetch(`${api}/api/http/services/web@file`)
+    const answer = await fetch(`${api}/api/http/services/${shownAs}`)
     if (!answer.ok) throw new Error(`${answer.status}`)
     return (await answer.json()) as ServicePage
   }

@@ -95,6 +95,11 @@ export interface AdapterFlags {
   output: 'text' | 'json'
 }
 
+export interface ServeFlags {
+  config?: string
+  listen: string
+}
+
 export interface NewAdapterFlags {
   language: 'ts' | 'js' | 'python' | 'sh'
   output: 'text' | 'json'

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { EXIT } from '../../library/exit-codes.ts'
-import type { AdapterFlags, NewAdapterFlags } from '../arguments/flags.ts'
+import type { AdapterFlags, NewAdapterFlags, ServeFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 
 /** Named here too, so that the help of a command loads no more than itself. */
@@ -21,6 +21,7 @@ Examples:
   ${name} list
   ${name} describe haproxy
   ${name} new my-lb --language python
+  ${name} serve edge --listen 127.0.0.1:18000
 
 Exit codes:
   0 done    2 wrong arguments, or there is no such adapter
@@ -60,6 +61,19 @@ Exit codes:
     const { newAction } = await import('../actions/new-adapter-action.ts')
     context.onDone(await newAction(folder, flags, context))
   })
+  adapter
+    .command('serve')
+    .summary('answer a product that fetches the document of a load balancer')
+    .description(
+      'Answers a product that fetches the document of a load balancer of the config: Envoy over xDS, as REST; Traefik by its http provider. Goes on until it gets a signal. The product keeps what it has fetched while nothing answers.',
+    )
+    .argument('<load-balancer>', 'its name in the config')
+    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)')
+    .addOption(new Option('--listen <address>', 'ADDRESS:PORT; port 0 is any that is free').default('127.0.0.1:18000'))
+    .action(async (loadBalancer: string, flags: ServeFlags) => {
+      const { serveAction } = await import('../actions/serve-action.ts')
+      context.onDone(await serveAction(loadBalancer, flags, context))
+    })
 }
 
 function addOutput(command: Command): Command {

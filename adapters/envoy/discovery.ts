@@ -1,0 +1,132 @@
+/**
+ * The file of EDS as a management server: Envoy asks for it over xDS, as REST (`api_type: REST`). The version that Envoy asks with is
+ * the one that it has taken, which is its ACK; where it refuses a file, it asks with the former one.
+ */
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { ProductAnswer, ProductServer } from '../contract.ts'
+import { readYaml } from '../document/edit-yaml.ts'
+import { readAssignment } from './assignment.ts'
+
+export const DISCOVERY_PATH = '/v3/discovery:endpoints'
+/** Where the adapter reads what each Envoy has taken. */
+export const NODES_PATH = '/nodes'
+
+const discoveryRequest = z.object({
+  version_info: z.string().default(''),
+  node: z.object({ id: z.string().default('') }).prefault({}),
+  resource_names: z.array(z.string()).default([]),
+})
+
+export const nodesPage = z.strictObject({
+  nodes: z.array(
+    z.strictObject({
+      id: z.string(),
+      /** Of each endpoint of the cluster the health status that this Envoy goes by. */
+      statuses: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+    }),
+  ),
+})
+
+export type NodesPage = z.infer<typeof nodesPage>
+type Statuses = NodesPage['nodes'][number]['statuses']
+
+export interface DiscoveryOptions {
+  cluster: string
+  read(signal: AbortSignal): Promise<string>
+}
+
+interface Node {
+  /** The version that it goes by. */
+  taken: string
+  /** The version that it was given last. */
+  offered: string
+  hasRefused: boolean
+}
+
+export function createDiscovery({ cluster, read }: DiscoveryOptions): ProductServer {
+  /** By version. A version that no Envoy has taken is forgotten. */
+  const sent = new Map<string, Statuses>()
+  /** By id. */
+  const nodes = new Map<string, Node>()
+
+  function forgetOld(): void {
+    const known = new Set([...nodes.values()].flatMap(({ taken, offered }) => [taken, offered]))
+    for (const version of sent.keys()) if (!known.has(version)) sent.delete(version)
+  }
+
+  async function discover(body: string, signal: AbortSignal): Promise<ProductAnswer> {
+    const asked = discoveryRequest.safeParse(jsonOf(body))
+    if (!asked.success) return { status: 400, body: 'this is no DiscoveryRequest' }
+    const {
+      version_info: taken,
+      node: { id },
+      resource_names: names,
+    } = asked.data
+    if (id === '') return { status: 400, body: 'the request has no node.id: set it in the bootstrap of Envoy' }
+    const text = await read(signal)
+    const version = versionOf(text)
+    const before = nodes.get(id)
+    const hasRefused = taken !== version && before?.offered === version
+    sent.set(version, statusesIn(text, cluster))
+    nodes.set(id, { taken, offered: version, hasRefused })
+    forgetOld()
+    if (taken === version) return { status: 304, ...(before?.taken === taken ? {} : { notice: `${id} has taken ${version}` }) }
+    const { resources } = readYaml(text) as { resources: Resource[] }
+    const wanted = names.length === 0 ? resources : resources.filter((resource) => names.includes(clusterOf(resource)))
+    return {
+      status: 200,
+      contentType: 'application/json',
+      body: JSON.stringify({ version_info: version, type_url: TYPE_URL, resources: wanted }),
+      ...(hasRefused && !before.hasRefused ? { notice: refusal(id, version) } : {}),
+    }
+  }
+
+  return {
+    async answer({ method, path, body }, { signal }) {
+      if (method === 'POST' && path === DISCOVERY_PATH) return discover(body, signal)
+      if (method !== 'GET' || path !== NODES_PATH)
+        return { status: 404, body: `ask with POST ${DISCOVERY_PATH}, or GET ${NODES_PATH}` }
+      const page: NodesPage = {
+        nodes: [...nodes].flatMap(([id, { taken }]) => {
+          const statuses = sent.get(taken)
+          return statuses === undefined ? [] : [{ id, statuses }]
+        }),
+      }
+      return { status: 200, contentType: 'application/json', body: JSON.stringify(page) }
+    },
+  }
+}
+
+function refusal(id: string, version: string): string {
+  return `${id} has not taken ${version}: it refuses the file (update_rejected in its /stats, and its log)`
+}
+
+const TYPE_URL = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment'
+
+/** By the content: an operator may change the file and leave its `version_info`. */
+function versionOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
+function statusesIn(text: string, cluster: string): Statuses {
+  return Object.fromEntries([...readAssignment(text, cluster).endpoints].map(([address, { status }]) => [address, status]))
+}
+
+interface Resource {
+  cluster_name?: string
+  clusterName?: string
+  resource?: Resource
+}
+
+function clusterOf({ cluster_name: name, clusterName, resource }: Resource): string {
+  return name ?? clusterName ?? (resource === undefined ? '' : clusterOf(resource))
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
