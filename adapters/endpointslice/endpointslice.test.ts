@@ -209,7 +209,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   })
 
   test('a slice that is deleted between the look and the write is a conflict, and is read again', async () => {
-    const made = await make({ 'web-1': { endpoints: [{ addresses: ['10.0.0.1'] }] } })
+    const made = await make({ ...slice({}), 'web-2': { endpoints: [{ addresses: ['10.0.0.2'] }] } })
     const adapter = made.adapter()
     const target = await targetOf(adapter, '10.0.0.1')
     const path = `/apis/discovery.k8s.io/v1/namespaces/${made.namespace}/endpointslices/web-1`
@@ -347,6 +347,12 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       { slices: slice({ endpoints: [{ addresses: ['10.0.0.1', '10.0.0.2'] }] }) },
       'retryable',
       ['endpoints[0].addresses 10.0.0.1, 10.0.0.2', 'Give each an endpoint of its own'],
+    ],
+    [
+      'no slice with the label',
+      { slices: slice({ labels: { 'kubernetes.io/service-name': 'wbe' } }) },
+      'retryable',
+      ['has no EndpointSlice', 'the label kubernetes.io/service-name: web'],
     ],
     ['no ports', { slices: slice({ ports: [] }) }, 'retryable', ['has no ports', 'Write the port']],
     ['a port without a number', { slices: slice({ ports: [{ name: 'http' }] }) }, 'retryable', ['has no ports[0].port']],

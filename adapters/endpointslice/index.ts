@@ -7,7 +7,7 @@ import { createSliceApi } from './api.ts'
 import { createCluster } from './cluster.ts'
 import { endpointsliceOptions } from './options.ts'
 import { changedSlice, drained, type Place, type PlaceChange, placesOf, priorOf, restored, stateOf } from './places.ts'
-import { type Slice, serviceProblem, sliceProblem } from './slices.ts'
+import { absenceProblem, type Problem, type Slice, serviceProblem, sliceProblem } from './slices.ts'
 
 /** As many as the endpoint slice controller puts into one slice. */
 const BATCH_MAX = 100
@@ -37,7 +37,7 @@ export const endpointslice = defineAdapter({
     const readings = new WeakMap<Entry, readonly Place[]>()
     const scopeOf = (server: string): string => `${server} ${namespace}/${service}`
 
-    function refuse(problem: ReturnType<typeof serviceProblem>): void {
+    function refuse(problem: Problem | undefined): void {
       if (problem !== undefined) throw new AdapterError(component, problem.isForGood ? 'fatal' : 'retryable', problem.message)
     }
 
@@ -66,7 +66,9 @@ export const endpointslice = defineAdapter({
       async list(call) {
         const { server } = await cluster.connection()
         const read = await api.read(call)
-        refuse(serviceProblem(read.service, `the Service ${namespace}/${service}`))
+        const what = `the Service ${namespace}/${service}`
+        refuse(serviceProblem(read.service, what))
+        refuse(absenceProblem(read.slices, service, what))
         for (const slice of read.slices) refuse(sliceProblem(slice, service))
         return [...placesOf(read.slices)].flatMap(([name, places]) => {
           const at = parseAddress(name)

@@ -63,6 +63,13 @@ export function serviceProblem({ spec }: Service, what: string): Problem | undef
   return undefined
 }
 
+/** Why there is no slice that a pod could be in. */
+export function absenceProblem(slices: readonly Slice[], service: string, what: string): Problem | undefined {
+  if (slices.length > 0) return undefined
+  const message = `${what} has no EndpointSlice: none in its namespace has the label ${SERVICE_LABEL}: ${service}. Give it to those that you made`
+  return { message, isForGood: false }
+}
+
 /** Why nothing may be written to this slice, or no pod can be found in it. */
 export function sliceProblem(slice: Slice, service: string): Problem | undefined {
   const { metadata, endpoints, ports } = slice
