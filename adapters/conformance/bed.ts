@@ -85,16 +85,12 @@ export interface Bed {
   close(): Promise<void>
 }
 
-export type MakeBed = (options: { servers: number }) => Promise<Bed>
+/** A bed that lacks some parts: the cases that need them do not apply. */
+export type PartialBed = Omit<Bed, 'traffic' | 'wire' | 'restart'> &
+  Partial<Pick<Bed, 'traffic' | 'wire' | 'restart'>> & {
+    /** Nothing behind this load balancer may be drained. It may have fewer than three endpoints then, or none. */
+    readOnly?: boolean
+  }
 
-/** One promise of the contract, checked on a bed of its own. */
-export interface ConformanceCase {
-  title: string
-  /** How many servers it needs; three unless told. */
-  servers?: (adapter: Adapter) => number
-  /** The case says nothing about beds or adapters that lack this. */
-  needs?: (bed: Bed) => boolean
-  /** Why it is skipped then. */
-  skipped?: string
-  run(bed: Bed): Promise<void>
-}
+export type MakeBed = (options: { servers: number }) => Promise<Bed>
+export type MakePartialBed = (options: { servers: number }) => Promise<PartialBed>

@@ -3,41 +3,41 @@
  * framework, so that other runners than vitest can run them too.
  */
 import type { Adapter } from '../contract.ts'
-import type { Bed, MakeBed } from './bed.ts'
+import type { Bed, MakePartialBed } from './bed.ts'
 import { type CaseName, conformanceCases } from './cases/index.ts'
+import { lackOf, type Requirement, requirementWords } from './requirements.ts'
 import { wrongAdapters } from './wrong-adapters.ts'
 
 const SERVERS = 3
 
-export type CaseOutcome = 'passed' | 'does not apply'
+/** `lacks`: what is not there, so that the case does not apply. */
+export type CaseOutcome = { outcome: 'passed' } | { outcome: 'not-applicable'; lacks: Requirement }
 
 /** Runs one case on a bed of its own; throws where the promise is broken. `wrap` stands between kit and adapter. */
 export async function runCase(
   name: CaseName,
-  makeBed: MakeBed,
+  makeBed: MakePartialBed,
   wrap: (adapter: Adapter, bed: Bed) => Adapter = (adapter) => adapter,
 ): Promise<CaseOutcome> {
   if (!Object.hasOwn(conformanceCases, name))
     throw new Error(`There is no case ${name}; there are: ${Object.keys(conformanceCases).join(', ')}`)
-  const { servers, needs, run } = conformanceCases[name]
+  const { servers, needs = [], readsOnly = false, run } = conformanceCases[name]
   let bed = await makeBed({ servers: SERVERS })
   try {
-    if (needs?.(bed) === false) return 'does not apply'
+    const lacks = lackOf(readsOnly ? needs : ['drain', ...needs], bed)
+    if (lacks !== undefined) return { outcome: 'not-applicable', lacks }
     if (servers !== undefined) {
       const needed = servers(bed.adapter())
       await bed.close()
       bed = await makeBed({ servers: Math.max(SERVERS, needed) })
     }
-    const inner = bed
+    // It has all that the case needs.
+    const inner = bed as Bed
     await run({ ...inner, adapter: () => wrap(inner.adapter(), inner) })
-    return 'passed'
+    return { outcome: 'passed' }
   } finally {
     await bed.close()
   }
-}
-
-function whySkipped(name: CaseName): string {
-  return conformanceCases[name].skipped ?? 'the load balancer does not offer this'
 }
 
 /** The part of vitest, or of another framework, that the kit needs. */
@@ -47,26 +47,27 @@ export interface TestFramework {
 }
 
 /** Every case, and every wrong adapter, which must fail its case. */
-export function describeAdapter({ describe, test }: TestFramework, name: string, makeBed: MakeBed): void {
+export function describeAdapter({ describe, test }: TestFramework, name: string, makeBed: MakePartialBed): void {
   describe(`${name} keeps the contract`, () => {
     for (const caseName of Object.keys(conformanceCases) as CaseName[]) {
       test(`${caseName}: ${conformanceCases[caseName].title}`, async (context) => {
-        if ((await runCase(caseName, makeBed)) === 'does not apply') context.skip(whySkipped(caseName))
+        const ran = await runCase(caseName, makeBed)
+        if (ran.outcome === 'not-applicable') context.skip(requirementWords(ran.lacks))
       })
     }
   })
   describe(`${name}: an adapter fails that`, () => {
     for (const { title, fails, wrap } of wrongAdapters) {
       test(`${title} (${fails})`, async (context) => {
-        let outcome: CaseOutcome
+        let ran: CaseOutcome
         try {
-          outcome = await runCase(fails, makeBed, wrap)
+          ran = await runCase(fails, makeBed, wrap)
         } catch (error) {
           if (error instanceof Error && error.name === 'AssertionError') return
           throw error
         }
-        if (outcome === 'passed') throw new Error(`The case ${fails} passes an adapter that ${title}.`)
-        context.skip(whySkipped(fails))
+        if (ran.outcome === 'passed') throw new Error(`The case ${fails} passes an adapter that ${title}.`)
+        context.skip(requirementWords(ran.lacks))
       })
     }
   })

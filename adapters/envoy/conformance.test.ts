@@ -20,6 +20,6 @@ describeOn(await findProduct('envoy'), (program) => {
   describeAdapter({ describe, test }, 'envoy', ({ servers }) => makeEnvoyBed({ servers, program, asks: 'admin' }))
 
   test.each(BY_FILE)('envoy, by the file alone: %s', async (name) => {
-    expect(await runCase(name, ({ servers }) => makeEnvoyBed({ servers, program, asks: 'file' }))).toBe('passed')
+    expect(await runCase(name, ({ servers }) => makeEnvoyBed({ servers, program, asks: 'file' }))).toEqual({ outcome: 'passed' })
   })
 })

@@ -12,6 +12,8 @@ describeOn(await findProduct('traefik'), (program) => {
   describeAdapter({ describe, test }, 'traefik', ({ servers }) => makeTraefikBed({ servers, program, asks: 'api' }))
 
   test.each(BY_FILE)('traefik, by the file alone: %s', async (name) => {
-    expect(await runCase(name, ({ servers }) => makeTraefikBed({ servers, program, asks: 'file' }))).toBe('passed')
+    expect(await runCase(name, ({ servers }) => makeTraefikBed({ servers, program, asks: 'file' }))).toEqual({
+      outcome: 'passed',
+    })
   })
 })

@@ -1,6 +1,6 @@
 /** The load balancer with a REST API, described in a config like any other. */
 import { http } from '../../http/index.ts'
-import type { Bed } from '../bed.ts'
+import type { PartialBed } from '../bed.ts'
 import { makeRestBed } from './rest.ts'
 
 export interface HttpBedOptions {
@@ -28,7 +28,7 @@ function describeBalancer(reads: HttpBedOptions['reads']): Record<string, unknow
   }
 }
 
-export function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<Bed> {
+export function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<PartialBed> {
   return makeRestBed({
     servers,
     create({ url, tokenFile }) {

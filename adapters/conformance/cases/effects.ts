@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConformanceCase } from '../bed.ts'
+import type { ConformanceCase } from '../conformance-case.ts'
 import {
   assertApplied,
   assertDrained,
@@ -49,8 +49,7 @@ export const effectCases = {
   },
   'prior-weight-returns': {
     title: 'a weight that was set at run time comes back, also after a restart',
-    needs: (bed) => bed.operator.weight !== undefined,
-    skipped: 'needs operator.weight of the bed',
+    needs: ['weights', 'restart'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.weight!(endpoint, 7)
@@ -66,8 +65,7 @@ export const effectCases = {
   batch: {
     title: 'a batch of max is one call, max + 1 are two; a refused member does not stop the others',
     servers: (adapter) => adapter.capabilities.maxBatch + 1,
-    needs: (bed) => bed.adapter().capabilities.maxBatch > 1 && bed.operator.maint !== undefined,
-    skipped: 'needs capabilities.maxBatch above 1, and operator.maint of the bed',
+    needs: ['batches', 'maintenance', 'wire'],
     async run(bed) {
       const adapter = bed.adapter()
       const { maxBatch: max } = adapter.capabilities
@@ -91,6 +89,7 @@ export const effectCases = {
   },
   'only-the-named': {
     title: 'the other targets of the scope keep their state and weight',
+    needs: ['second-endpoint'],
     async run(bed) {
       const { adapter, target } = await begin(bed)
       const other = bed.endpoints[1]!
@@ -105,6 +104,8 @@ export const effectCases = {
   },
   'ports-and-reuse': {
     title: 'one address with two ports is two targets; an address taken over by a new pod is the same target',
+    readsOnly: true,
+    needs: ['endpoint'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const [taken, elsewhere] = await adapter.resolve(
@@ -129,8 +130,7 @@ export const effectCases = {
   },
   absent: {
     title: 'a target that is gone is not found, by every call, and harms no other',
-    needs: (bed) => bed.absent !== undefined,
-    skipped: 'needs absent of the bed',
+    needs: ['absent'],
     async run(bed) {
       const gone = bed.absent!
       const { adapter, endpoint, target } = await begin(bed)
@@ -142,15 +142,32 @@ export const effectCases = {
       const both = [gone, target]
       assertApplied((await adapter.drain(both, effectCall(both))).get(target.id))
       assertDrained(await bed.oracle.admin(endpoint))
-      const nowhere = { ...endpoint, address: '192.0.2.1' }
-      const [resolution] = await adapter.resolve([nowhere], effectCall([]))
+    },
+  },
+  'not-found': {
+    title: 'an address that it does not have is not found, and the reason names it',
+    readsOnly: true,
+    async run(bed) {
+      // Of a network that is for documentation alone.
+      const nowhere = { uid: 'uid-of-none', pod: 'none', address: '192.0.2.1', port: 80 }
+      const [resolution] = await bed.adapter().resolve([nowhere], effectCall([]))
       assert.ok(resolution?.found === false && resolution.reason.includes('192.0.2.1'), 'the reason names the address')
+    },
+  },
+  'reads-are-stable': {
+    title: 'what is read twice without a change between is the same JSON, also by another process',
+    readsOnly: true,
+    needs: ['endpoint'],
+    async run(bed) {
+      const { adapter, target } = await begin(bed)
+      const first = await snapshotOne(adapter, target)
+      assert.deepEqual(await snapshotOne(adapter, target), first)
+      assert.deepEqual(await snapshotOne(bed.adapter(), target), first)
     },
   },
   'lower-fence': {
     title: 'an effect of a former owner is refused',
-    needs: (bed) => bed.fencing,
-    skipped: 'needs fencing of the bed',
+    needs: ['fencing'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AdapterErrorKind } from '../../contract.ts'
-import type { ConformanceCase, WireFault } from '../bed.ts'
+import type { WireFault } from '../bed.ts'
+import type { ConformanceCase } from '../conformance-case.ts'
 import {
   assertApplied,
   assertDrained,
@@ -8,6 +9,7 @@ import {
   begin,
   drainOne,
   inspectOne,
+  pause,
   restoreOne,
   shortDeadlineMs,
   snapshotOne,
@@ -41,26 +43,32 @@ function fault(wireFault: WireFault, said: AdapterErrorKind, world: 'in' | 'drai
 export const faultCases = {
   refused: {
     title: 'no connection: retryable, nothing changed',
+    needs: ['wire'],
     run: fault('refused', 'retryable', 'in', 0),
   },
   'cut-before-effect': {
     title: 'a connection that breaks before the effect is sent: retryable, nothing changed',
+    needs: ['wire'],
     run: fault('cut-before-effect', 'retryable', 'in', 0),
   },
   'request-lost': {
     title: 'an effect that is lost on its way: ambiguous, and not sent again',
+    needs: ['wire'],
     run: fault('request-lost', 'ambiguous', 'in', 1),
   },
   'reply-lost': {
     title: 'an effect whose answer is lost: ambiguous, and not sent again',
+    needs: ['wire'],
     run: fault('reply-lost', 'ambiguous', 'drained', 1),
   },
   'no-answer': {
     title: 'an effect without an answer is cut at the deadline: ambiguous',
+    needs: ['wire'],
     run: fault('no-answer', 'ambiguous', 'drained', 1),
   },
   'false-success': {
     title: 'a false success is seen by the inspection that follows',
+    needs: ['wire'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       bed.wire.next('false-success')
@@ -72,6 +80,7 @@ export const faultCases = {
   },
   'lost-ownership': {
     title: 'assertLive is asked right before the bytes leave: its error goes out as it is, and nothing is sent',
+    needs: ['wire'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)
@@ -90,8 +99,7 @@ export const faultCases = {
   },
   'no-permission': {
     title: 'missing rights are fatal, and the message says what to change',
-    needs: (bed) => bed.powerless !== undefined,
-    skipped: 'needs powerless of the bed',
+    needs: ['rights'],
     async run(bed) {
       const { endpoint, target } = await begin(bed)
       const result = await drainOne(bed.powerless!(), target)
@@ -101,12 +109,15 @@ export const faultCases = {
   },
   'close-ends-calls': {
     title: 'close ends a call that is under way, as ambiguous, and later calls as retryable',
+    needs: ['wire'],
     async run(bed) {
       const { adapter, target } = await begin(bed)
       bed.wire.next('no-answer')
       const sentBefore = bed.wire.effectCalls()
-      const drained = drainOne(adapter, target)
-      while (bed.wire.effectCalls() === sentBefore) await new Promise((resolve) => setTimeout(resolve, 1))
+      const over = new AbortController()
+      const drained = drainOne(adapter, target).finally(() => over.abort())
+      while (bed.wire.effectCalls() === sentBefore && !over.signal.aborted) await pause(1)
+      assert.ok(bed.wire.effectCalls() > sentBefore, 'the drain is sent')
       await adapter.close()
       assertFailed(await drained, 'ambiguous')
       assertFailed(await drainOne(adapter, target), 'retryable')

@@ -1,4 +1,4 @@
-import type { ConformanceCase } from '../bed.ts'
+import type { ConformanceCase } from '../conformance-case.ts'
 import { effectCases } from './effects.ts'
 import { faultCases } from './faults.ts'
 import { operatorCases } from './operator.ts'

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import type { ConformanceCase } from '../bed.ts'
+import type { ConformanceCase } from '../conformance-case.ts'
 import { assertApplied, assertFailed, begin, drainOne, inspectOne, restoreOne, snapshotOne } from '../steps.ts'
 
 export const operatorCases = {
   'operators-maint': {
     title: 'a target in maintenance is not in rotation, and neither drain nor restore ends that',
-    needs: (bed) => bed.operator.maint !== undefined,
-    skipped: 'needs operator.maint of the bed',
+    needs: ['maintenance'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.maint!(endpoint)
@@ -23,8 +22,7 @@ export const operatorCases = {
   },
   'maint-comes-back': {
     title: 'a restore puts back maintenance that is gone by now',
-    needs: (bed) => bed.operator.maint !== undefined,
-    skipped: 'needs operator.maint of the bed',
+    needs: ['maintenance'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.maint!(endpoint)
@@ -37,8 +35,7 @@ export const operatorCases = {
   },
   'maint-meanwhile': {
     title: 'maintenance that began after the drain is not ended by the restore',
-    needs: (bed) => bed.operator.maint !== undefined,
-    skipped: 'needs operator.maint of the bed',
+    needs: ['maintenance'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const before = await snapshotOne(adapter, target)
@@ -63,7 +60,7 @@ export const operatorCases = {
   },
   'weight-0': {
     title: 'weight 0 is not in rotation',
-    needs: ({ operator }) => operator.weight !== undefined && (operator.lowestWeight ?? 0) === 0,
+    needs: ['weight-0'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       await bed.operator.weight!(endpoint, 0)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConformanceCase } from '../bed.ts'
+import type { ConformanceCase } from '../conformance-case.ts'
 import {
   assertApplied,
   assertDrained,
@@ -20,6 +20,7 @@ const ENOUGH = 30
 export const trafficCases = {
   'no-new-requests': {
     title: 'after a drain and its settle time no new request arrives; after the restore they do again',
+    needs: ['traffic'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)
@@ -34,6 +35,7 @@ export const trafficCases = {
   },
   'in-flight': {
     title: 'a request under way survives the drain and is counted until it ends; what cannot be counted is null',
+    needs: ['traffic'],
     async run(bed) {
       const adapter = bed.adapter()
       const held = await bed.traffic.hold()
@@ -51,8 +53,7 @@ export const trafficCases = {
   },
   'others-undisturbed': {
     title: 'requests under way on other targets survive a drain and a restore',
-    needs: (bed) => !bed.adapter().capabilities.disruptsOthers,
-    skipped: 'its changes cut others (capabilities.disruptsOthers)',
+    needs: ['traffic', 'undisturbed'],
     async run(bed) {
       const adapter = bed.adapter()
       const held = await bed.traffic.hold()
@@ -68,8 +69,7 @@ export const trafficCases = {
   },
   'keep-alive': {
     title: 'a client with a kept connection moves away',
-    needs: (bed) => bed.traffic.keepAlive !== undefined,
-    skipped: 'needs traffic.keepAlive of the bed',
+    needs: ['keep-alive'],
     async run(bed) {
       const client = await bed.traffic.keepAlive!()
       try {
@@ -89,8 +89,7 @@ export const trafficCases = {
   },
   'restart-is-seen': {
     title: 'what a restart of the load balancer forgot shows in the state',
-    needs: (bed) => bed.adapter().capabilities.volatileOnReload,
-    skipped: 'it forgets nothing (capabilities.volatileOnReload)',
+    needs: ['restart', 'forgets'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       assertApplied(await drainOne(adapter, target))
@@ -104,8 +103,7 @@ export const trafficCases = {
   },
   'restart-keeps': {
     title: 'a restart of the load balancer forgets nothing',
-    needs: (bed) => !bed.adapter().capabilities.volatileOnReload,
-    skipped: 'it forgets what was set (capabilities.volatileOnReload)',
+    needs: ['restart', 'keeps'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)
@@ -119,8 +117,7 @@ export const trafficCases = {
   },
   'failing-health': {
     title: 'a restored target that fails its health checks is not routable and gets no request',
-    needs: (bed) => bed.breakHealth !== undefined,
-    skipped: 'needs breakHealth of the bed',
+    needs: ['traffic', 'health-checks'],
     async run(bed) {
       const { adapter, endpoint, target } = await begin(bed)
       const { prior } = await snapshotOne(adapter, target)

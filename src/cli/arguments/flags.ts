@@ -105,6 +105,16 @@ export interface NewAdapterFlags {
   output: 'text' | 'json'
 }
 
+export interface TestAdapterFlags {
+  config?: string
+  loadBalancer?: string
+  bed?: string
+  target?: string[]
+  expendable?: string[]
+  breakConnections?: boolean
+  output: 'text' | 'json'
+}
+
 export interface RbacFlags {
   namespace: string
   serviceAccount?: string

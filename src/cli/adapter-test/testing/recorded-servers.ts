@@ -1,0 +1,50 @@
+/** The API of the scaffold's load balancer, with a record of what was changed. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface RecordedServers {
+  url: string
+  /** Such as `PUT web-0`, in the order of arrival. */
+  writes: string[]
+  down: Set<string>
+  /** Called with each change before it is done; false refuses it with a 403. */
+  onWrite: ((write: string) => Promise<boolean> | boolean) | undefined
+  close(): void
+}
+
+/** `web-0` is at 10.0.0.1:80, `web-1` at 10.0.0.2:80, and so on. */
+export async function startRecordedServers(count: number): Promise<RecordedServers> {
+  const names = Array.from({ length: count }, (_, index) => `web-${index}`)
+  const down = new Set<string>()
+  const server = createServer(async ({ method = '', url = '' }, response) => {
+    const [, , name = ''] = url.split('/')
+    if (method !== 'GET') {
+      const write = `${method} ${name}`
+      servers.writes.push(write)
+      if ((await servers.onWrite?.(write)) === false) return void response.writeHead(403).end('no right to do this')
+      if (method === 'PUT') down.add(name)
+      else down.delete(name)
+    }
+    const shown = names.map((one, index) => ({
+      name: one,
+      address: `10.0.0.${index + 1}`,
+      port: 80,
+      down: down.has(one),
+      requests: 0,
+    }))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(shown))
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const servers: RecordedServers = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    writes: [],
+    down,
+    onWrite: undefined,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  return servers
+}
