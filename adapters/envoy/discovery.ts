@@ -44,6 +44,13 @@ interface Node {
   hasRefused: boolean
 }
 
+interface Asked {
+  id: string
+  taken: string
+  version: string
+  statuses: Statuses
+}
+
 export function createDiscovery({ cluster, read }: DiscoveryOptions): ProductServer {
   /** By version. A version that no Envoy has taken is forgotten. */
   const sent = new Map<string, Statuses>()
@@ -66,20 +73,25 @@ export function createDiscovery({ cluster, read }: DiscoveryOptions): ProductSer
     if (id === '') return { status: 400, body: 'the request has no node.id: set it in the bootstrap of Envoy' }
     const text = await read(signal)
     const version = versionOf(text)
-    const before = nodes.get(id)
-    const hasRefused = taken !== version && before?.offered === version
-    sent.set(version, statusesIn(text, cluster))
-    nodes.set(id, { taken, offered: version, hasRefused })
-    forgetOld()
-    if (taken === version) return { status: 304, ...(before?.taken === taken ? {} : { notice: `${id} has taken ${version}` }) }
+    const statuses = statusesIn(text, cluster)
+    // An Envoy asks for each of its clusters by itself.
+    const notice = names.length > 0 && !names.includes(cluster) ? {} : note({ id, taken, version, statuses })
+    if (taken === version) return { status: 304, ...notice }
     const { resources } = readYaml(text) as { resources: Resource[] }
     const wanted = names.length === 0 ? resources : resources.filter((resource) => names.includes(clusterOf(resource)))
-    return {
-      status: 200,
-      contentType: 'application/json',
-      body: JSON.stringify({ version_info: version, type_url: TYPE_URL, resources: wanted }),
-      ...(hasRefused && !before.hasRefused ? { notice: refusal(id, version) } : {}),
-    }
+    const answer = { version_info: version, type_url: TYPE_URL, resources: wanted }
+    return { status: 200, contentType: 'application/json', body: JSON.stringify(answer), ...notice }
+  }
+
+  /** What this request tells of the Envoy. */
+  function note({ id, taken, version, statuses }: Asked): Pick<ProductAnswer, 'notice'> {
+    const before = nodes.get(id)
+    const hasRefused = taken !== version && before?.offered === version
+    sent.set(version, statuses)
+    nodes.set(id, { taken, offered: version, hasRefused })
+    forgetOld()
+    if (taken === version) return before?.taken === taken ? {} : { notice: `${id} has taken ${version}` }
+    return hasRefused && !before.hasRefused ? { notice: refusal(id, version) } : {}
   }
 
   return {
