@@ -52,7 +52,7 @@ export function serviceProblem({ spec }: Service, what: string): Problem | undef
     const shown = Object.entries(selector).map(([key, value]) => `${key}=${value}`)
     const message =
       `${what} has spec.selector ${shown.join(',')}: the endpoint slice controller writes its slices, and would undo a drain. ` +
-      `Remove the selector and make the slices yourself, or drain at the load balancer behind which the Service is`
+      `Remove the selector and make the slices yourself, or name another load balancer that leads to the pods`
     return { message, isForGood: true }
   }
   if (type === 'ExternalName')

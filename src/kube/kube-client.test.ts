@@ -54,6 +54,20 @@ test('sends what the API server expects of each method', async () => {
   expect(await Promise.all(calls)).toEqual(calls.map(() => ({ ok: true })))
 })
 
+test('beforeSend goes to the transport with the request, and with none that has it not', async () => {
+  const { client, transport } = setUp()
+  const beforeSend = (): void => {}
+  const calls = [client.replace(POD, {}, { beforeSend }), client.replace(POD, {})]
+  const seen = []
+  for (const _ of calls) {
+    const { request, answer } = await transport.next()
+    seen.push(request.beforeSend)
+    answer(200, {})
+  }
+  await Promise.all(calls)
+  expect(seen).toEqual([beforeSend, undefined])
+})
+
 test.each<[number, string, KubeErrorKind]>([
   [400, 'BadRequest', 'definite'],
   [401, 'Unauthorized', 'definite'],

@@ -132,9 +132,9 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     return { metadata: own, ...rest }
   }
 
-  function upgrade(workload: string): { child: ChildProcess; ended: Promise<unknown> } {
+  function upgrade(workload: string, command = 'upgrade'): { child: ChildProcess; ended: Promise<unknown> } {
     const where = ['--config', configFile, '--kubeconfig', join(folder, 'kubeconfig')]
-    const args = [SCRIPT, 'upgrade', `statefulset/${workload}`, 'app=app:v2', ...where]
+    const args = [SCRIPT, command, `statefulset/${workload}`, 'app=app:v2', ...where]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text))
@@ -163,6 +163,20 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     }
     expect((await history())[PODS[0]!]).toEqual([false, true, false, true, false])
   }, 120_000)
+
+  test('a Service with a selector, or without the right to see it, is refused in the plan, and nothing is written', async () => {
+    await writeFile(join(folder, 'edge.kubeconfig'), kubernetes.kubeconfig('stranger'), { mode: 0o600 })
+    expect(await upgrade('web').ended).toMatch(/^3: .* has to allow (get services|list endpointslices\.discovery\.k8s\.io)/s)
+    await writeFile(join(folder, 'edge.kubeconfig'), kubernetes.kubeconfig('sluice'), { mode: 0o600 })
+    const path = slices.replace('/apis/discovery.k8s.io/v1', '/api/v1').replace('endpointslices', 'services/edge')
+    const service = (await kubernetes.ask('GET', path)) as { spec: { selector?: object } }
+    service.spec.selector = { app: 'web' }
+    await kubernetes.ask('PUT', path, service)
+    for (const command of ['plan', 'upgrade'])
+      expect(await upgrade('web', command).ended).toMatch(/^3: .*edge has spec\.selector app=web.*Remove the selector/s)
+    expect(await read()).toEqual(before)
+    expect(images('web')).toEqual(['app:v1', 'app:v1', 'app:v1'])
+  }, 60_000)
 
   test(`killed at ${KILLS} random moments: the same, whoever goes on`, async () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
