@@ -208,7 +208,9 @@ export const CONTRACT_VERSION = 1
  * - `fatal`: trying again cannot help (no permission, bad option)
  * - `ambiguous`: bytes may have left, and no trustworthy answer came
  */
-export type AdapterErrorKind = 'retryable' | 'throttled' | 'not-found' | 'conflict' | 'fatal' | 'ambiguous'
+export type AdapterErrorKind = (typeof KINDS)[number]
+
+const KINDS = ['retryable', 'throttled', 'not-found', 'conflict', 'fatal', 'ambiguous'] as const
 
 /** What an adapter throws, or puts in a target's result. */
 export class AdapterError extends Error {
@@ -226,5 +228,9 @@ export class AdapterError extends Error {
     this.component = component
     this.kind = kind
     this.retryAfterMs = options.retryAfterMs
+  }
+  /** By its name and kind: the package that a plugin imports has this class once more. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'AdapterError' && KINDS.some((kind) => kind === (value as AdapterError).kind)
   }
 }
