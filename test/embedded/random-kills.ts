@@ -31,12 +31,20 @@ export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrad
     await Promise.race([isAtWork(bed, changes), isOver])
     await sleep(ms)
     child.kill('SIGKILL')
+    moments.push(`${changes}+${ms}ms ${stepsOf(bed)}`)
     await isOver.catch(() => undefined)
     expect((await ended).code).toBe(null)
-    moments.push(`${changes}+${ms}ms`)
   }
-  console.log(`SLUICE_SEED=${seed} SLUICE_KILLS=${KILLS}: killed after changes of pods + time: ${moments.join(', ')}`)
+  console.log(
+    `SLUICE_SEED=${seed} SLUICE_KILLS=${KILLS}: killed after changes of pods + time, and what was on record then: ${moments.join(', ')}`,
+  )
   return moments
+}
+
+/** What is on record of the pods that are under way. */
+function stepsOf(bed: ProductBed): string {
+  const steps = bed.pods().map((pod) => /\\"step\\":\\"(?!closed)(\w+)/.exec(JSON.stringify(pod))?.[1] ?? '')
+  return steps.filter((step) => step !== '').join(' and ') || 'between pods'
 }
 
 /** Another process than before has a Lease, and pods have changed so often since. */
