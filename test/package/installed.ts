@@ -28,7 +28,7 @@ export function installPackage(): Installed {
   } finally {
     rmSync(packing, { recursive: true, force: true })
   }
-  for (const dependency of productionDependencies()) copyModule(dependency, folder)
+  copyDependencies(folder)
   // What a program in TypeScript has itself.
   for (const types of ['@types/node', 'undici-types']) copyModule(join(ROOT, 'node_modules', types), folder)
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
@@ -66,8 +66,8 @@ export function installPackage(): Installed {
   }
 }
 
-/** As npm packs it, of what is built now. */
-function pack(folder: string): void {
+/** As npm packs it, of what is built now: `package.tgz` in that folder. */
+export function pack(folder: string): void {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
   const own = files.filter((file) => file !== 'dist' && !file.includes('*'))
   for (const file of ['package.json', 'README.md', ...own]) cpSync(join(ROOT, file), join(folder, file), { recursive: true })
@@ -75,6 +75,11 @@ function pack(folder: string): void {
   const packed = succeed('npm', ['pack', '--json', '--offline', '--ignore-scripts'], folder)
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
   cpSync(join(folder, filename), join(folder, 'package.tgz'))
+}
+
+/** Into `node_modules` of that folder, where npm finds them in place and asks no registry. */
+export function copyDependencies(folder: string): void {
+  for (const dependency of productionDependencies()) copyModule(dependency, folder)
 }
 
 /** Their folders, those of their own dependencies among them. */

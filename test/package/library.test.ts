@@ -47,6 +47,7 @@ beforeAll(async () => {
   const example = readFileSync(join(import.meta.dirname, '../../adapters/conformance/examples/servers.ts'), 'utf8')
   const outside = example.replaceAll(/'\.\.\/\.\.\/(?:contract|define-adapter)\.ts'/g, "'sluice/adapter'")
   writeFileSync(join(installed.folder, 'servers.ts'), outside)
+  cpSync(join(import.meta.dirname, '../../adapters/scaffold/templates/ts/lb.ts'), join(installed.folder, 'lb.ts'))
   const quickstart = blocks(page('README.md')).filter(({ language, code }) => language === 'ts' && code.includes('createSluice'))
   expect(quickstart).toHaveLength(1)
   writeFileSync(join(installed.folder, 'quickstart.ts'), quickstart[0]!.code)
@@ -94,7 +95,7 @@ function changesSince(call: number): string[] {
 }
 
 test('the packed types are right by themselves, and for programs: the quickstart, the examples of the docs, and those of a test', () => {
-  const files = ['quickstart.ts', 'drive.ts', 'names.ts', 'servers.ts', 'kit.ts', ...exampleFiles]
+  const files = ['quickstart.ts', 'drive.ts', 'names.ts', 'servers.ts', 'kit.ts', 'lb.ts', ...exampleFiles]
   expect(installed.compile(files)).toBe('')
   expect(installed.compile(files, 'strictest')).toBe('')
   expect(exampleFiles.length).toBeGreaterThan(3)

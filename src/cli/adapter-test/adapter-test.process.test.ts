@@ -16,7 +16,9 @@ let folder: string
 let servers: RecordedServers
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-adapter-test-'))
-  servers = await startRecordedServers(3)
+  servers = await startRecordedServers(
+    [0, 1, 2].map((index) => ({ name: `web-${index}`, address: `10.0.0.${index + 1}`, port: 80 })),
+  )
   await writeScaffold(folder, 'js')
   // As in a folder where the package is installed.
   change('lb.mjs', "'sluice/adapter'", JSON.stringify(pathToFileURL(join(ROOT, 'adapters/index.ts')).href))

@@ -12,9 +12,9 @@ export interface RecordedServers {
   close(): void
 }
 
-/** `web-0` is at 10.0.0.1:80, `web-1` at 10.0.0.2:80, and so on. */
-export async function startRecordedServers(count: number): Promise<RecordedServers> {
-  const names = Array.from({ length: count }, (_, index) => `web-${index}`)
+export async function startRecordedServers(
+  all: readonly { name: string; address: string; port: number }[],
+): Promise<RecordedServers> {
   const down = new Set<string>()
   const server = createServer(async ({ method = '', url = '' }, response) => {
     const [, , name = ''] = url.split('/')
@@ -25,13 +25,7 @@ export async function startRecordedServers(count: number): Promise<RecordedServe
       if (method === 'PUT') down.add(name)
       else down.delete(name)
     }
-    const shown = names.map((one, index) => ({
-      name: one,
-      address: `10.0.0.${index + 1}`,
-      port: 80,
-      down: down.has(one),
-      requests: 0,
-    }))
+    const shown = all.map((one) => ({ ...one, down: down.has(one.name), requests: 0 }))
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(shown))
   })
   server.listen(0, '127.0.0.1')
