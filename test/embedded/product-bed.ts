@@ -29,8 +29,8 @@ export interface ProductBed {
   names(workload?: string): string[]
   endpoints(workload?: string): Endpoint[]
   images(workload?: string): string[]
-  /** The path of a config with these load balancers. */
-  configure(loadBalancers: readonly object[], file?: string): Promise<string>
+  /** The path of a config with these load balancers, and `more` beside them. */
+  configure(loadBalancers: readonly object[], file?: string, more?: object): Promise<string>
   /** Images of the next release, which no pod has yet. */
   nextImage(): string
   /** `sluice upgrade` to this image. */
@@ -81,9 +81,9 @@ export async function startProductBed(workloads: Readonly<Record<string, number>
     endpoints: (workload) =>
       pods(workload).map(({ metadata: { uid, name }, status }) => ({ uid, pod: name, address: status!.podIP!, port: PORT })),
     images: (workload) => pods(workload).map(({ spec }) => spec.containers[0]!.image),
-    async configure(loadBalancers, file = 'sluice.yaml') {
+    async configure(loadBalancers, file = 'sluice.yaml', more = {}) {
       const path = join(folder, file)
-      await writeFile(path, stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+      await writeFile(path, stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers, ...more }))
       return path
     },
     nextImage: () => `app:v${(release += 1)}`,

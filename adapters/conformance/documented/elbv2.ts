@@ -3,6 +3,7 @@
  * throttling, and reads that are behind. Each request is checked against the model of the SDK. Not run against the product.
  */
 import type { Pool, Server } from '../../../demo/load-balancer/pool.ts'
+import { parseAddress } from '../../address.ts'
 import { type ApiAnswer, type ApiRequest, type DocumentedProduct, setInPool } from './api.ts'
 import { QueryError, queryAnswer, queryError, type QueryRequest, readQuery, type SdkModel } from './query-protocol.ts'
 
@@ -57,6 +58,10 @@ export interface Elbv2 extends DocumentedProduct {
   requests(): QueryRequest[]
   /** So many of the next requests are refused for now. */
   throttle(requests: number): void
+  /** What has changed, in its order, such as `web-0 deregistered`: a request that changes nothing is none. */
+  changes(): string[]
+  /** The state of its health, such as `draining`. */
+  healthStateOf(server: Server): string
   zoneOf(server: Server): string | undefined
   setDelay(seconds: number): void
 }
@@ -65,6 +70,7 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
   const { deregistrationMs = 0, initialMs = 0, staleMs = 0, mostTargets = 1_000, owners = new Set([OWNER_KEY]) } = options
   let { delaySeconds = 300 } = options
   const taken: QueryRequest[] = []
+  const changed: string[] = []
   let refusals = 0
   const now = (): number => performance.now()
   const known = new Map<Server, Known>(
@@ -81,10 +87,10 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
   }
   function healthOf(server: Server): Health {
     const { zone, healthyAt, drainedAt } = known.get(server)!
-    const { hostname, port } = new URL(`http://${server.address}`)
+    const { address, port } = parseAddress(server.address)!
     const of = (State: string, Reason?: string): Health => ({
-      Target: { Id: hostname, Port: Number(port), ...(zone === undefined ? {} : { AvailabilityZone: zone }) },
-      HealthCheckPort: port,
+      Target: { Id: address, Port: port, ...(zone === undefined ? {} : { AvailabilityZone: zone }) },
+      HealthCheckPort: String(port),
       TargetHealth: { State, ...(Reason === undefined ? {} : { Reason }) },
     })
     if (zone === undefined)
@@ -104,6 +110,7 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
     const at = now()
     const times = { healthyAt: at + initialMs, drainedAt: at + deregistrationMs, changedAt: at, before }
     known.set(server, { ...(zone === undefined ? {} : { zone }), ...times })
+    changed.push(`${server.name} ${zone === undefined ? 'deregistered' : `registered in ${zone}`}`)
     setInPool(server, 'draining')
     if (zone === undefined) return
     const arrive = (): void => {
@@ -196,6 +203,8 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
     throttle(requests) {
       refusals = requests
     },
+    changes: () => changed,
+    healthStateOf: (server) => healthOf(server).TargetHealth.State,
     zoneOf: (server) => known.get(server)?.zone,
     setDelay(seconds) {
       delaySeconds = seconds
