@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import type { Bed, MakeBed } from '../adapters/conformance/bed.ts'
 import { makeCaddyBed } from '../adapters/conformance/beds/caddy.ts'
 import { makeEnvoyBed } from '../adapters/conformance/beds/envoy.ts'
 import { startEureka } from '../adapters/conformance/beds/eureka-process.ts'
 import { makeEurekaBed } from '../adapters/conformance/beds/eureka.ts'
+import { whyNoHaproxy } from '../adapters/conformance/beds/haproxy-process.ts'
 import { makeHaproxyBed } from '../adapters/conformance/beds/haproxy.ts'
 import { makeNginxBed } from '../adapters/conformance/beds/nginx.ts'
 import { makeTraefikBed } from '../adapters/conformance/beds/traefik.ts'
@@ -36,7 +38,7 @@ interface Product {
 const products: Product[] = [
   {
     name: 'haproxy',
-    find: () => Promise.resolve({ title: 'haproxy (installed)', program: 'haproxy', version: undefined }),
+    find: () => Promise.resolve(installedHaproxy()),
     make: (program) => (options) => makeHaproxyBed({ ...options, program }),
   },
   { name: 'nginx', find: () => findProduct('nginx'), make: (program) => (options) => makeNginxBed({ ...options, program }) },
@@ -53,6 +55,13 @@ const products: Product[] = [
   { name: 'caddy', find: () => findProduct('caddy'), make: (program) => (options) => makeCaddyBed({ ...options, program }) },
   { name: 'eureka', find: findEureka, make: eurekaBed },
 ]
+
+function installedHaproxy(): Program {
+  const missing = whyNoHaproxy()
+  if (missing !== undefined) return { title: missing, program: undefined, version: undefined }
+  const version = /\d+\.\d+\.\d+/.exec(spawnSync('haproxy', ['-v'], { encoding: 'utf8' }).stdout)?.[0]
+  return { title: `haproxy ${version} (installed)`, program: 'haproxy', version }
+}
 
 /** The server ends with its bed. */
 function eurekaBed(jar: string): MakeBed {
