@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Recorded } from '../../adapters/presets/testing/recording-proxy.ts'
 import { findProduct } from '../products/find-product.ts'
 import { describeOn } from '../products/program.ts'
 import { onceEach } from './balancers/balancer.ts'
@@ -76,21 +77,46 @@ describeOn(await findProduct('caddy'), (program) => {
     KILL_TIMEOUT_MS,
   )
 
+  /** Both read the same array before one of them writes: the second change goes on once the first one is done. */
+  function meetAtFirst({ caddy, proxy }: CaddyBalancer, pass: (write: Recorded) => void = () => {}): void {
+    const { promise: bothCame, resolve: come } = Promise.withResolvers<void>()
+    const { promise: firstDone, resolve: done } = Promise.withResolvers<void>()
+    let came = 0
+    proxy.onWrite = async (write) => {
+      pass(write)
+      came += 1
+      if (came === 1) return bothCame
+      if (came > 2) return undefined
+      come()
+      await firstDone
+      // After a change its admin API begins to listen anew.
+      await vi.waitFor(() => caddy.upstreams(), { timeout: 10_000 })
+      return undefined
+    }
+    proxy.onDone = () => done()
+  }
+
   test('two workloads in one array at once: a change that rests on an older array is refused, and each pod is out once', async () => {
     const begun = await start({ api: 3, web: 3 })
     const { bed, balancer } = begun
-    // Both read the same array before one of them writes: the first two changes arrive, and only then one goes on.
-    const { promise: bothCame, resolve: go } = Promise.withResolvers<void>()
-    let came = 0
-    balancer.proxy.onWrite = () => {
-      came += 1
-      if (came === 2) go()
-      return bothCame
-    }
+    meetAtFirst(balancer)
     await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, workload }))))
     await expectOnceEach(begun)
     expect(balancer.proxy.writes.map(({ status }) => status)).toContain(412)
     // The array had both of them out at once: neither has put back what the other one has taken away.
     expect(balancer.sequence()).toContain('api-2 web-2')
+  }, 120_000)
+
+  test('the same without If-Match: the one puts back what the other has taken away (negative control)', async () => {
+    const begun = await start({ api: 1, web: 1 })
+    const { bed, balancer } = begun
+    meetAtFirst(balancer, ({ headers }) => delete headers['if-match'])
+    await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, workload }))))
+    // The pod that was put back is seen to be in rotation before it is patched, and drained once more.
+    const histories = Object.values(balancer.history()).toSorted((a, b) => a.length - b.length)
+    expect(histories).toEqual([
+      [false, true, false],
+      [false, true, false, true, false],
+    ])
   }, 120_000)
 })
