@@ -20,7 +20,7 @@ const table = {
     core,
   ],
   // The client of sluice's own, with kubeconfigs as it reads them.
-  '^adapters/endpointslice/': ['^adapters/', '^src/(kube|ports)/', 'yaml', 'zod', core],
+  '^adapters/endpointslice/': ['^adapters/', '^src/(kube|pods|ports)/', 'yaml', 'zod', core],
   '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
   '^adapters/aws-elbv2/': [
     '^adapters/',

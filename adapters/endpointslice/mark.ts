@@ -1,15 +1,14 @@
-/** Which endpoints of a slice sluice has drained: an annotation of the slice with their addresses, in the write that drains them. */
+/** Which endpoints of a slice sluice has drained: in its annotation, by the write that drains them. */
+import { DRAINED_ADDRESSES, drainedAddresses } from '../../src/pods/drained-addresses.ts'
 import type { Slice } from './slices.ts'
 
-export const MARK = 'sluice.dev/drained'
-
 export function markedOf({ metadata }: Slice): ReadonlySet<string> {
-  return new Set((metadata.annotations?.[MARK] ?? '').split(',').filter((address) => address !== ''))
+  return drainedAddresses(metadata.annotations)
 }
 
 /** The annotations of a slice with exactly these marks; undefined where none is left. */
 export function annotationsWith({ metadata }: Slice, marked: ReadonlySet<string>): Record<string, string> | undefined {
-  const { [MARK]: _, ...others } = metadata.annotations ?? {}
-  const all = marked.size === 0 ? others : { ...others, [MARK]: [...marked].toSorted().join(',') }
+  const { [DRAINED_ADDRESSES]: _, ...others } = metadata.annotations ?? {}
+  const all = marked.size === 0 ? others : { ...others, [DRAINED_ADDRESSES]: [...marked].toSorted().join(',') }
   return Object.keys(all).length === 0 ? undefined : all
 }

@@ -12,9 +12,11 @@ interface SliceOptions {
   by?: string
   /** By pod: undefined where the slice does not say. */
   ready?: Record<string, boolean | undefined>
+  /** Pods that sluice has drained there. */
+  drained?: string[]
 }
 
-function slice(name: string, { service, by = OWN, ready = { 'uid-0': true } }: SliceOptions): object {
+function slice(name: string, { service, by = OWN, ready = { 'uid-0': true }, drained = [] }: SliceOptions): object {
   return {
     metadata: {
       name,
@@ -23,8 +25,13 @@ function slice(name: string, { service, by = OWN, ready = { 'uid-0': true } }: S
         ...(service === undefined ? {} : { 'kubernetes.io/service-name': service }),
         'endpointslice.kubernetes.io/managed-by': by,
       },
+      annotations: { 'sluice.dev/drained': drained.map((uid) => `address-of-${uid}`).join(',') },
     },
-    endpoints: Object.entries(ready).map(([uid, one]) => ({ conditions: { ready: one }, targetRef: { kind: 'Pod', uid } })),
+    endpoints: Object.entries(ready).map(([uid, one]) => ({
+      addresses: [`address-of-${uid}`],
+      conditions: { ready: one },
+      targetRef: { kind: 'Pod', uid },
+    })),
   }
 }
 
@@ -58,6 +65,16 @@ test('a pod’s endpoints by Service and controller, with the slices that say no
   ])
   expect(store.of('uid-1')).toEqual([{ source: 'web', unready: ['web-1'], followsReady: true }])
   expect(store.of('uid-2')).toEqual([])
+  await store.stop()
+})
+
+test('what sluice itself has drained in a slice does not say no', async () => {
+  const { store } = await open({
+    'edge-1': { service: 'edge', by: 'team.example', ready: { 'uid-0': false, 'uid-1': false }, drained: ['uid-0'] },
+  })
+  const source = 'team.example/edge'
+  expect(store.of('uid-0')).toEqual([{ source, unready: [], followsReady: false }])
+  expect(store.of('uid-1')).toEqual([{ source, unready: ['edge-1'], followsReady: false }])
   await store.stop()
 })
 

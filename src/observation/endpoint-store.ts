@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { drainedAddresses } from '../pods/drained-addresses.ts'
 import { NO_ENDPOINTS } from '../pods/endpoints.ts'
 import type { PodEndpoint } from '../pods/glossary.ts'
 import type { FeedIndex } from './feed.ts'
@@ -30,10 +31,12 @@ const RawSlice = z.object({
     namespace: z.string(),
     resourceVersion: z.string(),
     labels: z.record(z.string(), z.string()).nullish(),
+    annotations: z.record(z.string(), z.string()).nullish(),
   }),
   endpoints: z
     .array(
       z.object({
+        addresses: z.array(z.string()).nullish(),
         targetRef: z.object({ kind: z.string().optional(), uid: z.string().optional() }).nullish(),
         conditions: z.object({ ready: z.boolean().nullish() }).nullish(),
       }),
@@ -54,9 +57,12 @@ interface SliceRecord {
 function sliceRecord(raw: unknown): SliceRecord {
   const { metadata, endpoints } = RawSlice.parse(raw)
   const ready = new Map<string, boolean>()
-  for (const { targetRef, conditions } of endpoints ?? []) {
+  const drained = drainedAddresses(metadata.annotations)
+  for (const { addresses, targetRef, conditions } of endpoints ?? []) {
+    // What sluice has taken out as a load balancer comes back by the restore, which must not wait for it.
+    const isOurs = addresses?.some((address) => drained.has(address)) ?? false
     // A missing `ready` means "unknown", which Services treat as ready.
-    if (targetRef?.kind === 'Pod' && targetRef.uid) ready.set(targetRef.uid, conditions?.ready ?? true)
+    if (targetRef?.kind === 'Pod' && targetRef.uid) ready.set(targetRef.uid, isOurs || (conditions?.ready ?? true))
   }
   const { uid, name, namespace, resourceVersion, generateName, labels } = metadata
   const service = labels?.[SERVICE]

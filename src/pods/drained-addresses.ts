@@ -1,0 +1,6 @@
+/** Annotation of an EndpointSlice: the addresses, by commas, of the endpoints that sluice itself has taken out there. */
+export const DRAINED_ADDRESSES = 'sluice.dev/drained'
+
+export function drainedAddresses(annotations: Readonly<Record<string, string>> | null | undefined): ReadonlySet<string> {
+  return new Set((annotations?.[DRAINED_ADDRESSES] ?? '').split(',').filter((address) => address !== ''))
+}
