@@ -25,3 +25,12 @@ test.each([
 ])('an error %s is no AdapterError', (_, error) => {
   expect(error).not.toBeInstanceOf(AdapterError)
 })
+
+class Narrower extends AdapterError {}
+
+test('a class that is made of it has its own instances, and no others', () => {
+  const narrower = new Narrower('lb edge', 'throttled', 'slow down')
+  expect(narrower).toBeInstanceOf(Narrower)
+  expect(narrower).toBeInstanceOf(AdapterError)
+  expect(new AdapterError('lb edge', 'throttled', 'slow down')).not.toBeInstanceOf(Narrower)
+})

@@ -229,8 +229,9 @@ export class AdapterError extends Error {
     this.kind = kind
     this.retryAfterMs = options.retryAfterMs
   }
-  /** By its name and kind: the package that a plugin imports has this class once more. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
+  /** By its name and kind: the package that a plugin imports has this class once more. A class that is made of it is told as any. */
+  static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
+    if (this !== AdapterError) return Function.prototype[Symbol.hasInstance].call(this as never, value)
     return value instanceof Error && value.name === 'AdapterError' && KINDS.some((kind) => kind === (value as AdapterError).kind)
   }
 }
