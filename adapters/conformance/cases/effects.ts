@@ -65,26 +65,27 @@ export const effectCases = {
   batch: {
     title: 'a batch of max is one call, max + 1 are two; a refused member does not stop the others',
     servers: (adapter) => adapter.capabilities.maxBatch + 1,
-    needs: ['batches', 'maintenance', 'wire'],
+    needs: ['batches', 'wire'],
     async run(bed) {
       const adapter = bed.adapter()
       const { maxBatch: max } = adapter.capabilities
       const targets = await resolveAll(adapter, bed.endpoints.slice(0, max + 1))
-      const refused = bed.endpoints[1]!
-      await bed.operator.maint!(refused)
+      // Where the load balancer has no maintenance, nothing that is there is refused.
+      const refused = bed.operator.maint && bed.endpoints[1]
+      if (refused !== undefined) await bed.operator.maint!(refused)
       const full = targets.slice(0, max)
       const first = await adapter.drain(full, effectCall(full))
       assert.equal(bed.wire.effectCalls(), 1)
       for (const [index, { id }] of full.entries()) {
-        if (index === 1) assertFailed(first.get(id), 'conflict')
+        if (index === 1 && refused !== undefined) assertFailed(first.get(id), 'conflict')
         else assertApplied(first.get(id))
       }
       const rest = targets.slice(max)
       assertApplied((await adapter.drain(rest, effectCall(rest))).get(rest[0]!.id))
       assert.equal(bed.wire.effectCalls(), 2)
-      assert.equal(await bed.oracle.admin(refused), 'out')
-      assertDrained(await bed.oracle.admin(bed.endpoints[0]!))
-      assertDrained(await bed.oracle.admin(bed.endpoints[max]!))
+      if (refused !== undefined) assert.equal(await bed.oracle.admin(refused), 'out')
+      const ends = [0, max - 1, max].map((index) => bed.endpoints[index]!).filter((endpoint) => endpoint !== refused)
+      for (const endpoint of ends) assertDrained(await bed.oracle.admin(endpoint))
     },
   },
   'only-the-named': {
