@@ -112,7 +112,7 @@ describeOn(await findProduct('caddy'), (program) => {
     const { bed, balancer } = begun
     meetAtFirst(balancer, ({ headers }) => delete headers['if-match'])
     await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, workload }))))
-    // The pod that was put back is seen to be in rotation before it is patched, and drained once more.
+    // The pod that was put back is seen to be in rotation, and drained once more.
     const histories = Object.values(balancer.history()).toSorted((a, b) => a.length - b.length)
     expect(histories).toEqual([
       [false, true, false],
