@@ -33,11 +33,19 @@ export interface ProductBed {
   configure(loadBalancers: readonly object[], file?: string, more?: object): Promise<string>
   /** Images of the next release, which no pod has yet. */
   nextImage(): string
-  /** `sluice upgrade` to this image. */
-  upgrade(options: { config: string; image: string; workload?: string; more?: readonly string[] }): Upgrade
+  /** `sluice upgrade` to this image, or another command that takes the same. */
+  upgrade(options: UpgradeOptions): Upgrade
   /** Ends the upgrades that run still. */
   endUpgrades(): Promise<void>
   stop(): Promise<void>
+}
+
+export interface UpgradeOptions {
+  config: string
+  image: string
+  workload?: string
+  command?: 'upgrade' | 'plan'
+  more?: readonly string[]
 }
 
 export interface Upgrade {
@@ -87,9 +95,9 @@ export async function startProductBed(workloads: Readonly<Record<string, number>
       return path
     },
     nextImage: () => `app:v${(release += 1)}`,
-    upgrade({ config, image, workload = 'web', more = [] }) {
+    upgrade({ config, image, workload = 'web', command = 'upgrade', more = [] }) {
       const where = ['--config', config, '--kubeconfig', kubeconfig]
-      const args = [SCRIPT, 'upgrade', `statefulset/${workload}`, `app=${image}`, ...where, ...more]
+      const args = [SCRIPT, command, `statefulset/${workload}`, `app=${image}`, ...where, ...more]
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
       running.set(child, once(child, 'exit'))
       child.once('exit', () => running.delete(child))
