@@ -31,7 +31,7 @@ export class NoPodsError extends Error {
 
 /** Neither deregistered nor about to be: it may get requests, or will once it is healthy. */
 export function isRegistered({ TargetHealth: { State, Reason } = {} }: TargetHealthDescription): boolean {
-  return State !== 'draining' && !(State === 'unused' && Reason === 'Target.NotRegistered')
+  return State !== 'draining' && Reason !== 'Target.NotRegistered'
 }
 
 /** Of a target that is there, is being deregistered, or was asked for and is not registered. */
@@ -50,7 +50,7 @@ export function entryOf(arn: string, health: TargetHealthDescription): Entry {
     scope: arn,
     state: isIn ? 'in' : 'draining',
     // Without health checks all that is registered gets requests.
-    routable: State === 'healthy' || State === 'unavailable',
+    routable: isIn && (State === 'healthy' || State === 'unavailable'),
     ...(State === 'draining' ? { emptying: true } : {}),
     prior: isIn ? registrationOf(Target!) : null,
     detail: `${name}: ${State ?? 'in no known state'}${why === '' ? '' : ` (${why})`}`,
