@@ -95,5 +95,5 @@ function messageOf(error: unknown): string {
 }
 
 function shown(value: unknown): string {
-  return value instanceof Set ? JSON.stringify([...value]) : (JSON.stringify(value) ?? String(value))
+  return value instanceof Set ? JSON.stringify([...value].toSorted()) : (JSON.stringify(value) ?? String(value))
 }
