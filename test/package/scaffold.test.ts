@@ -66,7 +66,7 @@ async function scriptOf(commands: readonly string[]): Promise<string> {
   const lines = commands.map((command) => {
     if (/^npm install(?: sluice)?$/.test(command)) return INSTALL
     const line = command.replace('9100', String(api)).replace('9101', String(requests))
-    if (/^cd /.test(line)) return `${line} && sed -i 's/:9100/:${api}/' sluice.yaml`
+    if (line.startsWith('cd ')) return `${line} && sed -i 's/:9100/:${api}/' sluice.yaml`
     if (line.includes('--bed')) return `SECONDS=0; ${line}; echo "the kit took $SECONDS s"`
     return line.endsWith('&') ? `${line}\nuntil curl -sf http://127.0.0.1:${api}/servers >/dev/null; do sleep 0.1; done` : line
   })
