@@ -60,7 +60,7 @@ export const entrySchema = z.strictObject({
     .string()
     .min(1)
     .max(LONGEST_NAME)
-    .regex(/^[^\s@[\]]+$/, 'is no address: write an IP or a host name, without a port'),
+    .regex(/^[^\s\p{C}@[\]]+$/u, 'is no address: write an IP or a host name, without a port'),
   port: z.int().min(1).max(65_535),
   state: entryState.describe(
     'draining: what drain does. out: what an operator has done besides, and neither drain nor restore ends.',
@@ -94,14 +94,18 @@ export function entriesProblem(entries: unknown): string | undefined {
 
 const SHOWN_ISSUES = 3
 
+/** How text of a value is shown. It gets no more than the beginning of a long one. */
+export type Show = (text: string) => string
+
 /** The first issues of a value, each with its field and what stands there. */
-export function issues(error: z.ZodError, raw: unknown): string {
-  const all = error.issues.map(({ path, message }) => {
+export function issues(error: z.ZodError, raw: unknown, show: Show = (text) => text): string {
+  const some = error.issues.slice(0, SHOWN_ISSUES).map(({ path, message }) => {
     const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
-    return `${field.replace(/^\./, '') || 'it'}: ${shown(valueAt(raw, path))}: ${message}`
+    const shownField = show(field.replace(/^\./, '').slice(0, LOOKED_AT))
+    return `${shownField || 'it'}: ${shown(valueAt(raw, path), show)}: ${show(message.slice(0, LOOKED_AT))}`
   })
-  const more = all.length > SHOWN_ISSUES ? `; and ${all.length - SHOWN_ISSUES} more` : ''
-  return `${all.slice(0, SHOWN_ISSUES).join('; ')}${more}`
+  const { length } = error.issues
+  return `${some.join('; ')}${length > SHOWN_ISSUES ? `; and ${length - SHOWN_ISSUES} more` : ''}`
 }
 
 function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
@@ -109,8 +113,11 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 const SHOWN_CHARACTERS = 60
+/** Of a value of megabytes, a search for secrets in all of it takes seconds. */
+const LOOKED_AT = 16_384
 
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+/** Shortened last: a part of a secret is not known for one. */
+function shown(value: unknown, show: Show): string {
+  const text = show((JSON.stringify(value) ?? String(value)).slice(0, LOOKED_AT))
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
 }

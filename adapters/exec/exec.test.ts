@@ -120,6 +120,7 @@ test('a list whose answer is none is retryable', async () => {
     { ...SERVER, inFlight: -1 },
     { ...SERVER, name: 'x'.repeat(100_000) },
     { ...SERVER, port: 0 },
+    { ...SERVER, address: '10.0.0.1\u001b[2J' },
   ]
   for (const entry of wrong) {
     const adapter = adapterOf(`cat >/dev/null; cat entries`)
@@ -140,6 +141,56 @@ test('an error that a program gives is its own', async () => {
   const error = { kind: 'throttled', message: 'slow down', retryAfterMs: 250 }
   const adapter = adapterOf(script(`echo '${JSON.stringify({ v: 1, error })}'`))
   expect(await drained(adapter)).toMatchObject({ error: { ...error, message: 'exec edge: slow down' } })
+})
+
+describe('no secret that a program is given is seen', () => {
+  const SECRET = 's3cr3t-"of"-the-edge-0123456789abcdefghijklmnopqrstuvwxyz-0123456789'
+  const echoing = (onChange: string): Adapter => {
+    vi.stubEnv('EDGE_TOKEN', SECRET)
+    return adapterOf(script(onChange), { env: { TOKEN: { env: 'EDGE_TOKEN' } } })
+  }
+  const asJson = JSON.stringify(SECRET).slice(1, -1)
+  const answering = (answer: string): Adapter => {
+    const adapter = echoing('cat answer')
+    writeFileSync(join(folder, 'answer'), answer.replaceAll('SECRET', asJson))
+    return adapter
+  }
+
+  test.each([
+    ['its stderr', () => echoing('echo "401 for Bearer $TOKEN" >&2; exit 1'), '401 for Bearer ***'],
+    ['a long line of its stderr', () => echoing('for i in $(seq 400); do printf "%s " "$TOKEN" >&2; done; exit 1'), '*** ***'],
+    ['its error', () => answering('{"v":1,"error":{"kind":"fatal","message":"\\u001b[31mBearer SECRET"}}'), ' [31mBearer ***'],
+    [
+      'the error of a result',
+      () =>
+        answering('{"v":1,"results":[{"name":"a","outcome":"failed","error":{"kind":"fatal","message":"Bearer\\nSECRET"}}]}'),
+      'Bearer ***',
+    ],
+    ['the detail of a result', () => answering('{"v":1,"results":[{"name":"a","outcome":"applied","detail":"SECRET"}]}'), '***'],
+    ['a name', () => answering('{"v":1,"results":[{"name":"SECRET","outcome":"applied"}]}'), 'is about ***, which'],
+    ['an answer that is not right', () => answering('{"v":1,"results":["Bearer SECRET"]}'), '"Bearer ***"'],
+    ['a key that is not known', () => answering('{"v":1,"SECRET":1}'), '***'],
+  ])('in %s', async (_, make, shown) => {
+    const result = (await drained(make())) as { detail?: string; error?: Error }
+    const told = result.detail ?? result.error!.message
+    expect(told).toContain(shown)
+    for (let from = 0; from + 12 <= SECRET.length; from += 1) expect(told).not.toContain(SECRET.slice(from, from + 12))
+    expect(told).not.toMatch(/\p{C}/u)
+    expect(String((result.error?.cause as Error | undefined)?.message)).not.toContain('s3cr3t')
+  })
+
+  test('in what is said of an entry', async () => {
+    vi.stubEnv('EDGE_TOKEN', SECRET)
+    const adapter = adapterOf('cat >/dev/null; cat entries', { env: { TOKEN: { env: 'EDGE_TOKEN' } } })
+    const write = (more: object): void =>
+      writeFileSync(join(folder, 'entries'), JSON.stringify({ v: 1, entries: [{ ...SERVER, ...more }] }))
+    write({ detail: `up,\u001b[2J by ${SECRET}` })
+    expect((await adapter.inspect([TARGET], call())).get(TARGET.id)?.detail).toBe('up, [2J by ***')
+    write({ address: `Bearer ${SECRET}` })
+    await expect(adapter.inspect([TARGET], call())).rejects.toMatchObject({
+      message: expect.stringContaining('entries[0].address: "Bearer ***": is no address') as string,
+    })
+  })
 })
 
 test('a program that cannot be started is fatal, and named', async () => {

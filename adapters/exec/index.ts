@@ -3,18 +3,19 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { AdapterError, type Json } from '../contract.ts'
 import { defineAdapter } from '../define-adapter.ts'
+import { oneLine } from '../http/answer.ts'
 import { readSecret, SecretError } from '../http/secret.ts'
 import { capabilitiesOf } from '../plugins/options.ts'
 import { pluginCalls } from '../plugins/plugin-calls.ts'
 import { execOptions, type ExecOptions } from './options.ts'
-import { runProgram } from './run-program.ts'
+import { KEPT_SAYING, runProgram } from './run-program.ts'
 
 export const exec = defineAdapter<ExecOptions>({
   name: 'exec',
   summary: 'A program of your own: a JSON document on stdin, and one on stdout.',
   options: execOptions as unknown as z.ZodType<ExecOptions>,
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
-  open({ command: [file = '', ...args], env, settings: given }, { name, component, folder }) {
+  open({ command: [file = '', ...args], env, settings }, { name, component, folder }) {
     const program = resolve(folder, file)
 
     function environment(): Record<string, string> {
@@ -30,15 +31,17 @@ export const exec = defineAdapter<ExecOptions>({
       component,
       place: program,
       loadBalancer: name,
-      settings: given as Json,
+      settings: settings as Json,
       async send(request, call, unknown) {
-        const started = { file: program, args, env: environment(), cwd: folder }
+        const given = environment()
+        const secrets = Object.values(given)
+        const started = { file: program, args, env: given, cwd: folder }
         call.assertLive()
         const ended = await runProgram(started, `${JSON.stringify(request)}\n`, call)
         if (!ended.begun) throw new AdapterError(component, 'fatal', `${program} cannot be started: ${ended.problem}`)
-        const said = ended.said.trim() === '' ? undefined : lastLine(ended.said)
-        if (ended.problem === undefined) return { text: ended.answer, ...(said === undefined ? {} : { said }) }
-        const more = said === undefined ? '' : `; it says: ${said}`
+        const said = lastLine(ended.said, secrets)
+        if (ended.problem === undefined) return { text: ended.answer, secrets, ...(said === '' ? {} : { said }) }
+        const more = said === '' ? '' : `; it says: ${said}`
         throw new AdapterError(component, unknown, `${program}: ${ended.problem}${more}`)
       },
     })
@@ -47,7 +50,14 @@ export const exec = defineAdapter<ExecOptions>({
 
 const LONGEST_SAYING = 300
 
-function lastLine(said: string): string {
-  const line = said.trim().split('\n').at(-1)!
-  return line.replaceAll(/\p{C}/gu, ' ').slice(0, LONGEST_SAYING)
+/** A character of a secret takes six at most where it is echoed. */
+const LONGEST_ECHO = 6
+
+/** The end of a line that is long. A line whose beginning was not kept may begin with a half secret, which is left out. */
+function lastLine(said: string, secrets: readonly string[]): string {
+  const line = said.trimEnd().split('\n').at(-1)!
+  const isCut = said.length === KEPT_SAYING && !said.trimEnd().includes('\n')
+  const half = isCut ? LONGEST_ECHO * Math.max(0, ...secrets.map(({ length }) => length)) : 0
+  const shown = oneLine(line, secrets).slice(half)
+  return shown.length > LONGEST_SAYING ? `…${shown.slice(-LONGEST_SAYING)}` : shown
 }

@@ -3,8 +3,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 
 /** Above what 100,000 entries take. */
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
-/** The last of what it says, for a message. */
-const KEPT_SAYING = 2_000
+/** Characters of the last that it says, for a message. */
+export const KEPT_SAYING = 16_384
 /** From SIGTERM to SIGKILL, and from its end until its output is closed. */
 const GRACE_MS = 1_000
 

@@ -14,11 +14,16 @@ export interface Answer {
 /** Of a page of megabytes, looking for secrets in all of it took seconds, in which no Lease could be renewed. */
 const LOOKED_AT = 16_384
 
-/** The beginning of an answer for a message: on one line, short, without what must not be seen. */
-export function excerpt(text: string, secrets: readonly string[]): string {
-  const shown = blotOut(text.slice(0, LOOKED_AT), secrets)
+/** Text from elsewhere for a message: on one line, without control characters, and without what must not be seen. */
+export function oneLine(text: string, secrets: readonly string[]): string {
+  return blotOut(text, secrets)
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
+}
+
+/** The beginning of an answer for a message: short, and as `oneLine` gives it. */
+export function excerpt(text: string, secrets: readonly string[]): string {
+  const shown = oneLine(text.slice(0, LOOKED_AT), secrets)
   // Nearly nothing but space: its end may be half a secret, which is not known for one.
   if (text.length > LOOKED_AT && shown.length <= 200) return '…'
   return shown.length > 200 ? `${shown.slice(0, 199)}…` : shown

@@ -15,6 +15,7 @@ import {
   entryText,
   issues,
   resultKey,
+  type Show,
 } from '../entry.ts'
 
 /** Of the documents. A plugin refuses a version that it does not know. */
@@ -81,7 +82,13 @@ export class AnswerError extends Error {
   override readonly name = 'AnswerError'
 }
 
-function read<Value>(schema: z.ZodType<Value>, answer: string, component: string): Value {
+/** Of one answer: the component that begins an error, and how text of the plugin is shown. */
+export interface Reading {
+  component: string
+  show: Show
+}
+
+function read<Value>(schema: z.ZodType<Value>, answer: string, reading: Reading): Value {
   let raw: unknown
   try {
     raw = JSON.parse(answer)
@@ -89,47 +96,47 @@ function read<Value>(schema: z.ZodType<Value>, answer: string, component: string
     throw new AnswerError(answer.trim() === '' ? 'it has answered nothing' : 'its answer is no JSON document')
   }
   const said = failed.safeParse(raw)
-  if (said.success) throw errorOf(component, said.data.error)
+  if (said.success) throw errorOf(reading, said.data.error)
   const parsed = schema.safeParse(raw)
-  if (!parsed.success) throw new AnswerError(`its answer is not right: ${issues(parsed.error, raw)}`)
+  if (!parsed.success) throw new AnswerError(`its answer is not right: ${issues(parsed.error, raw, reading.show)}`)
   return parsed.data
 }
 
-function errorOf(component: string, { kind, message, retryAfterMs }: z.output<typeof failure>): AdapterError {
-  return new AdapterError(component, kind, message, retryAfterMs === undefined ? {} : { retryAfterMs })
+function errorOf({ component, show }: Reading, { kind, message, retryAfterMs }: z.output<typeof failure>): AdapterError {
+  return new AdapterError(component, kind, show(message), retryAfterMs === undefined ? {} : { retryAfterMs })
 }
 
 /**
  * @throws AdapterError that the plugin has given
  * @throws AnswerError where its answer cannot be believed
  */
-export function readEntries(answer: string, component: string): Entry[] {
-  const { entries } = read(listed, answer, component)
+export function readEntries(answer: string, reading: Reading): Entry[] {
+  const { entries } = read(listed, answer, reading)
   const problem = entriesProblem(entries)
-  if (problem !== undefined) throw new AnswerError(`its answer is not right: ${problem}`)
-  return entries as Entry[]
+  if (problem !== undefined) throw new AnswerError(`its answer is not right: ${reading.show(problem)}`)
+  return entries.map((one) => ({ ...one, ...(one.detail === undefined ? {} : { detail: reading.show(one.detail) }) })) as Entry[]
 }
 
 /** Throws as `readEntries` does. */
-export function readResults(answer: string, component: string, asked: readonly Entry[]): ChangeResults | undefined {
-  const { results } = read(changed, answer, component)
+export function readResults(answer: string, reading: Reading, asked: readonly Entry[]): ChangeResults | undefined {
+  const { results } = read(changed, answer, reading)
   if (results === undefined) return undefined
   const keys = new Set(asked.map(resultKey))
   const found = new Map<string, EffectResult>()
   for (const one of results) {
     const key = resultKey(one as Pick<Entry, 'name' | 'scope'>)
-    if (!keys.has(key)) throw new AnswerError(`its answer is about ${one.name}, which it was not asked for`)
-    if (found.has(key)) throw new AnswerError(`its answer has two results for ${one.name}`)
-    found.set(key, resultOf(one, component))
+    if (!keys.has(key)) throw new AnswerError(`its answer is about ${reading.show(one.name)}, which it was not asked for`)
+    if (found.has(key)) throw new AnswerError(`its answer has two results for ${reading.show(one.name)}`)
+    found.set(key, resultOf(one, reading))
   }
   const missing = asked.find((one) => !found.has(resultKey(one)))
   if (missing !== undefined) throw new AnswerError(`its answer has no result for ${missing.name}`)
   return found
 }
 
-function resultOf(one: z.output<typeof result>, component: string): EffectResult {
-  if (one.outcome === 'failed') return { outcome: 'failed', error: errorOf(component, one.error) }
-  return one.detail === undefined ? { outcome: 'applied' } : { outcome: 'applied', detail: one.detail }
+function resultOf(one: z.output<typeof result>, reading: Reading): EffectResult {
+  if (one.outcome === 'failed') return { outcome: 'failed', error: errorOf(reading, one.error) }
+  return one.detail === undefined ? { outcome: 'applied' } : { outcome: 'applied', detail: reading.show(one.detail) }
 }
 
 /** The request of one call. */

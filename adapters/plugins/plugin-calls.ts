@@ -1,12 +1,14 @@
 /** The calls of a plugin, whether a program or a server answers: each is one document, and one answer. */
 import { AdapterError } from '../contract.ts'
 import type { ChangeCall, Entry, ListCall, LoadBalancerCalls } from '../define-adapter.ts'
+import { oneLine } from '../http/answer.ts'
 import {
   AnswerError,
   type Asking,
   drainRequest,
   listRequest,
   type PluginRequest,
+  type Reading,
   readEntries,
   readResults,
   restoreRequest,
@@ -25,7 +27,9 @@ export type Unknown = 'retryable' | 'ambiguous'
 
 export interface Answer {
   text: string
-  /** The last line that it has logged, for a message. */
+  /** What the plugin was given, and no message may show. */
+  secrets: readonly string[]
+  /** The last line that it has logged, as a message may show it. */
   said?: string
 }
 
@@ -35,11 +39,11 @@ export function pluginCalls({
   send,
   ...asking
 }: Plugin): Pick<LoadBalancerCalls, 'list' | 'drain' | 'restore'> {
-  async function ask<Read>(request: PluginRequest, call: ListCall | ChangeCall, read: (answer: string) => Read): Promise<Read> {
+  async function ask<Read>(request: PluginRequest, call: ListCall | ChangeCall, read: (answer: string, reading: Reading) => Read): Promise<Read> {
     const unknown = request.call === 'list' ? 'retryable' : 'ambiguous'
-    const { text, said } = await send(request, call, unknown)
+    const { text, secrets, said } = await send(request, call, unknown)
     try {
-      return read(text)
+      return read(text, { component, show: (shown) => oneLine(shown, secrets) })
     } catch (error) {
       if (!(error instanceof AnswerError)) throw error
       const more = said === undefined ? '' : `; it says: ${said}`
@@ -47,10 +51,10 @@ export function pluginCalls({
     }
   }
 
-  const resultsFor = (entries: readonly Entry[]) => (answer: string) => readResults(answer, component, entries)
+  const resultsFor = (entries: readonly Entry[]) => (answer: string, reading: Reading) => readResults(answer, reading, entries)
 
   return {
-    list: (call) => ask(listRequest(asking, call.deadlineMs), call, (answer): Entry[] => readEntries(answer, component)),
+    list: (call) => ask(listRequest(asking, call.deadlineMs), call, readEntries),
     drain: (entries, call) => ask(drainRequest(asking, entries, call), call, resultsFor(entries)),
     restore: (formers, call) => ask(restoreRequest(asking, formers, call), call, resultsFor(formers.map(({ entry }) => entry))),
   }

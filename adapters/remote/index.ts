@@ -37,7 +37,8 @@ export const remote = defineAdapter<RemoteOptions>({
       async send(request, call) {
         const { sent, secrets } = headers()
         const posted = { method: 'POST', path: '', headers: sent, body: JSON.stringify(request), expect: [200], secrets }
-        return client.send(posted, call, { isWrite: request.call !== 'list' })
+        const { text } = await client.send(posted, call, { isWrite: request.call !== 'list' })
+        return { text, secrets }
       },
     })
     return { ...calls, close: () => client.close() }

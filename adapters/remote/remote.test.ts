@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Adapter, EffectCall, Target } from '../contract.ts'
 import { remote } from './index.ts'
 import { startPluginServer } from './testing/plugin-server.ts'
@@ -7,9 +7,10 @@ const TARGET: Target = { id: 'a@10.0.0.1:80', scope: 'remote edge' }
 const LIST = JSON.stringify({ v: 1, entries: [{ name: 'a', address: '10.0.0.1', port: 80, state: 'in' }] })
 const call: EffectCall = { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map([[TARGET.id, 'op-1']]), fence: 1 }
 
-async function adapterOf(onChange: (document: string) => string | Promise<string>): Promise<Adapter> {
+async function adapterOf(onChange: (document: string) => string | Promise<string>, more: object = {}): Promise<Adapter> {
   const server = await startPluginServer((document) => (document.includes('"call":"list"') ? LIST : onChange(document)))
-  const adapter = remote.create(remote.options.parse({ url: server.url, capabilities: { settle: '0s' } }), { name: 'edge' })
+  const options = remote.options.parse({ url: server.url, capabilities: { settle: '0s' }, ...more })
+  const adapter = remote.create(options, { name: 'edge' })
   onTestFinished(async () => {
     await adapter.close()
     server.close()
@@ -36,6 +37,20 @@ test.each([
     kind: 'ambiguous',
     message: expect.stringMatching(new RegExp(`^remote edge: http://127.*${message}`)),
   })
+})
+
+test.each([
+  ['{"v":1,"error":{"kind":"fatal","message":"\\u001b[31mno right for Bearer s3cr3t-token"}}', 'no right for Bearer ***'],
+  ['{"v":1,"results":["Bearer s3cr3t-token"]}', '"Bearer ***"'],
+])('the token is not seen in the error of %s', async (answer, shown) => {
+  vi.stubEnv('EDGE_TOKEN', 's3cr3t-token')
+  const adapter = await adapterOf(() => answer, { auth: { bearer: { env: 'EDGE_TOKEN' } } })
+  const { message } = await adapter.drain([TARGET], call).then(
+    () => new Error('it was drained'),
+    (error: Error) => error,
+  )
+  expect(message).toContain(shown)
+  expect(message).not.toMatch(/s3cr3t|\p{C}/u)
 })
 
 test.each([
