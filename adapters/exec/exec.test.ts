@@ -162,8 +162,7 @@ describe('no secret that a program is given is seen', () => {
     ['its error', () => answering('{"v":1,"error":{"kind":"fatal","message":"\\u001b[31mBearer SECRET"}}'), ' [31mBearer ***'],
     [
       'the error of a result',
-      () =>
-        answering('{"v":1,"results":[{"name":"a","outcome":"failed","error":{"kind":"fatal","message":"Bearer\\nSECRET"}}]}'),
+      () => answering('{"v":1,"results":[{"name":"a","outcome":"failed","error":{"kind":"fatal","message":"Bearer\\nSECRET"}}]}'),
       'Bearer ***',
     ],
     ['the detail of a result', () => answering('{"v":1,"results":[{"name":"a","outcome":"applied","detail":"SECRET"}]}'), '***'],

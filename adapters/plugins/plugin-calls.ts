@@ -39,7 +39,11 @@ export function pluginCalls({
   send,
   ...asking
 }: Plugin): Pick<LoadBalancerCalls, 'list' | 'drain' | 'restore'> {
-  async function ask<Read>(request: PluginRequest, call: ListCall | ChangeCall, read: (answer: string, reading: Reading) => Read): Promise<Read> {
+  async function ask<Read>(
+    request: PluginRequest,
+    call: ListCall | ChangeCall,
+    read: (answer: string, reading: Reading) => Read,
+  ): Promise<Read> {
     const unknown = request.call === 'list' ? 'retryable' : 'ambiguous'
     const { text, secrets, said } = await send(request, call, unknown)
     try {
