@@ -165,20 +165,25 @@ export interface AdapterDefinition<Options = unknown> {
   prepare?(options: Options, context: AdapterContext): void
   /** Opens no connection yet. */
   create(options: Options, context: AdapterContext): Adapter
-  /** For a product that fetches what the adapter writes, instead of reading a file: `sluice adapter serve` answers by this. */
+  /**
+   * For a product that fetches what the adapter writes, instead of reading a file: `sluice adapter serve` answers by this. Throws where these
+   * options are for another way: the message is a sentence for the user.
+   */
   serve?(options: Options, context: AdapterContext): ProductServer
 }
 
 /** Answers the requests of a product. Without an answer, the product goes on with what it has fetched before. */
 export interface ProductServer {
   /** Rejects where the document cannot be read: the product is told 503, and the operator why. */
-  answer(request: ProductRequest, call: { signal: AbortSignal }): Promise<ProductAnswer>
+  answer(request: ProductRequest): Promise<ProductAnswer>
 }
 
 export interface ProductRequest {
   method: string
   /** Without the query. */
   path: string
+  /** The IP address that it comes from. */
+  from: string
   body: string
 }
 

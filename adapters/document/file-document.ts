@@ -67,8 +67,8 @@ export function createFileDocument(options: FileDocumentOptions): FileDocument {
 const LONGEST_READ_MS = 5_000
 
 /** Of a read that belongs to no call of the engine. */
-export function readCall(signal: AbortSignal): ScriptCall {
-  return { deadlineMs: LONGEST_READ_MS, assertLive: () => {}, signal }
+export function readCall(): ScriptCall {
+  return { deadlineMs: LONGEST_READ_MS, assertLive: () => {}, signal: AbortSignal.timeout(LONGEST_READ_MS) }
 }
 
 /** The content alone is no version: a write that comes late would find the text on which it rests, when others have put that back. */

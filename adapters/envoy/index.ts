@@ -5,6 +5,7 @@ import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts
 import type { DocumentText } from '../document/document.ts'
 import { changeFields, type FieldChange, YamlError } from '../document/edit-yaml.ts'
 import { createFileDocument, readCall } from '../document/file-document.ts'
+import { createServedText } from '../document/served-text.ts'
 import { durationMs } from '../option-fields.ts'
 import { waitUntilTaken } from '../wait-until-taken.ts'
 import { createAdmin, type View } from './admin.ts'
@@ -16,7 +17,7 @@ import { envoyOptions } from './options.ts'
 /** Changes of one write. */
 const BATCH_MAX = 50
 const SETTLE_DEFAULT = '5s'
-/** Envoy reads a file some milliseconds after it was renamed. */
+/** Envoy reads a file some milliseconds after it was renamed, and asks a server after its refresh_delay. */
 const TAKEN_WITHIN_MS = 3_000
 
 /** A health status as the file has it; null: none. */
@@ -45,7 +46,7 @@ export const envoy = defineAdapter({
       ? { inspect: server === undefined ? 'eventual' : 'strong', inFlight: 'none', settleMs: durationMs(settle) }
       : { inspect: 'strong', inFlight: 'exact', settleMs: 0 }),
   }),
-  open({ file: path, prefix = [], cluster, admin = [], server, temporaryFolder }, { component }) {
+  open({ file: path, prefix = [], cluster, admin = [], server, refreshDelay = '0s', temporaryFolder }, { component }) {
     const document = createFileDocument({
       component,
       path,
@@ -127,7 +128,7 @@ export const envoy = defineAdapter({
       if (full !== undefined) throw new AdapterError(component, 'retryable', whyPanic(full, drained))
       await document.write(text, reading.version, call)
       const wanted = new Map(changes.map(({ entry, to }) => [entry.name, to]))
-      const taking = { component, withinMs: TAKEN_WITHIN_MS, signal: call.signal }
+      const taking = { component, withinMs: durationMs(refreshDelay) + TAKEN_WITHIN_MS, signal: call.signal }
       // Envoy may refuse the file, and keeps the former one then.
       await waitUntilTaken(async () => whyNotTaken(await looks(call.signal), wanted), taking)
     }
@@ -157,9 +158,15 @@ export const envoy = defineAdapter({
         ),
     }
   },
-  serve({ file: path, prefix = [], cluster }, { component }) {
-    const document = createFileDocument({ component, path, prefix })
-    const read = async (signal: AbortSignal): Promise<string> => (await document.read(readCall(signal))).text
+  serve({ file: path, prefix, cluster, admin, server }, { component }) {
+    if (prefix !== undefined) throw new Error('its options have a prefix: serve the file on its own host')
+    if (admin === undefined && server === undefined)
+      throw new Error('its options have neither server nor admin: a drain has to be waited for')
+    const document = createFileDocument({ component, path })
+    const read = createServedText(
+      () => document.read(readCall()),
+      (text) => void readAssignment(text, cluster),
+    )
     return createDiscovery({ cluster, read })
   },
 })

@@ -2,21 +2,25 @@
 import { fetchJson } from '../fetch-json.ts'
 import type { Host, View } from './admin.ts'
 import { stateOf } from './assignment.ts'
-import { NODES_PATH, nodesPage } from './discovery.ts'
+import { NODES_PATH, type NodesPage, nodesPage } from './discovery.ts'
 
-/** A view of each of them. Rejects where one has not asked yet, or has what the server does not know. */
+/**
+ * A view of each of them, and of every other Envoy that asks there. Rejects where one has not asked yet, or goes by what the server does not
+ * know.
+ */
 export async function lookAtNodes(url: string, ids: readonly string[], signal: AbortSignal): Promise<View[]> {
   const { nodes } = await fetchJson(`${url}${NODES_PATH}`, nodesPage, signal)
-  return ids.map((id): View => {
-    const node = nodes.find((one) => one.id === id)
-    if (node === undefined) {
-      const known = nodes.map((one) => one.id).join(', ')
-      throw new Error(`${url} does not know what ${id} has taken: it has answered ${known === '' ? 'no Envoy' : known} so far`)
-    }
-    const hosts = Object.entries(node.statuses).map(([address, status]): [string, Host[]] => {
-      const state = stateOf(status)
-      return [address, [{ state, isHealthy: state === 'in', inFlight: null }]]
-    })
-    return { url: `${id} of ${url}`, hosts: new Map(hosts), isInPanic: false, wouldPanic: () => false }
+  const silent = ids.find((id) => nodes.every((node) => node.id !== id))
+  if (silent !== undefined)
+    throw new Error(`${url} does not know what ${silent} has taken: ${silent} has not asked for its endpoints`)
+  return nodes.map((node) => viewOf(url, node))
+}
+
+function viewOf(url: string, { id, from, statuses }: NodesPage['nodes'][number]): View {
+  if (statuses === undefined) throw new Error(`${url} does not know yet what ${id} (${from}) has taken`)
+  const hosts = Object.entries(statuses).map(([address, status]): [string, Host[]] => {
+    const state = stateOf(status)
+    return [address, [{ state, isHealthy: state === 'in', inFlight: null }]]
   })
+  return { url: `${id} of ${url}`, hosts: new Map(hosts), isInPanic: false, wouldPanic: () => false }
 }

@@ -20,9 +20,13 @@ export const envoyOptions = z
         nodes: z
           .array(z.string().min(1, 'is empty\nwrite the node.id of an Envoy'))
           .min(1, 'is an empty list\nname the node.id of each Envoy')
-          .describe('The node.id of each Envoy that asks there: all of them must have taken a drain.'),
+          .refine((ids) => new Set(ids).size === ids.length, 'names an Envoy twice\nname each node.id once')
+          .describe('The node.id of each Envoy that asks there: all of them, and others that ask, must have taken a drain.'),
       })
       .describe('Without admin: the management server that the Envoys ask, which knows what each has taken.')
+      .optional(),
+    refreshDelay: duration
+      .describe('refresh_delay of Envoys that ask a server: for so long more a change is waited for. Default 0s.')
       .optional(),
     settle: duration
       .describe(

@@ -6,6 +6,7 @@ import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts
 import type { DocumentText } from '../document/document.ts'
 import { changeFields, YamlError } from '../document/edit-yaml.ts'
 import { createFileDocument, readCall } from '../document/file-document.ts'
+import { createServedText } from '../document/served-text.ts'
 import { durationMs } from '../option-fields.ts'
 import { waitUntilTaken } from '../wait-until-taken.ts'
 import { lookAt, type View } from './api.ts'
@@ -145,16 +146,20 @@ export const traefik = defineAdapter({
         ),
     }
   },
-  /** Traefik takes what it gets for the whole of the provider: the file as it is. */
-  serve({ file: path, service, prefix = [] }, { component }) {
-    const document = createFileDocument({ component, path, prefix })
+  /** Traefik takes what it gets for the whole of the provider, half a file too: the file as it is, once it is no more written. */
+  serve({ file: path, service, prefix, pollInterval }, { component }) {
+    if (prefix !== undefined) throw new Error('its options have a prefix: serve the file on its own host')
+    if (pollInterval === undefined)
+      throw new Error('its options have no pollInterval: without it, Traefik is taken to read the file')
+    const document = createFileDocument({ component, path })
+    const read = createServedText(
+      () => document.read(readCall()),
+      (text) => void readServers(text, service),
+    )
     return {
-      async answer({ method }, { signal }) {
+      async answer({ method }) {
         if (method !== 'GET') return { status: 405, body: 'ask with GET' }
-        const { text } = await document.read(readCall(signal))
-        // Traefik accepts a file that is half written, and would send requests to fewer servers.
-        readServers(text, service)
-        return { status: 200, contentType: 'application/yaml', body: text }
+        return { status: 200, contentType: 'application/yaml', body: await read() }
       },
     }
   },

@@ -7,11 +7,11 @@ import type { Served, ServedConfig } from '../../adapters/conformance/beds/envoy
 
 const SCRIPT = join(import.meta.dirname, '../../src/cli/sluice.ts')
 
-export interface ServeProcess extends Served {
+export interface ServeProcess extends Omit<Served, 'stop'> {
   /** All that it has said so far. */
   said(): string
   /** Its exit code, after SIGTERM. */
-  stop(): Promise<void>
+  stop(): Promise<number | null>
 }
 
 /** `sluice adapter serve`, on a port of its choice unless one is given. */
@@ -34,9 +34,11 @@ export async function startServe({ folder, loadBalancer }: ServedConfig, port = 
     port: await listening,
     said: () => said,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGTERM')
-      await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM')
+        await once(child, 'exit')
+      }
+      return child.exitCode
     },
   }
 }

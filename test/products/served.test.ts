@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -29,6 +31,9 @@ const CASES: CaseName[] = [
   'request-lost',
   'false-success',
 ]
+
+/** What serves an Envoy does not read itself where that is. */
+const ANY = { url: 'http://127.0.0.1:1', nodes: ['bed'] }
 
 let folder: string
 let pods: Pods
@@ -66,14 +71,16 @@ async function drain(adapter: Adapter, target: Target): Promise<unknown> {
 
 describeOn(await findProduct('envoy'), (program) => {
   test.each(CASES)('envoy that asks over xDS: %s', LONG, async (name) => {
-    expect(await runCase(name, ({ servers }) => makeEnvoyBed({ servers, program, asks: { serve: startServe } }))).toBe('passed')
+    expect(await runCase(name, ({ servers }) => makeEnvoyBed({ servers, program, asks: { serve: startServe } }))).toEqual({
+      outcome: 'passed',
+    })
   })
 
   test('a file that Envoy refuses is said, and a drain in it is in doubt; without the server Envoy goes on', LONG, async () => {
     const file = join(folder, 'eds.yaml')
     await writeFile(file, edsText(pods.endpoints))
     const options = { file, cluster: 'web', settle: '0s' }
-    const served = await serve({ name: 'edge', adapter: 'envoy', port: 80, options })
+    const served = await serve({ name: 'edge', adapter: 'envoy', port: 80, options: { ...options, server: ANY } })
     const process = await startEnvoy({ program, folder, endpoints: pods.endpoints, discoveryPort: served.port })
     cleanUps.push(() => process.stop())
     const server = { url: `http://127.0.0.1:${served.port}`, nodes: ['bed'] }
@@ -98,7 +105,7 @@ describeOn(await findProduct('envoy'), (program) => {
     await served.stop()
     expect(await process.field(pods.endpoints[0]!, 'health_flags')).toContain('draining')
     await expect(adapter.inspect([target], callOf(target))).rejects.toThrow(server.url)
-    await serve({ name: 'edge', adapter: 'envoy', port: 80, options }, served.port)
+    await serve({ name: 'edge', adapter: 'envoy', port: 80, options: { ...options, server } }, served.port)
     const isOut = async (): Promise<void> =>
       expect((await adapter.inspect([target], callOf(target))).get(target.id)?.admin).toBe('draining')
     await vi.waitFor(isOut, { timeout: 20_000 })
@@ -108,18 +115,19 @@ describeOn(await findProduct('envoy'), (program) => {
     const file = join(folder, 'eds.yaml')
     await writeFile(file, edsText(pods.endpoints))
     const options = { file, cluster: 'web', settle: '0s' }
-    const served = await serve({ name: 'edge', adapter: 'envoy', port: 80, options })
+    const served = await serve({ name: 'edge', adapter: 'envoy', port: 80, options: { ...options, server: ANY } })
     const server = { url: `http://127.0.0.1:${served.port}`, nodes: ['elsewhere'] }
     const adapter = envoy.create(envoy.options.parse({ ...options, server }), { name: 'edge' })
     cleanUps.push(() => adapter.close())
-    await expect(targetOf(adapter)).rejects.toThrow('does not know what elsewhere has taken: it has answered no Envoy so far')
+    await expect(targetOf(adapter)).rejects.toThrow('does not know what elsewhere has taken: elsewhere has not asked')
   })
 })
 
 describeOn(await findProduct('traefik'), (program) => {
   test('traefik by its http provider: drained and put back, and a half written file is not served', LONG, async () => {
     let served: ServeProcess | undefined
-    const optionsFor = (file: string): object => ({ file, service: 'web', throttle: '100ms', settle: '0s' })
+    const more = { service: 'web', throttle: '100ms', settle: '0s', pollInterval: POLL_INTERVAL }
+    const optionsFor = (file: string): object => ({ file, ...more })
     const process = await startTraefik({
       program,
       folder,
@@ -130,7 +138,7 @@ describeOn(await findProduct('traefik'), (program) => {
     })
     cleanUps.push(() => process.stop())
     const before = readFileSync(process.file, 'utf8')
-    const options = { ...optionsFor(process.file), pollInterval: POLL_INTERVAL, api: [process.api] }
+    const options = { ...optionsFor(process.file), api: [process.api] }
     const adapter = traefik.create(traefik.options.parse(options), { name: 'edge' })
     cleanUps.push(() => adapter.close())
     const target = await targetOf(adapter)
@@ -153,8 +161,10 @@ describeOn(await findProduct('traefik'), (program) => {
 })
 
 test.each([
-  [['nosuch'], 'has no load balancer "nosuch": it has edge, other'],
+  [['nosuch'], 'has no load balancer "nosuch": it has edge, plain, web, other'],
   [['other'], 'other is of the adapter haproxy, whose product fetches nothing'],
+  [['plain'], 'plain cannot be served: its options have neither server nor admin'],
+  [['web'], 'web cannot be served: its options have no pollInterval'],
   [['edge', '--listen', 'here'], '--listen here is no address: write it as ADDRESS:PORT'],
   [['edge', '--listen', '192.0.2.1:18000'], '--listen 192.0.2.1:18000 cannot be used (EADDRNOTAVAIL)'],
 ])('adapter serve %j is refused', async (args, why) => {
@@ -164,7 +174,9 @@ test.each([
     `apiVersion: sluice.dev/v1
 kind: Config
 loadBalancers:
-  - {name: edge, adapter: envoy, port: 80, options: {file: /nowhere/eds.yaml, cluster: web}}
+  - {name: edge, adapter: envoy, port: 80, options: {file: /nowhere/eds.yaml, cluster: web, admin: [http://127.0.0.1:1]}}
+  - {name: plain, adapter: envoy, port: 80, options: {file: /nowhere/eds.yaml, cluster: web}}
+  - {name: web, adapter: traefik, port: 80, options: {file: /nowhere/dynamic/web.yaml, service: web}}
   - {name: other, adapter: haproxy, port: 80, options: {socket: /nowhere/sock, backend: web}}
 `,
   )
@@ -174,4 +186,16 @@ loadBalancers:
     timeout: 20_000,
   })
   expect([status, stderr]).toEqual([2, expect.stringContaining(why)])
+})
+
+test('it ends at SIGTERM, whoever holds a connection', LONG, async () => {
+  const options = { file: join(folder, 'eds.yaml'), cluster: 'web', server: ANY }
+  await writeFile(options.file, edsText(pods.endpoints))
+  const served = await serve({ name: 'edge', adapter: 'envoy', port: 80, options })
+  const silent = connect(served.port, '127.0.0.1')
+  cleanUps.push(() => silent.destroy())
+  silent.on('error', () => {})
+  await once(silent, 'connect')
+  silent.write('POST /v3/discovery:endpoints HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n')
+  expect(await served.stop()).toBe(143)
 })

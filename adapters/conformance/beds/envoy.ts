@@ -28,7 +28,7 @@ export interface ServedConfig {
 
 export interface Served {
   port: number
-  stop(): Promise<void>
+  stop(): Promise<unknown>
 }
 
 export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions): Promise<Bed> {
@@ -50,7 +50,8 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
   if (typeof asks === 'object') {
     const file = join(folder, 'eds.yaml')
     writeFileSync(file, edsText(endpoints))
-    const options = { file, cluster: 'web' }
+    // The server is no reader of its own address.
+    const options = { file, cluster: 'web', server: { url: 'http://127.0.0.1:1', nodes: ['bed'] } }
     served = await asks.serve({ folder, loadBalancer: { name: 'edge', adapter: 'envoy', port: 8080, options } })
   }
   // Most of a batch is out at once: at Envoy's own threshold all of it would get requests again.
@@ -61,7 +62,8 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
   })
   /** The first time that it asks it has nothing yet, and the second time says what it has taken. */
   async function waitUntilServed({ port }: Served): Promise<void> {
-    const isKnown = async (): Promise<boolean> => (await (await fetch(`http://127.0.0.1:${port}/nodes`)).text()).includes('"bed"')
+    const isKnown = async (): Promise<boolean> =>
+      (await (await fetch(`http://127.0.0.1:${port}/nodes`)).text()).includes('"statuses"')
     await waitUntil(isKnown, 'Envoy has asked for its endpoints')
   }
   if (served !== undefined) await waitUntilServed(served)

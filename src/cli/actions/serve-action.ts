@@ -40,14 +40,23 @@ async function serverOf(name: string, file: string): Promise<ProductServer> {
     throw new UsageError([`${file} has no load balancer ${JSON.stringify(name)}: it has ${names}`])
   }
   const { definition, options, adapter } = found
-  const server = definition.serve?.(options, { name, folder })
-  if (server === undefined)
+  if (definition.serve === undefined)
     throw new UsageError([`${name} is of the adapter ${adapter}, whose product fetches nothing: envoy and traefik can be served`])
-  return server
+  try {
+    return definition.serve(options, { name, folder })
+  } catch (error) {
+    throw new UsageError([`${name} cannot be served: ${(error as Error).message}`])
+  }
 }
 
+/** The first one; after that signals end the process, as they usually do. */
 function signalFrom({ events }: CommandContext['terminal']): Promise<InterruptSignal> {
   return new Promise((resolve) => {
-    for (const signal of SIGNALS) events.on(signal, () => resolve(signal))
+    const listeners = SIGNALS.map((signal) => [signal, () => hear(signal)] as const)
+    function hear(signal: InterruptSignal): void {
+      for (const [heard, listener] of listeners) events.off(heard, listener)
+      resolve(signal)
+    }
+    for (const [signal, listener] of listeners) events.on(signal, listener)
   })
 }

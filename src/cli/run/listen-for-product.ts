@@ -10,7 +10,9 @@ export interface ProductListener {
 }
 
 /** A request of a product names what it has, and is short. */
-const LARGEST_BODY_BYTES = 1_000_000
+const LARGEST_BODY_BYTES = 100_000
+/** A client that sends nothing is not waited for. */
+const ANSWERS_TAKE_MS = 1_000
 
 /** Rejects with the system's error where it cannot listen there. `say` gets a line for the operator. */
 export async function listenForProduct(
@@ -23,18 +25,16 @@ export async function listenForProduct(
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request)
     if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end()
-    const gone = new AbortController()
-    response.on('close', () => gone.abort())
     try {
-      const path = new URL(request.url ?? '/', 'http://product').pathname
-      const given = await product.answer({ method: request.method ?? 'GET', path, body }, { signal: gone.signal })
+      const [path = '/'] = (request.url ?? '/').split('?')
+      const from = request.socket.remoteAddress ?? ''
+      const given = await product.answer({ method: request.method ?? 'GET', path, body, from })
       if (given.notice !== undefined) say(given.notice)
       response.writeHead(given.status, given.contentType === undefined ? {} : { 'content-type': given.contentType })
       response.end(given.body)
       isReadable = true
     } catch (error) {
       // A product asks several times a second.
-      if (gone.signal.aborted) return
       if (isReadable) say((error as Error).message)
       isReadable = false
       response.writeHead(503).end()
@@ -50,7 +50,11 @@ export async function listenForProduct(
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve())
+        const giveUp = setTimeout(() => server.closeAllConnections(), ANSWERS_TAKE_MS)
+        server.close(() => {
+          clearTimeout(giveUp)
+          resolve()
+        })
         server.closeIdleConnections()
       }),
   }
