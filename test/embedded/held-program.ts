@@ -19,8 +19,12 @@ export interface HeldProgram {
 }
 
 const RUN = `run "$@" >"$folder/output"`
+/** It ends with the folder of its test, where that has failed. */
 const WAIT = `: >"$folder/ready"
-until [ -e "$folder/go" ]; do sleep 0.02; done`
+until [ -e "$folder/go" ]; do
+  [ -d "$folder" ] || exit
+  sleep 0.02
+done`
 
 /** `steps`: what becomes of the one that is held. */
 const holding = (first: string, steps: readonly string[]): string => `folder=$1 pattern=$2
