@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changeFields, readYaml, YamlError } from './edit-yaml.ts'
+import { changeFields, openYaml, readYaml, YamlError } from './edit-yaml.ts'
 
 const BLOCK = `# The pods of web.
 servers:
@@ -87,6 +87,18 @@ describe('a field', () => {
     const changed = changeFields(BLOCK, [{ map: server(1), field: 'note', to: value }])
     expect((readYaml(changed) as { servers: { note?: unknown }[] }).servers[1]?.note).toBe(value)
   })
+})
+
+test('a value is read as it is written, and written back so', () => {
+  const text = "servers:\n  - {url: x, weight: '03' } # three\n"
+  const { value, writingOf } = openYaml(text)
+  expect(value).toEqual({ servers: [{ url: 'x', weight: '03' }] })
+  expect(writingOf(server(0), 'weight')).toBe("'03'")
+  expect(writingOf(server(0), 'note')).toBeUndefined()
+  const change = { map: server(0), field: 'weight' }
+  const changed = changeFields(text, [{ ...change, to: { written: '0' } }])
+  expect(changed).toBe(text.replace("'03'", '0'))
+  expect(changeFields(changed, [{ ...change, to: { written: "'03'" } }])).toBe(text)
 })
 
 describe('what cannot be changed in place is refused', () => {

@@ -10,12 +10,17 @@ export type Plain = null | boolean | number | string
 /** Where something is in a document: keys of maps, and places in lists. */
 export type Path = readonly (string | number)[]
 
+/** A value as it stands in a text, quotes included. */
+export interface Written {
+  written: string
+}
+
 export interface FieldChange {
   /** Of a map that has other fields too, and that is written out where it stands: no alias. */
   map: Path
   field: string
   /** Undefined: the field is removed. */
-  to: Plain | undefined
+  to: Plain | Written | undefined
 }
 
 /** Of a text that is not one YAML document, or that cannot be changed in place. */
@@ -25,7 +30,24 @@ export class YamlError extends Error {
 
 /** What the text says. */
 export function readYaml(text: string): unknown {
-  return toPlain(parse(text))
+  return openYaml(text).value
+}
+
+export interface OpenYaml {
+  value: unknown
+  /** How a field with one value stands in the text; undefined where it is not there, or is an alias. */
+  writingOf(map: Path, field: string): string | undefined
+}
+
+export function openYaml(text: string): OpenYaml {
+  const document = parse(text)
+  return {
+    value: toPlain(document),
+    writingOf(map, field) {
+      const node = document.getIn([...map, field], true)
+      return isScalar(node) && node.range ? text.slice(node.range[0], node.range[1]) : undefined
+    },
+  }
 }
 
 export function changeFields(text: string, changes: readonly FieldChange[]): string {
@@ -76,7 +98,11 @@ function setPlain(root: unknown, { map, field, to }: FieldChange): void {
   const object = map.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], root)
   const fields = object as Record<string, unknown>
   if (to === undefined) delete fields[field]
-  else fields[field] = to
+  else fields[field] = isWritten(to) ? readYaml(to.written) : to
+}
+
+function isWritten(to: Plain | Written): to is Written {
+  return typeof to === 'object' && to !== null
 }
 
 interface Edit {
@@ -102,7 +128,13 @@ function editOf(text: string, map: YAMLMap, { field, to }: FieldChange): Edit | 
 }
 
 /** Before the first field, since nothing but its indentation has to be known there. */
-function insertion(text: string, { flow }: YAMLMap, pairs: readonly Pair<Scalar, Scalar>[], field: string, to: Plain): Edit {
+function insertion(
+  text: string,
+  { flow }: YAMLMap,
+  pairs: readonly Pair<Scalar, Scalar>[],
+  field: string,
+  to: Plain | Written,
+): Edit {
   const first = pairs[0]
   if (first === undefined) throw new YamlError(`there is no other field beside ${field}`)
   const [at] = rangeOf(first.key)
@@ -148,7 +180,8 @@ function isQuoted(node: Scalar | null): boolean {
 }
 
 /** Plain where no parser can take it for anything but a text. */
-function write(value: Plain, quoted: boolean): string {
+function write(value: Plain | Written, quoted: boolean): string {
+  if (isWritten(value)) return value.written
   const isPlain = typeof value === 'string' && !quoted && /^[A-Za-z_][\w.-]*$/.test(value) && !LIKE_A_VALUE.test(value)
   return isPlain ? value : JSON.stringify(value)
 }

@@ -1,6 +1,8 @@
 /** What a Traefik says of the servers of a service on its API. */
 import { z } from 'zod'
+import { formatAddress } from '../address.ts'
 import { fetchJson } from '../fetch-json.ts'
+import { serverAddress } from './server-address.ts'
 
 export interface ServerView {
   weight: number
@@ -10,7 +12,7 @@ export interface ServerView {
 
 export interface View {
   url: string
-  /** By the URL of the server. */
+  /** By `formatAddress`: Traefik may show the URL of a server as a former file had it. */
   servers: ReadonlyMap<string, ServerView>
 }
 
@@ -24,8 +26,24 @@ const servicePage = z.object({
 export async function lookAt(url: string, service: string, provider: 'file' | 'http', signal: AbortSignal): Promise<View> {
   const page = `${new URL(url).origin}/api/http/services/${encodeURIComponent(service)}@${provider}`
   const { loadBalancer, serverStatus } = await fetchJson(page, servicePage, signal)
-  const servers = (loadBalancer?.servers ?? []).flatMap(({ url: server, weight }): [string, ServerView][] =>
-    server === undefined ? [] : [[server, { weight, isUp: serverStatus[server] !== 'DOWN' }]],
-  )
+  // The URLs of the status are in another writing than those of the servers.
+  const statuses = byAddress(Object.entries(serverStatus))
+  const weights = byAddress((loadBalancer?.servers ?? []).map(({ url: server = '', weight }) => [server, weight]))
+  const servers = [...weights].map(([address, of]): [string, ServerView] => {
+    const status = statuses.get(address) ?? []
+    return [address, { weight: Math.max(...of), isUp: status.length === 0 || status.some((word) => word !== 'DOWN') }]
+  })
   return { url, servers: new Map(servers) }
+}
+
+/** A former file can have had an address under several paths. */
+function byAddress<Value>(pairs: readonly [url: string, value: Value][]): Map<string, Value[]> {
+  const values = new Map<string, Value[]>()
+  for (const [url, value] of pairs) {
+    const address = serverAddress(url)
+    if (address === undefined) continue
+    const key = formatAddress(address)
+    values.set(key, [...(values.get(key) ?? []), value])
+  }
+  return values
 }

@@ -11,7 +11,7 @@ import { durationMs } from '../option-fields.ts'
 import { waitUntilTaken } from '../wait-until-taken.ts'
 import { lookAt, type View } from './api.ts'
 import { traefikOptions } from './options.ts'
-import { type FileServer, readServers, ServiceError } from './service.ts'
+import { type FileServer, readServers, readWeight, ServiceError } from './service.ts'
 
 /** Changes of one write. */
 const BATCH_MAX = 50
@@ -30,8 +30,8 @@ interface Reading extends DocumentText {
 
 interface Change {
   entry: Entry
-  /** Null: none is written. */
-  weight: number | null
+  /** The weight as it is to be written; null: none is. */
+  written: string | null
 }
 
 export const traefik = defineAdapter({
@@ -68,13 +68,14 @@ export const traefik = defineAdapter({
     const looks = (signal: AbortSignal): Promise<View[]> => Promise.all(api.map((url) => lookAt(url, service, provider, signal)))
 
     function entryOf(server: FileServer, views: readonly View[]): Entry {
-      const { address, port, url, weight } = server
+      const { address, port, weight, written } = server
       const name = formatAddress(server)
-      const seen = views.map((view) => ({ at: view.url, of: view.servers.get(url) }))
-      const late = seen.find(({ of }) => of !== undefined && isOut(of.weight) !== isOut(weight))
+      const seen = views.map((view) => ({ at: view.url, of: view.servers.get(name) }))
+      const late = seen.find(({ of }) => of === undefined || isOut(of.weight) !== isOut(weight))
+      const effective = isOut(weight) && late !== undefined ? late.of?.weight : (weight ?? 1)
       const words = [
         `${name}: weight ${weight ?? 'not set'} in the file`,
-        late === undefined ? undefined : `${late.at} has not taken that`,
+        late === undefined ? undefined : `${late.at} ${late.of === undefined ? 'does not show it' : 'has not taken that'}`,
         ...seen.map(({ at, of }) => (of?.isUp === false ? `down by the health checks of ${at}` : undefined)),
       ]
       return {
@@ -83,19 +84,19 @@ export const traefik = defineAdapter({
         port,
         scope,
         state: isOut(weight) && late === undefined ? 'draining' : 'in',
-        weight: Math.max(0, (isOut(weight) ? late?.of?.weight : undefined) ?? weight ?? 1),
-        prior: weight,
+        ...(effective === undefined ? {} : { weight: Math.max(0, effective) }),
+        prior: written,
         routable: seen.every(({ of }) => of !== undefined && of.isUp && !isOut(of.weight)),
         detail: words.filter((word) => word !== undefined).join('; '),
       }
     }
 
     /** Traefik may refuse the file, and keeps the former one then. */
-    function whyNotTaken(changes: readonly Change[], servers: Reading['servers'], views: readonly View[]): string | undefined {
+    function whyNotTaken(changes: readonly Change[], views: readonly View[]): string | undefined {
       for (const { url: at, servers: seen } of views) {
-        const late = changes.find(({ entry, weight }) => {
-          const shown = seen.get(servers.get(entry.name)!.url)
-          return shown === undefined ? !isOut(weight) : isOut(shown.weight) !== isOut(weight)
+        const late = changes.find(({ entry, written }) => {
+          const shown = seen.get(entry.name)
+          return shown === undefined || isOut(shown.weight) !== isOut(readWeight(written))
         })
         if (late === undefined) continue
         return (
@@ -109,8 +110,9 @@ export const traefik = defineAdapter({
     /** One write for all of them. */
     async function change(changes: readonly Change[], call: ChangeCall): Promise<void> {
       const { text, version, servers } = readings.get(changes[0]!.entry)!
-      const fields = changes.map(({ entry, weight }) => {
-        return { map: servers.get(entry.name)!.path, field: 'weight', to: weight ?? undefined }
+      const fields = changes.map(({ entry, written }) => {
+        const { path: map, weightField } = servers.get(entry.name)!
+        return { map, field: weightField, to: written === null ? undefined : { written } }
       })
       const changed = parse(() => changeFields(text, fields))
       await document.write(changed, version, call)
@@ -119,7 +121,7 @@ export const traefik = defineAdapter({
         withinMs: durationMs(pollInterval ?? NO_POLL) + durationMs(throttle) + 2 * LOAD_MS,
         signal: call.signal,
       }
-      await waitUntilTaken(async () => whyNotTaken(changes, servers, await looks(call.signal)), taking)
+      await waitUntilTaken(async () => whyNotTaken(changes, await looks(call.signal)), taking)
     }
 
     return {
@@ -136,12 +138,12 @@ export const traefik = defineAdapter({
       },
       drain: (entries, call) =>
         change(
-          entries.map((entry) => ({ entry, weight: 0 })),
+          entries.map((entry) => ({ entry, written: '0' })),
           call,
         ),
       restore: (formers, call) =>
         change(
-          formers.map(({ entry, prior }) => ({ entry, weight: weightFrom(prior) })),
+          formers.map(({ entry, prior }) => ({ entry, written: writtenFrom(prior) })),
           call,
         ),
     }
@@ -170,6 +172,6 @@ function isOut(weight: number | null): boolean {
   return weight !== null && weight <= 0
 }
 
-function weightFrom(prior: Json): number | null {
-  return typeof prior === 'number' ? prior : null
+function writtenFrom(prior: Json): string | null {
+  return typeof prior === 'string' ? prior : null
 }

@@ -13,6 +13,7 @@ import {
   startTraefik,
   type TraefikOptions as ProcessOptions,
   type TraefikProcess,
+  urlOf,
   waitForServers,
 } from '../conformance/beds/traefik-process.ts'
 import { assertApplied, assertFailed, drainOne, inspectOne, resolveAll, restoreOne, snapshotOne } from '../conformance/steps.ts'
@@ -110,6 +111,80 @@ describeOn(await findProduct('traefik'), (program) => {
       /has not taken .*web\.yaml, by what it says of 127/,
     )
     expect((await inspectOne(adapter, targets[0]!)).admin).toBe('in')
+  })
+
+  /** An operator's edit that Traefik refuses for its misspelt field. */
+  function editInVain(file: string, edit: (text: string) => string): void {
+    const text = readFileSync(file, 'utf8').replace('      service: web', '      nonsense: true\n      service: web')
+    replaceFile(file, edit(text))
+  }
+
+  test('URLs that are written in another way do not hide that Traefik has refused the file', async () => {
+    const process = await start()
+    const { adapter, targets } = await adapterOf(process)
+    editInVain(process.file, (text) => text.replace(/url: http(.*)/g, 'url: HTTP$1/'))
+    const result = await drainOne(adapter, targets[0]!)
+    assertFailed(result, 'ambiguous')
+    expect(await inspectOne(adapter, targets[0]!)).toMatchObject({
+      admin: 'in',
+      detail: expect.stringContaining(`${process.api} has not taken that`),
+    })
+    const traffic = createTraffic(process.front, pods)
+    const reached = new Set<string>()
+    for (let sent = 0; sent < 20; sent += 1) reached.add(await traffic.request())
+    expect(reached).toContain('uid-0')
+  })
+
+  test('a server that Traefik does not show is not drained by what the file says', async () => {
+    const process = await start()
+    const { adapter } = await adapterOf(process)
+    editInVain(process.file, (text) => text.replace(urlOf(pods.endpoints[0]!), 'http://127.0.0.9:8080'))
+    const [target] = await resolveAll(adapter, [{ ...pods.endpoints[0]!, address: '127.0.0.9', port: 8080 }])
+    assertFailed(await drainOne(adapter, target!), 'ambiguous')
+    expect(await inspectOne(adapter, target!)).toMatchObject({
+      admin: 'in',
+      routable: false,
+      detail: `127.0.0.9:8080: weight 0 in the file; ${process.api} does not show it`,
+    })
+  })
+
+  test.each(['weight: "0"', "Weight: '0'"])('a drain by hand that is written as %s is seen, and outlives a run', async (line) => {
+    const process = await start()
+    const { adapter, targets } = await adapterOf(process)
+    const url = `- url: ${urlOf(pods.endpoints[0]!)}`
+    replaceFile(process.file, readFileSync(process.file, 'utf8').replace(url, `${url}\n            ${line}`))
+    await waitForServers(process, (servers) => servers[0]?.weight === 0)
+    const before = readFileSync(process.file, 'utf8')
+    const { prior, inRotation } = await snapshotOne(adapter, targets[0]!)
+    expect(inRotation).toBe(false)
+    expect((await inspectOne(adapter, targets[0]!)).admin).toBe('draining')
+    assertApplied(await drainOne(adapter, targets[0]!))
+    // Another writer puts it in meanwhile.
+    replaceFile(process.file, before.replace(/(eight: )["']0["']/, '$12'))
+    await waitForServers(process, (servers) => servers[0]?.weight === 2)
+    assertApplied(await restoreOne(adapter, targets[0]!, prior))
+    expect(readFileSync(process.file, 'utf8')).toBe(before)
+    expect((await process.servers())[0]?.weight).toBe(0)
+  })
+
+  test('a weight from a merge key is told with the way out', async () => {
+    const process = await start()
+    const url = `- url: ${urlOf(pods.endpoints[0]!)}`
+    replaceFile(process.file, readFileSync(process.file, 'utf8').replace(url, `${url}\n            <<: {weight: 0}`))
+    await waitForServers(process, (servers) => servers[0]?.weight === 0)
+    await expect(adapterOf(process)).rejects.toThrow(
+      'web.yaml cannot be used: http.services.web.loadBalancer.servers.0 has weight from a merge key (<<): write it out',
+    )
+  })
+
+  test('a pod that fails its checks is down under whatever writing of its URL', async () => {
+    const process = await start()
+    replaceFile(process.file, readFileSync(process.file, 'utf8').replaceAll('url: http', 'url: HTTP'))
+    await waitForServers(process, (servers) => servers[0]!.url.startsWith('HTTP:'))
+    const { adapter, targets } = await adapterOf(process)
+    pods.stop('uid-0')
+    await waitUntil(() => process.isDown(pods.endpoints[0]!), 'the first pod is down')
+    expect((await inspectOne(adapter, targets[0]!)).routable).toBe(false)
   })
 
   test('a pod that fails its checks is not routable; after each change Traefik takes it for up, until the next check', async () => {
