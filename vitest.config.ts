@@ -2,11 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 const ALONE = ['test/cluster/**/*.alone.cluster.test.ts']
 const LARGE = ['test/embedded/**/*.large.test.ts']
-/** On real load balancers and by plugins that are programs: they reload, settle and start, and wait for that. */
+/** On load balancers, nearly all of them real, and by plugins that are programs: they reload, settle and start, and wait for that. */
 const PRODUCTS = [
   'adapters/{endpointslice,envoy,exec,haproxy,nginx,traefik}/{conformance,endpointslice,envoy,haproxy,nginx,traefik,readme}.test.ts',
   'adapters/presets/{caddy,eureka}*.test.ts',
-  'test/embedded/{caddy,endpointslice,envoy-and-traefik,exec,exec-faults,nginx,stopped-writer}.test.ts',
+  'test/embedded/{aws-elbv2,caddy,endpointslice,envoy-and-traefik,exec,exec-faults,nginx,stopped-writer}.test.ts',
   'test/package/scaffold.test.ts',
   'test/{haproxy,products}/**/*.test.ts',
 ]
