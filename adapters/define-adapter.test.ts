@@ -161,3 +161,17 @@ test('a list is told the scopes that are asked for', async () => {
   await adapter.inspect([TARGET, { id: 'b@10.0.0.2:80', scope: 'lb edge' }], call)
   expect(asked).toEqual([undefined, ['lb edge']])
 })
+
+test('a list on which a restore rests is told so, and no other one is', async () => {
+  const told: unknown[] = []
+  const adapter = adapterOf({
+    async list({ beforeRestore }) {
+      told.push(beforeRestore)
+      return [ENTRY]
+    },
+  })
+  await adapter.inspect([TARGET], call)
+  await adapter.drain([TARGET], call)
+  await adapter.restore([{ target: TARGET, prior: { state: 'in', prior: null } }], call)
+  expect(told).toEqual([undefined, undefined, true])
+})

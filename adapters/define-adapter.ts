@@ -41,6 +41,11 @@ export type ListCall = Call & {
   signal: AbortSignal
   /** Those that are asked for; absent: all. A list may have others. */
   scopes?: readonly string[]
+  /**
+   * A restore rests on this list. It goes on without an instance that cannot be asked how it has taken what was written before: what
+   * such an instance may not have loaded is an entry that is not as it `becomes`.
+   */
+  beforeRestore?: true
 }
 /** An entry that was there, by its target. */
 export type GoneEntry = Pick<Entry, 'name' | 'scope' | 'address' | 'port'>
@@ -162,11 +167,15 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
   }
 
   /** All entries, or those of the scopes of some targets. */
-  async function list(call: Call, targets?: readonly Target[]): Promise<readonly Entry[]> {
+  async function list(
+    call: Call,
+    targets?: readonly Target[],
+    how: Pick<ListCall, 'beforeRestore'> = {},
+  ): Promise<readonly Entry[]> {
     const liveness = watched(call)
     try {
       const scopes = targets && { scopes: [...new Set(targets.map(({ scope }) => scope))] }
-      const sending = { ...call, assertLive: liveness.assertLive, ...scopes }
+      const sending = { ...call, assertLive: liveness.assertLive, ...scopes, ...how }
       const entries: unknown = await withinLife(call, 'retryable', async (signal) => {
         const listed = checked(await calls.list({ ...sending, signal }))
         const gone = (targets ?? []).flatMap((target) => goneOf(listed, target))
@@ -257,11 +266,13 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     wanted: readonly { target: Target; former?: Kept }[],
     call: EffectCall,
     send: (some: Former[], call: ChangeCall) => Promise<ChangeResults | void>,
+    how?: Pick<ListCall, 'beforeRestore'>,
   ): Promise<Map<string, EffectResult>> {
     const endsAt = performance.now() + call.deadlineMs
     const entries = await list(
       call,
       wanted.map(({ target }) => target),
+      how,
     )
     const results = new Map<string, EffectResult>()
     const some: Former[] = []
@@ -359,7 +370,7 @@ function createAdapter(component: string, capabilities: Capabilities, calls: Loa
     async restore(wanted, call) {
       const unknown = wanted.filter(({ prior }) => !isKept(prior))
       const known = wanted.flatMap(({ target, prior }) => (isKept(prior) ? [{ target, former: prior }] : []))
-      const results = await change(known, call, (some, sending) => calls.restore(some, sending))
+      const results = await change(known, call, (some, sending) => calls.restore(some, sending), { beforeRestore: true })
       for (const { target } of unknown)
         results.set(target.id, {
           outcome: 'failed',

@@ -1,5 +1,7 @@
 /** What only an Envoy can tell, on a real one. */
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -145,6 +147,49 @@ describeOn(await findProduct('envoy'), (program) => {
       expect(await field(pods.endpoints[targets.indexOf(target)]!, 'health_flags')).toContain('draining')
     expect(await inspectOne(adapter, target)).toMatchObject({ admin: 'draining', inFlight: 1 })
     expect(await held.release()).toBe(true)
+  })
+
+  test('while one of two is away a pod is put back in the other, which is in doubt; no pod is drained', async () => {
+    const [first, second] = [await start({ name: 'a' }), await start({ name: 'b', file: join(folder, 'eds.yaml') })]
+    const { adapter, targets } = await adapterOf([first.admin, second.admin])
+    const { prior } = await snapshotOne(adapter, targets[0]!)
+    assertApplied(await drainOne(adapter, targets[0]!))
+    await second.stop()
+    // Once more, when the file is as it was: that the one that is away has taken it is not known.
+    for (const count of ['once', 'twice']) {
+      const result = await restoreOne(adapter, targets[0]!, prior)
+      assertFailed(result, 'ambiguous')
+      expect(result.outcome === 'failed' && result.error.message, count).toContain(`cannot be asked: ${second.admin}/clusters`)
+      expect(eds()).not.toContain('DRAINING')
+    }
+    const traffic = createTraffic({ socketPath: first.front }, pods)
+    await waitUntil(async () => (await traffic.request()) === 'uid-0', 'the pod gets requests by the live one')
+    const before = eds()
+    assertFailed(await drainOne(adapter, targets[1]!), 'retryable')
+    expect(eds()).toBe(before)
+    await expect(inspectOne(adapter, targets[0]!)).rejects.toThrow(`${second.admin}/clusters`)
+    await second.restart()
+    assertApplied(await restoreOne(adapter, targets[0]!, prior))
+    expect(await inspectOne(adapter, targets[0]!)).toMatchObject({ admin: 'in', routable: true })
+  })
+
+  test('one that takes the connection and answers nothing leaves the time that a restore needs', async () => {
+    const process = await start()
+    const { adapter, targets } = await adapterOf([process.admin])
+    const { prior } = await snapshotOne(adapter, targets[0]!)
+    assertApplied(await drainOne(adapter, targets[0]!))
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    try {
+      const admin = [process.admin, `http://127.0.0.1:${(silent.address() as AddressInfo).port}`]
+      const both = envoy.create(envoy.options.parse({ file: process.file, cluster: 'web', admin }), { name: 'edge' })
+      adapters.push(both)
+      assertFailed(await restoreOne(both, targets[0]!, prior, { deadlineMs: 4_000 }), 'ambiguous')
+    } finally {
+      silent.close()
+    }
+    expect(eds()).not.toContain('DRAINING')
+    expect(await inspectOne(adapter, targets[0]!)).toMatchObject({ admin: 'in', routable: true })
   })
 
   test('one that reads another file has not taken the drain', async () => {

@@ -1,5 +1,6 @@
 /** Envoy, by its file of EDS: a drain is `health_status: DRAINING` on the endpoint. */
 import { formatAddress } from '../address.ts'
+import { lookBefore, notShown } from '../before-restore.ts'
 import { AdapterError, type Json } from '../contract.ts'
 import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
 import type { DocumentText } from '../document/document.ts'
@@ -138,10 +139,10 @@ export const envoy = defineAdapter({
       async list(call) {
         const { text, version } = await document.read(call)
         const assignment = parse(() => readAssignment(text, cluster))
-        const views = await looks(call.signal)
-        const reading: Reading = { text, version, views, assignment }
+        const views = await lookBefore(looks, call)
+        const reading: Reading = { text, version, views: views ?? [], assignment }
         return [...assignment.endpoints.values()].map((endpoint) => {
-          const entry = entryOf(endpoint, views)
+          const entry = views === undefined ? notShown(entryOf(endpoint, [])) : entryOf(endpoint, views)
           readings.set(entry, reading)
           return entry
         })

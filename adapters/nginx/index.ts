@@ -36,7 +36,11 @@ export const nginx = defineAdapter({
 
     return {
       scopes: [...byScope.keys()],
-      list: async (call) => (await Promise.all(instances.map((instance) => instance.list(call)))).flat(),
+      // A host that is away keeps no pod out of the others.
+      async list(call) {
+        const asked = instances.filter(({ scope }) => call.scopes?.includes(scope) ?? true)
+        return (await Promise.all(asked.map((instance) => instance.list(call)))).flat()
+      },
       drain: (entries, call) =>
         change(entries[0]!.scope, (instance) =>
           instance.drain(

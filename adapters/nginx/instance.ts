@@ -75,6 +75,11 @@ export function createInstance({ component, host, options }: InstanceOptions): I
       return failed(kind, `there is no file ${where}: nginx does not run, or pidFile is another one`)
     if (status === STATUS.noWorkers)
       return failed(kind, `no process is a worker of the nginx of ${where}: it does not run, or /proc hides it (hidepid)`)
+    if (status === STATUS.upgrade)
+      return failed(
+        kind,
+        `nginx is being replaced by another binary: ${pidFile}.oldbin on ${shell.name}; end the upgrade, by QUIT to the old master`,
+      )
     return failed(kind, `cannot tell the workers of nginx: exit code ${status}: ${wordsOf(output)}`)
   }
 

@@ -1,7 +1,7 @@
 /** On the real nginx: what the kit does not ask for. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -375,11 +375,56 @@ await describeOnEachNginx((program) => {
     }
     for (const [index, target] of targets.entries()) expect(await restore(adapter, target, priors[index]!)).toEqual(APPLIED)
     expect([first.upstream(), second.upstream()]).toEqual([before, before])
+    for (const target of targets) expect(await drain(adapter, [target])).toEqual([APPLIED])
     renameSync(second.upstreamFile, `${second.upstreamFile}.away`)
+    expect(await restore(adapter, targets[0]!, priors[0]!)).toEqual(APPLIED)
+    expect(first.upstream()).toBe(before)
+    expect((await observe(adapter, targets[0]!)).admin).toBe('in')
     await expect(adapter.inspect(targets, callOf(targets))).rejects.toMatchObject({
       kind: 'retryable',
       message: expect.stringContaining(`there is no file ${at}/upstreams/web.conf on ${hosts[1]!.prefix.join(' ')}`),
     })
+  })
+
+  test('while another binary takes the place of nginx, nothing is drained and nothing put back; at its end both are', async () => {
+    const { process: supervised, pods } = await startWithPods(program)
+    const process = await startUnsupervised(supervised)
+    const traffic = createTraffic({ socketPath: process.front }, pods)
+    const adapter = create(optionsFor(process))
+    const [target, drained] = await targetsOf(adapter, pods.endpoints.slice(0, 2))
+    const prior = await priorOf(adapter, drained!)
+    expect(await drain(adapter, [drained!])).toEqual([APPLIED])
+    const before = process.upstream()
+    const oldFile = `${process.pidFile}.oldbin`
+    const master = (): number => Number(readFileSync(process.pidFile, 'utf8'))
+    const old = master()
+    globalThis.process.kill(old, 'SIGUSR2')
+    await expect.poll(() => existsSync(oldFile) && existsSync(process.pidFile) && master() !== old, POLL).toBe(true)
+
+    const refusal = {
+      kind: 'retryable',
+      message: expect.stringContaining(`nginx is being replaced by another binary: ${oldFile} on this host; end the upgrade`),
+    }
+    await expect(drain(adapter, [target!])).rejects.toMatchObject(refusal)
+    await expect(restore(adapter, drained!, prior)).rejects.toMatchObject(refusal)
+    await expect(observe(adapter, drained!)).rejects.toMatchObject(refusal)
+    expect(process.upstream()).toBe(before)
+
+    globalThis.process.kill(old, 'SIGQUIT')
+    await expect.poll(() => existsSync(oldFile), POLL).toBe(false)
+    expect(await drain(adapter, [target!])).toEqual([APPLIED])
+    expect(await restore(adapter, drained!, prior)).toEqual(APPLIED)
+    const reached: string[] = []
+    for (let sent = 0; sent < 12; sent += 1) reached.push(await traffic.request())
+    expect(new Set(reached)).toEqual(new Set(['uid-1', 'uid-2']))
+  })
+
+  test('a file of an old master that has ended, whose process id is that of another program, is no upgrade', async () => {
+    const { process, pods } = await startWithPods(program)
+    writeFileSync(`${process.pidFile}.oldbin`, `${globalThis.process.pid}\n`)
+    const adapter = create(optionsFor(process))
+    const [target] = await targetsOf(adapter, [pods.endpoints[0]!])
+    expect(await drain(adapter, [target!])).toEqual([APPLIED])
   })
 
   test('an nginx that does not run, or has another pid file, is said', async () => {
@@ -398,6 +443,22 @@ await describeOnEachNginx((program) => {
     await expect(elsewhere.resolve(pods.endpoints, callOf([]))).rejects.toThrow('there is no upstream api: it has web')
   })
 })
+
+/** The same configuration once more, in an nginx whose parent has ended: one that has its first parent takes no USR2. */
+async function startUnsupervised(process: NginxProcess): Promise<NginxProcess> {
+  const own = (text: string): string => text.replaceAll(/nginx\.(conf|pid)|front\.sock/g, (name) => `own-${name}`)
+  const [pidFile, front] = [own(process.pidFile), own(process.front)]
+  const configFile = join(process.folder, 'nginx.conf')
+  writeFileSync(own(configFile), own(readFileSync(configFile, 'utf8')))
+  const [program, ...args] = process.command
+  // It starts the new binary by the path that it was started by.
+  const command = [(await run('which', [program!])).stdout.trim(), ...args.map(own)]
+  const untilServing = '"$@" & until [ -s "$0" ]; do sleep 0.01; done'
+  const parent = spawn('sh', ['-c', untilServing, pidFile, ...command], { detached: true, stdio: 'ignore' })
+  cleanUps.push(() => void globalThis.process.kill(-parent.pid!, 'SIGKILL'))
+  await once(parent, 'exit')
+  return { ...process, pidFile, front, command }
+}
 
 /** Stands for ssh to a host whose files are in this folder. */
 function prefixTo(folder: string, at: string): string[] {

@@ -3,14 +3,19 @@ import { STATUS as FILE_STATUS } from '../document/file-scripts.ts'
 import { quote, quoteAll } from '../host/quote.ts'
 
 /** Why a script has ended before its work was done. */
-export const STATUS = { noMaster: 40, noWorkers: 41, refused: 42, notReloaded: 43 } as const
+export const STATUS = { noMaster: 40, noWorkers: 41, refused: 42, notReloaded: 43, upgrade: 44 } as const
 
 /**
  * Sets `oldest` and `newest`: when the workers that take requests have started, in ticks since boot. Fails where there are none. An old
- * worker goes on to take requests for some 100 ms after new ones are there, until its title says that it is shutting down.
+ * worker goes on to take requests for some 100 ms after new ones are there, until its title says that it is shutting down. No reload
+ * reaches the workers of the old master of an upgrade (USR2): while that lives, the script ends.
  */
 const findWorkers = (pidFile: string): string => `pid_file=${quote(pidFile)}
-[ -r "$pid_file" ] || exit ${STATUS.noMaster}
+refuse_upgrade() {
+  [ -r "$pid_file.oldbin" ] && read -r old <"$pid_file.oldbin" || return 0
+  case $(tr '\\0' ' ' 2>/dev/null <"/proc/$old/cmdline") in *': master process'*) exit ${STATUS.upgrade} ;; esac
+}
+[ -r "$pid_file" ] || { refuse_upgrade; exit ${STATUS.noMaster}; }
 find_workers() {
   oldest= newest=
   read -r master <"$pid_file" || return 1
@@ -25,6 +30,7 @@ find_workers() {
     [ "\${oldest:-\${20}}" -lt "\${20}" ] || oldest=\${20}
     [ "\${newest:-\${20}}" -gt "\${20}" ] || newest=\${20}
   done
+  refuse_upgrade
   [ -n "$oldest" ]
 }`
 
@@ -54,7 +60,7 @@ done`
 export function noNewerWorkers(pidFile: string, newestTicks: number): string {
   return `${findWorkers(pidFile)}
 ${lockReloads}
-find_workers && [ "$newest" = ${newestTicks} ]`
+(find_workers && [ "$newest" = ${newestTicks} ])`
 }
 
 export interface Load {

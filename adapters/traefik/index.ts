@@ -1,6 +1,7 @@
 /** Traefik, by a file of its file provider: a drain is `weight: 0` on the server. */
 import { dirname } from 'node:path'
 import { formatAddress } from '../address.ts'
+import { lookBefore, notShown } from '../before-restore.ts'
 import { AdapterError, type Json } from '../contract.ts'
 import { type ChangeCall, defineAdapter, type Entry } from '../define-adapter.ts'
 import type { DocumentText } from '../document/document.ts'
@@ -129,9 +130,9 @@ export const traefik = defineAdapter({
       async list(call) {
         const { text, version } = await document.read(call)
         const reading: Reading = { text, version, servers: parse(() => readServers(text, service)) }
-        const views = await looks(call.signal)
+        const views = await lookBefore(looks, call)
         return [...reading.servers.values()].map((server) => {
-          const entry = entryOf(server, views)
+          const entry = views === undefined ? notShown(entryOf(server, [])) : entryOf(server, views)
           readings.set(entry, reading)
           return entry
         })

@@ -201,6 +201,30 @@ describeOn(await findProduct('traefik'), (program) => {
     await waitUntil(() => process.isDown(pods.endpoints[0]!), 'it is down again')
   })
 
+  test('while one of two is away a pod is put back in the other, which is in doubt; no pod is drained', async () => {
+    const first = await start()
+    const second = await start({ name: 'second', file: first.file })
+    const { adapter, targets } = await adapterOf(first, { api: [first.api, second.api] })
+    const { prior } = await snapshotOne(adapter, targets[0]!)
+    const before = readFileSync(first.file, 'utf8')
+    assertApplied(await drainOne(adapter, targets[0]!))
+    await second.stop()
+    for (const count of ['once', 'twice']) {
+      const result = await restoreOne(adapter, targets[0]!, prior)
+      assertFailed(result, 'ambiguous')
+      expect(result.outcome === 'failed' && result.error.message, count).toContain(`cannot be asked: ${second.api}/api/`)
+      expect(readFileSync(first.file, 'utf8')).toBe(before)
+    }
+    const traffic = createTraffic(first.front, pods)
+    await waitUntil(async () => (await traffic.request()) === 'uid-0', 'the pod gets requests by the live one')
+    assertFailed(await drainOne(adapter, targets[1]!), 'retryable')
+    expect(readFileSync(first.file, 'utf8')).toBe(before)
+    await expect(inspectOne(adapter, targets[0]!)).rejects.toThrow(`${second.api}/api/`)
+    await second.restart()
+    assertApplied(await restoreOne(adapter, targets[0]!, prior))
+    expect(await inspectOne(adapter, targets[0]!)).toMatchObject({ admin: 'in', routable: true })
+  })
+
   test('without its API, and without the service, the messages name what to look at', async () => {
     const process = await start()
     await expect(adapterOf(process, { service: 'api' })).rejects.toThrow(

@@ -1,6 +1,6 @@
 /** A real Traefik, with one service in a file, in a folder of its own. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import type { Endpoint } from '../../contract.ts'
 import { waitUntil } from './haproxy-process.ts'
@@ -9,6 +9,10 @@ import { findPort, type Reach, reachDirectly, startProduct } from './product-pro
 export interface TraefikOptions {
   program: string
   folder: string
+  /** Of this one among several in the folder. */
+  name?: string
+  /** That of another one, which both read. */
+  file?: string
   endpoints: readonly Endpoint[]
   /** providersThrottleDuration; Traefik's own default is 2s. */
   throttle: string
@@ -69,26 +73,30 @@ export const POLL_INTERVAL = '200ms'
 export async function startTraefik({
   program,
   folder,
+  name = 'traefik',
+  file: shared,
   endpoints,
   throttle,
   checkEvery = '50ms',
   reach = reachDirectly,
   serve,
 }: TraefikOptions): Promise<TraefikProcess> {
-  const watched = join(folder, 'dynamic')
-  const file = join(watched, 'web.yaml')
-  const config = join(folder, 'traefik.json.yml')
+  const file = shared ?? join(folder, 'dynamic', 'web.yaml')
+  const watched = dirname(file)
+  const config = join(folder, `${name}.json.yml`)
   const [frontPort, apiPort] = [await findPort(), await findPort()]
   const api = `http://127.0.0.1:${await reach(apiPort)}`
   const reachedFront = `http://127.0.0.1:${await reach(frontPort)}/`
-  mkdirSync(watched)
   const healthCheck = { path: '/', interval: checkEvery, timeout: '1s' }
   const loadBalancer = {
     ...(checkEvery === 'never' ? {} : { healthCheck }),
     servers: endpoints.map((endpoint): TraefikServer => ({ url: urlOf(endpoint) })),
   }
   const routers = { all: { rule: 'PathPrefix(`/`)', service: 'web', entryPoints: ['web'] } }
-  writeFileSync(file, stringify({ http: { routers, services: { web: { loadBalancer } } } }))
+  if (shared === undefined) {
+    mkdirSync(watched)
+    writeFileSync(file, stringify({ http: { routers, services: { web: { loadBalancer } } } }))
+  }
   const provider =
     serve === undefined
       ? { file: { directory: watched, watch: true } }
