@@ -181,17 +181,26 @@ test('rights that are missing, credentials and target groups that are not known 
   })
 })
 
-test('a deregistration delay that is longer than the config says is refused with what to write', async () => {
-  const { adapter, elbv2 } = await bedOf({ delaySeconds: 30 }, { deregistrationDelay: '30s' })
+test('a deregistration delay that grows amid a run refuses the next drain with what to write, and no restore', async () => {
+  const { adapter, elbv2, servers, targets } = await bedOf({ delaySeconds: 30 }, { deregistrationDelay: '30s' })
   expect(adapter.capabilities).toMatchObject({ settleMs: 20_000, longestEmptyingMs: 180_000 })
+  const { prior } = await snapshotOne(adapter, targets[0]!)
+  expect(await drainOne(adapter, targets[0]!)).toEqual({ outcome: 'applied' })
   elbv2.setDelay(45)
   const { url: endpoint, server } = await serveApi(elbv2)
   cleanups.push(() => server.close())
   const next = create({ endpoint, profile: 'owner', deregistrationDelay: '30s' })
-  await expect(next.resolve(ENDPOINTS, effectCall([]))).rejects.toMatchObject({
-    kind: 'fatal',
-    message: expect.stringContaining('is 45, and deregistrationDelay says 30s: make it 45s') as string,
+  expect(await drainOne(next, targets[1]!)).toMatchObject({
+    outcome: 'failed',
+    error: {
+      kind: 'fatal',
+      message: expect.stringContaining('is 45, and deregistrationDelay says 30s: make it 45s') as string,
+    },
   })
+  expect(elbv2.stateOf(servers[1]!)).toBe('in')
+  expect((await inspectOne(next, targets[0]!)).admin).toBe('draining')
+  expect(await restoreOne(next, targets[0]!, prior)).toEqual({ outcome: 'applied' })
+  expect(elbv2.stateOf(servers[0]!)).toBe('in')
 })
 
 test('what is registered by instance is refused', async () => {

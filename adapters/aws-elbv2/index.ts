@@ -44,7 +44,7 @@ export const awsElbv2 = defineAdapter({
 
     const fatal = (arn: string, why: string): AdapterError => new AdapterError(component, 'fatal', `${arn}: ${why}`)
 
-    /** A longer one than the config says would make every drain and restore fail by its deadline. */
+    /** A longer one than the config says makes a drain fail by its deadline. What is out by then is put back all the same. */
     async function assertDelay(arn: string, call: ListCall): Promise<void> {
       const now = performance.now()
       if ((isShortUntil.get(arn) ?? 0) > now) return
@@ -126,12 +126,7 @@ export const awsElbv2 = defineAdapter({
       scopes: targetGroups,
       async list(call) {
         const asked = call.scopes === undefined ? targetGroups : targetGroups.filter((arn) => call.scopes!.includes(arn))
-        const entries = await Promise.all(
-          asked.map(async (arn) => {
-            await assertDelay(arn, call)
-            return entriesOf(arn, call)
-          }),
-        )
+        const entries = await Promise.all(asked.map((arn) => entriesOf(arn, call)))
         return entries.flat()
       },
       async missing(gone, call) {
@@ -147,7 +142,10 @@ export const awsElbv2 = defineAdapter({
         )
         return entries.flat()
       },
-      drain: deregister,
+      async drain(entries, call) {
+        await assertDelay(entries[0]!.scope!, call)
+        await deregister(entries, call)
+      },
       async restore(formers, call) {
         const results = new Map<string, EffectResult>()
         const {
