@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Adapter, EffectCall, Target } from '../contract.ts'
 import { exec } from './index.ts'
 
@@ -24,6 +25,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-exec-'))
 })
 afterEach(async () => {
+  vi.unstubAllEnvs()
   for (const adapter of adapters.splice(0)) await adapter.close()
   rmSync(folder, { recursive: true })
 })
@@ -110,9 +112,72 @@ describe('an effect whose answer is none is ambiguous, and says why', () => {
     const adapter = adapterOf(script(`setsid sleep 5 & sleep 0.5; echo '{"v":1}'`))
     const result = await drained(adapter)
     expect(result).toMatchObject({
-      error: { kind: 'ambiguous', message: expect.stringContaining('holds its output open') as string },
+      error: { kind: 'ambiguous', message: expect.stringMatching(/process \d+ \(sleep\) holds its output open/) as string },
     })
   })
+})
+
+/** A sluice of its own, whose drain hangs: it ignores SIGTERM, and so does what it has started. */
+async function startHanging(deadlineMs: number): Promise<{ sluice: ChildProcess; plugin: number[] }> {
+  const lb = join(folder, 'lb')
+  writeFileSync(lb, `#!/bin/sh\n${script('trap "" TERM; sleep 600 & echo $$ $! >pids.new; mv pids.new pids; wait; sleep 600')}`)
+  chmodSync(lb, 0o755)
+  const options = { command: [lb], capabilities: { settle: '0s' } }
+  const code = `
+    import { exec } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))}
+    const adapter = exec.create(exec.options.parse(${JSON.stringify(options)}), { name: 'edge', folder: ${JSON.stringify(folder)} })
+    const call = { deadlineMs: ${deadlineMs}, assertLive() {}, operationIds: new Map(), fence: 1 }
+    await adapter.drain([${JSON.stringify(TARGET)}], call)`
+  const sluice = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' })
+  onTestFinished(() => void sluice.kill('SIGKILL'))
+  await expect.poll(() => existsSync(join(folder, 'pids')), { timeout: 20_000 }).toBe(true)
+  const plugin = readFileSync(join(folder, 'pids'), 'utf8').trim().split(' ').map(Number)
+  onTestFinished(() => {
+    for (const pid of plugin.filter(isAlive)) process.kill(pid, 'SIGKILL')
+  })
+  expect(plugin.map(isAlive)).toEqual([true, true])
+  return { sluice, plugin }
+}
+
+/** One that nobody has waited for has ended all the same. */
+function isAlive(pid: number): boolean {
+  const file = `/proc/${pid}/stat`
+  return existsSync(file) && !/^\d+ \(.*\) Z/.test(readFileSync(file, 'utf8'))
+}
+
+describe('a program that hangs, and what it has started, end without sluice', () => {
+  test.each([
+    ['is killed', 'SIGKILL', 600_000],
+    ['stands still', 'SIGSTOP', 3_000],
+  ] as const)('that %s', async (_, signal, deadlineMs) => {
+    const { sluice, plugin } = await startHanging(deadlineMs)
+    sluice.kill(signal)
+    await expect.poll(() => plugin.map(isAlive), { timeout: 20_000 }).toEqual([false, false])
+  })
+})
+
+test('without timeout, no program gets a document: fatal, and both are named', async () => {
+  symlinkSync('/bin/sh', join(folder, 'sh'))
+  vi.stubEnv('PATH', folder)
+  const adapter = adapterOf('request=$(cat); [ -z "$request" ] || touch asked')
+  await expect(adapter.inspect([TARGET], call())).rejects.toMatchObject({
+    kind: 'fatal',
+    message: expect.stringContaining('cannot be started: it needs sh and timeout in PATH') as string,
+  })
+  expect(existsSync(join(folder, 'asked'))).toBe(false)
+})
+
+test('a right that is lost while a program starts: it gets no document', async () => {
+  const lost = new Error('the Lease is lost')
+  let asked = 0
+  // Asked before the program is started, and before its document is sent.
+  const assertLive = (): void => {
+    if (++asked === 2) throw lost
+  }
+  const adapter = adapterOf(`request=$(cat); [ -z "$request" ] || touch asked`)
+  const inspected = adapter.inspect([TARGET], call({ assertLive }))
+  await expect(inspected).rejects.toBe(lost)
+  expect(existsSync(join(folder, 'asked'))).toBe(false)
 })
 
 test('a list whose answer is none is retryable', async () => {

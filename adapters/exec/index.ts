@@ -42,7 +42,7 @@ export const exec = defineAdapter<ExecOptions>({
         const said = lastLine(ended.said, secrets)
         if (ended.problem === undefined) return { text: ended.answer, secrets, ...(said === '' ? {} : { said }) }
         const more = said === '' ? '' : `; it says: ${said}`
-        throw new AdapterError(component, unknown, `${program}: ${ended.problem}${more}`)
+        throw new AdapterError(component, unknown, `${program}: ${oneLine(ended.problem, secrets)}${more}`)
       },
     })
   },

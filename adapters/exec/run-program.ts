@@ -1,5 +1,7 @@
 /** Runs a program for one call: a document in, a document out, and nothing of it left behind. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { holdersOf, outputsOf } from './output-holders.ts'
+import { startWatchdog } from './watchdog.ts'
 
 /** Above what 100,000 entries take. */
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
@@ -21,14 +23,15 @@ export type Ended = { begun: true; answer: string; said: string; problem?: strin
 
 /**
  * Resolves when it has ended, and its process group with it. `problem` says why its answer is none: a signal, an exit code, a deadline,
- * too long an answer, or a process that holds its output open.
+ * too long an answer, or a process that holds its output open. The group ends without sluice too. `assertLive` is asked right before the
+ * document is sent; rejects with its error.
  */
 export function runProgram(
   { file, args, env, cwd }: Program,
   input: string,
-  { deadlineMs, signal }: { deadlineMs: number; signal: AbortSignal },
+  { deadlineMs, signal, assertLive }: { deadlineMs: number; signal: AbortSignal; assertLive(): void },
 ): Promise<Ended> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let child: ChildProcessWithoutNullStreams
     try {
       child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -37,6 +40,8 @@ export function runProgram(
       return
     }
     const { pid, stdin, stdout, stderr } = child
+    const outputs = pid === undefined ? new Set<string>() : outputsOf(pid)
+    const watchdog = pid === undefined ? undefined : startWatchdog(pid, deadlineMs)
     const chunks: Buffer[] = []
     let length = 0
     let said = ''
@@ -80,14 +85,31 @@ export function runProgram(
     })
     // It may have ended without reading.
     stdin.on('error', () => {})
-    stdin.end(input)
+    watchdog?.ready.then(send, (error: unknown) => {
+      killGroup('SIGKILL')
+      settle({ begun: false, problem: messageOf(error) })
+    })
+
+    function send(): void {
+      if (problem !== undefined) return
+      try {
+        assertLive()
+      } catch (error) {
+        killGroup('SIGKILL')
+        reject(error as Error)
+        return
+      }
+      stdin.end(input)
+    }
 
     child.once('exit', (code, killedBy) => {
       if (code !== 0) problem ??= killedBy === null ? `it has ended with exit code ${code}` : `it was ended by ${killedBy}`
       // The processes that it has started end with it. A process that has left the group may still hold the output.
       killGroup('SIGKILL')
+      watchdog?.release()
       after(GRACE_MS, () => {
-        problem ??= 'it has ended, and a process that it has started holds its output open'
+        const [holder = 'a process that it has started'] = holdersOf(outputs)
+        problem ??= `it has ended, and ${holder} holds its output open`
         stdout.destroy()
         stderr.destroy()
       })
