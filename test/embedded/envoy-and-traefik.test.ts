@@ -1,5 +1,6 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { waitUntil } from '../../adapters/conformance/beds/haproxy-process.ts'
 import { findProduct } from '../products/find-product.ts'
 import { describeOn } from '../products/program.ts'
 import { onceEach } from './balancers/balancer.ts'
@@ -55,6 +56,20 @@ describeOn(traefikProgram.program === undefined ? { ...both, program: undefined 
     const text = String(before[1])
     appendFileSync(traefik.log, `${text.replace('- url:', '- weight: 0\n            url:')}--\n${text}--\n`)
     expect(traefik.history()).toEqual({ ...onceEach(bed.names()), 'web-0': [false, true, false, true, false] })
+  }, 90_000)
+
+  test('an Envoy that goes away while a pod is out does not keep the pod out of the file, and the upgrade goes on once it is back', async () => {
+    const upgrade = bed.upgrade(begun)
+    const file = (): string => readFileSync(envoy.file, 'utf8')
+    const isOut = (): boolean => file().includes('DRAINING')
+    await waitUntil(async () => isOut() && bed.images().includes(begun.image), 'a pod is out and patched')
+    await envoy.envoy.stop()
+    expect(isOut()).toBe(true)
+    await waitUntil(async () => !isOut(), 'the pod is back in the file')
+    expect(upgrade.child.exitCode).toBe(null)
+    await envoy.envoy.restart()
+    await expectDone(upgrade)
+    await expectOnceEach()
   }, 90_000)
 
   test(
