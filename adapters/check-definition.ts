@@ -16,6 +16,30 @@ const capabilities = z.strictObject({
   longestEmptyingMs: z.number().min(1).optional(),
 })
 
+/** Of an adapter itself, which has no defaults. */
+const wholeCapabilities = capabilities
+  .required({ guarantee: true, maxBatch: true, disruptsOthers: true })
+  .extend({ inspect: z.enum(['strong', 'eventual', 'none']) })
+
+const adapter = z.looseObject({
+  capabilities: wholeCapabilities,
+  resolve: aFunction,
+  inspect: aFunction,
+  snapshot: aFunction,
+  drain: aFunction,
+  restore: aFunction,
+  rehearse: aFunction.optional(),
+  entryOf: aFunction.optional(),
+  reaches: aFunction.optional(),
+  close: aFunction,
+})
+
+/** What is wrong with an adapter, each field with its value; undefined where nothing is. */
+export function adapterProblem(value: unknown): string | undefined {
+  const checked = adapter.safeParse(value)
+  return checked.success ? undefined : issues(checked.error, value)
+}
+
 const code = z.looseObject({
   name: z.string().min(1),
   summary: z.string().min(1),

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let folder: string
 beforeAll(() => {
@@ -10,10 +10,16 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const ADAPTER = (contract: string) => `({
+const CAPABILITIES = `{
+  guarantee: 'G1', maxBatch: 1, inspect: 'strong', inFlight: 'none', volatileOnReload: true, disruptsOthers: false, settleMs: 0,
+}`
+const MADE = `
+  capabilities: ${CAPABILITIES},
+  resolve() {}, inspect() {}, snapshot() {}, drain() {}, restore() {}, close() {},`
+const ADAPTER = (contract: string, more = '') => `({
   name: 'lb', summary: 'For tests.', ${contract}
   options: { safeParse: (value) => ({ success: true, data: value }) },
-  create: (options, { name, folder }) => ({ options, name, folder }),
+  create: (options, { name, folder }) => ({ options, name, folder, ${MADE} }), ${more}
 })`
 
 function write(path: string, content: string): void {
@@ -38,10 +44,13 @@ function load(adapter: string): { made?: object; refused?: string } {
 
 const SCRIPT = `
 import { loadConfig } from ${JSON.stringify(join(import.meta.dirname, '../../src/config/load-config.ts'))}
-const said = await loadConfig(process.env.CONFIG).then(
-  ({ loadBalancers: [{ definition, options }], folder }) => ({ made: definition.create(options, { name: 'edge', folder }) }),
-  ({ message }) => ({ refused: message }),
+import { createLoadBalancers } from ${JSON.stringify(join(import.meta.dirname, '../../src/config/create-load-balancers.ts'))}
+const said = await loadConfig(process.env.CONFIG).then(createLoadBalancers).then(
+  ([{ adapter: { options, name, folder } }]) => ({ made: { options, name, folder } }),
+  ({ name, message }) => ({ refused: name + ': ' + message }),
 )
+// A promise that nobody handles ends the process here.
+await new Promise((resolve) => setImmediate(resolve))
 console.log(JSON.stringify(said))
 `
 
@@ -68,4 +77,57 @@ test.each([
   const { refused } = load(adapter)
   expect(refused).toMatch(message)
   expect(refused).toContain('sluice.yaml:4:27: loadBalancers[0].adapter: ')
+})
+
+describe('what a plugin gives when it is called is refused by name', () => {
+  test.each([
+    ['a create that gives nothing', 'create() {}', /create of lb gives no adapter: it: undefined: /],
+    [
+      'a create that gives an empty object',
+      'create: () => ({})',
+      /create of lb gives no adapter: capabilities: undefined: .*resolve: undefined: must be a function.*and \d more/,
+    ],
+    [
+      'capabilities without settleMs',
+      `create: () => ({ ${MADE} capabilities: { ...${CAPABILITIES}, settleMs: undefined } })`,
+      /create of lb gives no adapter: capabilities\.settleMs: undefined: /,
+    ],
+    [
+      'a settleMs that is no number',
+      `create: () => ({ ${MADE} capabilities: { ...${CAPABILITIES}, settleMs: NaN } })`,
+      /create of lb gives no adapter: capabilities\.settleMs: null: /,
+    ],
+    [
+      'an adapter without drain',
+      `create: () => ({ ${MADE} drain: 'later' })`,
+      /create of lb gives no adapter: drain: "later": must be a function/,
+    ],
+    ['an async create', 'async create() { throw new Error("late") }', /create of lb gives a promise\n +make it a function/],
+    [
+      'an async prepare',
+      'async prepare() { throw new Error("late") }',
+      /sluice\.yaml:4:27: .*prepare of lb gives a promise\n +make it a function/,
+    ],
+    [
+      'a prepare that throws no error',
+      'prepare() { throw "no way" }',
+      /sluice\.yaml:4:27: .*adapter .* cannot be loaded: no way/,
+    ],
+    [
+      'a schema that throws',
+      'options: { safeParse() { throw new Error("no schema") } }',
+      /sluice\.yaml:4:\d+: .*options: cannot be checked: safeParse of adapter lb fails: no schema\n +mend the adapter/,
+    ],
+    [
+      'a schema that gives a promise',
+      'options: { async safeParse() { throw new Error("late") } }',
+      /options: cannot be checked: safeParse of adapter lb fails: it gives a promise/,
+    ],
+  ])('%s', (name, more, message) => {
+    const file = `./${name.replaceAll(' ', '-')}.mjs`
+    write(file, `export default ${ADAPTER('contract: 1,', more)}`)
+    const { refused } = load(file)
+    expect(refused).toMatch(message)
+    expect(refused).toMatch(/^ConfigError: .*sluice\.yaml.*loadBalancers\[0\]\.(adapter|options): /)
+  })
 })

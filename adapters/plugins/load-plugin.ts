@@ -4,6 +4,8 @@ import { isAbsolute, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { type AdapterDefinition, CONTRACT_VERSION } from '../contract.ts'
+import { guardDefinition } from './guard-definition.ts'
+import { PluginError } from './plugin-error.ts'
 
 const PACKAGE = 'npm:'
 
@@ -12,25 +14,16 @@ export function isPlugin(adapter: string): boolean {
   return adapter.startsWith(PACKAGE) || /^\.\.?\//.test(adapter) || isAbsolute(adapter)
 }
 
+const aFunction = z.custom((value) => typeof value === 'function')
 const Definition = z.looseObject({
   name: z.string(),
   summary: z.string(),
   contract: z.number().optional(),
   options: z.custom((value) => typeof (value as { safeParse?: unknown } | undefined)?.safeParse === 'function'),
-  create: z.custom((value) => typeof value === 'function'),
+  prepare: aFunction.optional(),
+  create: aFunction,
+  serve: aFunction.optional(),
 })
-
-/** Why a plugin is none. */
-export class PluginError extends Error {
-  override readonly name = 'PluginError'
-  readonly component = 'plugins'
-  /** What to do about it, where that is known. */
-  readonly way: string | undefined
-  constructor(problem: string, options: { way?: string; cause?: unknown } = {}) {
-    super(problem, { cause: options.cause })
-    this.way = options.way
-  }
-}
 
 /**
  * The default export of the module, or its export `adapter`.
@@ -53,7 +46,7 @@ export async function loadPlugin(adapter: string, folder: string): Promise<Adapt
       way: 'use a version of the plugin that is made for it',
     })
   }
-  return data as unknown as AdapterDefinition
+  return guardDefinition(data as unknown as AdapterDefinition)
 }
 
 /** As an `import` in a module of that folder finds it. */

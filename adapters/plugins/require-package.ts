@@ -1,7 +1,7 @@
 /** A package that an adapter needs and its users install: beside the config, or beside sluice. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { PluginError } from './load-plugin.ts'
+import { PluginError } from './plugin-error.ts'
 
 /**
  * The module that a `require` in the folder of the config gives, or else one where sluice is.

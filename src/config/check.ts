@@ -42,6 +42,11 @@ export function check<T>(schema: z.ZodType<T>, input: unknown, options: CheckOpt
       return NO_OWN_MESSAGE
     },
   })
+  if (isPromise(parsed)) {
+    // Without a handler its rejection would end the process.
+    parsed.then(undefined, () => {})
+    throw new TypeError('it gives a promise')
+  }
   if (parsed.success) return { ok: true, value: parsed.data }
   const prefix = [...(options.prefix ?? [])]
   const { hintForUnknownKey = () => undefined, wording = FILE } = options

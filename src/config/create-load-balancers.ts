@@ -1,5 +1,7 @@
 import type { Adapter } from '../../adapters/contract.ts'
-import type { Config, ConfiguredRate } from './config.ts'
+import { PluginError } from '../../adapters/plugins/plugin-error.ts'
+import { ConfigError } from './config-error.ts'
+import type { Config, ConfiguredLoadBalancer, ConfiguredRate } from './config.ts'
 
 /** What the engine takes as one load balancer. */
 export interface CreatedLoadBalancer {
@@ -11,14 +13,27 @@ export interface CreatedLoadBalancer {
   rate?: ConfiguredRate
 }
 
-/** Makes the adapter of each configured load balancer. Opens no connection yet; whoever calls closes the adapters. */
+/**
+ * Makes the adapter of each configured load balancer. Opens no connection yet; whoever calls closes the adapters.
+ * @throws ConfigError where a plugin gives no adapter
+ */
 export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
-  return config.loadBalancers.map(({ name, adapter, definition, port, options, drainTurn, rate }) => ({
-    name,
-    adapterName: adapter,
-    adapter: definition.create(options, { name, folder: config.folder }),
-    port,
-    drainTurn,
-    ...(rate === undefined ? {} : { rate }),
-  }))
+  return config.loadBalancers.map((one, index) => {
+    const { name, adapter, port, drainTurn, rate } = one
+    const created = createAdapter(config, one, index)
+    return { name, adapterName: adapter, adapter: created, port, drainTurn, ...(rate === undefined ? {} : { rate }) }
+  })
+}
+
+function createAdapter({ file, folder }: Config, one: ConfiguredLoadBalancer, index: number): Adapter {
+  const { name, adapter, definition, options } = one
+  try {
+    return definition.create(options, { name, folder })
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error
+    const { message, way } = error
+    const issue = { path: `loadBalancers[${index}].adapter`, message: `adapter ${adapter} cannot be used: ${message}` }
+    const found = { ...issue, ...(way === undefined ? {} : { hint: way }), line: 0, column: 0 }
+    throw new ConfigError(file, [found], { cause: error })
+  }
 }

@@ -3,7 +3,7 @@ import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
 import type { z } from 'zod'
 import type { AdapterSource } from './adapter-source.ts'
-import { check, formatPath, type Checked, type Finding } from './check.ts'
+import { check, type CheckOptions, formatPath, type Checked, type Finding } from './check.ts'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import type { Config, ConfiguredLoadBalancer, ConfigSettings } from './config.ts'
 import { parseDocument, type ConfigDocument } from './document.ts'
@@ -11,7 +11,8 @@ import { findPreset } from './find-preset.ts'
 import { nearest } from './nearest.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
-import { isPlugin, loadPlugin, PluginError } from '../../adapters/plugins/load-plugin.ts'
+import { isPlugin, loadPlugin } from '../../adapters/plugins/load-plugin.ts'
+import { PluginError } from '../../adapters/plugins/plugin-error.ts'
 import { settingsProblems } from './settings.ts'
 import { FILE, PROGRAM, type Wording } from './wording.ts'
 
@@ -150,10 +151,8 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
       continue
     }
     const definition = found
-    const checked = check(definition.options, hasPreset ? given : (options ?? {}), {
-      prefix: [...path, 'options'],
-      wording: source.wording,
-    })
+    const inner = { prefix: [...path, 'options'], wording: source.wording }
+    const checked = checkOptions(definition, hasPreset ? given : (options ?? {}), inner)
     if (!checked.ok) {
       findings.push(...checked.findings)
       continue
@@ -175,6 +174,17 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
     })
   }
   return configured
+}
+
+/** The schema of a plugin may be any object that has `safeParse`. */
+function checkOptions({ name, options: schema }: AdapterDefinition, given: unknown, inner: CheckOptions): Checked<unknown> {
+  try {
+    return check(schema, given, inner)
+  } catch (error) {
+    const message = `cannot be checked: safeParse of adapter ${name} fails: ${messageOf(error)}`
+    const hint = 'mend the adapter: its options are a schema of zod 4 that waits for nothing, such as z.strictObject({…})'
+    return { ok: false, findings: [{ path: [...(inner.prefix ?? [])], at: 'value', message, hint }] }
+  }
 }
 
 /** A rate that names no account is the load balancer's own, whose name no account can have. */
@@ -243,9 +253,14 @@ async function findAdapter(
 }
 
 function cannotBeLoaded(name: string, path: PropertyKey[], error: unknown): Finding {
-  const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${(error as Error).message}` } as const
+  const found = { path, at: 'value', message: `adapter ${name} cannot be loaded: ${messageOf(error)}` } as const
   const hint = error instanceof PluginError ? error.way : undefined
   return hint === undefined ? found : { ...found, hint }
+}
+
+/** A plugin may throw anything. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function settingsOf({ drain, rollout, deadlines }: ConfigFile): ConfigSettings {

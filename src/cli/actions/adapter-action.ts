@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
-import { isPlugin, loadPlugin, PluginError } from '../../../adapters/plugins/load-plugin.ts'
+import { isPlugin, loadPlugin } from '../../../adapters/plugins/load-plugin.ts'
+import { PluginError } from '../../../adapters/plugins/plugin-error.ts'
 import { adapterNames, loadAdapter } from '../../../adapters/registry.ts'
 import type { AdapterDefinition } from '../../../adapters/contract.ts'
 import { nearest } from '../../config/nearest.ts'
