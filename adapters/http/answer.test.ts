@@ -4,7 +4,8 @@ import { excerpt, parseJson, statusError } from './answer.ts'
 import * as secret from './secret.ts'
 
 test('of a long answer the beginning is looked at, and no more', () => {
-  const blotOut = vi.spyOn(secret, 'blotOut')
+  const blotOut = vi.fn(secret.createBlotter(['s3cr3t']))
+  vi.spyOn(secret, 'createBlotter').mockReturnValueOnce(blotOut)
   const page = `<p>the token s3cr3t is wrong</p>${'<p>hello</p>\n'.repeat(100_000)}`
   const shown = excerpt(page, ['s3cr3t'])
   expect(shown).toMatch(/^<p>the token \*\*\* is wrong<\/p>.*…$/)

@@ -1,6 +1,6 @@
 /** What an answer means: success, or which kind of error. */
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
-import { blotOut } from './secret.ts'
+import { createBlotter } from './secret.ts'
 
 export interface Answer {
   status: number
@@ -16,9 +16,16 @@ const LOOKED_AT = 16_384
 
 /** Text from elsewhere for a message: on one line, without control characters, and without what must not be seen. */
 export function oneLine(text: string, secrets: readonly string[]): string {
-  return blotOut(text, secrets)
-    .replaceAll(/[\p{C}\s]+/gu, ' ')
-    .trim()
+  return createLiner(secrets)(text)
+}
+
+/** `oneLine` for many texts. */
+export function createLiner(secrets: readonly string[]): (text: string) => string {
+  const blotOut = createBlotter(secrets)
+  return (text) =>
+    blotOut(text)
+      .replaceAll(/[\p{C}\s]+/gu, ' ')
+      .trim()
 }
 
 /** The beginning of an answer for a message: short, and as `oneLine` gives it. */

@@ -1,7 +1,7 @@
 /** The calls of a plugin, whether a program or a server answers: each is one document, and one answer. */
 import { AdapterError } from '../contract.ts'
 import type { ChangeCall, Entry, ListCall, LoadBalancerCalls } from '../define-adapter.ts'
-import { oneLine } from '../http/answer.ts'
+import { createLiner } from '../http/answer.ts'
 import {
   AnswerError,
   type Asking,
@@ -47,7 +47,7 @@ export function pluginCalls({
     const unknown = request.call === 'list' ? 'retryable' : 'ambiguous'
     const { text, secrets, said } = await send(request, call, unknown)
     try {
-      return read(text, { component, show: (shown) => oneLine(shown, secrets) })
+      return read(text, { component, show: createLiner(secrets) })
     } catch (error) {
       if (!(error instanceof AnswerError)) throw error
       const more = said === undefined ? '' : `; it says: ${said}`
