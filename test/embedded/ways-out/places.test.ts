@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '../../..')
 
 const PLACES: Record<string, string> = {
+  'src/cli/output/adapter-view.ts': 'scaffold: what follows adapter new is typed in each language',
   'src/cli/printed-commands/order-command.ts': 'endings: end, liftPause',
   'src/cli/printed-commands/resume-command.ts': 'endings: goOn, perform, untouched',
   'src/cli/printed-commands/template-command.ts': 'endings: backToTemplate, followTemplate',
