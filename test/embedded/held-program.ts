@@ -12,8 +12,9 @@ export interface HeldProgram {
   arm(): void
   /** Resolves once it is held. */
   held(): Promise<void>
-  /** Lets it go; resolves with its output once it has ended. */
+  /** Lets it go; resolves with its output once it has ended, where a signal has not done so before. */
   letGo(): Promise<string>
+  hasEnded(): boolean
   /** What was on its standard input. */
   input(): string
 }
@@ -25,6 +26,8 @@ until [ -e "$folder/go" ]; do
   [ -d "$folder" ] || exit
   sleep 0.02
 done`
+
+const ENDS = `trap ': >"$folder/over"; exit 143' TERM`
 
 /** `steps`: what becomes of the one that is held. */
 const holding = (first: string, steps: readonly string[]): string => `folder=$1 pattern=$2
@@ -45,8 +48,8 @@ cat "$folder/output"
 const PROGRAMS = {
   /** A script for a shell that says first that it is there (adapters/host): it is held before it runs. */
   script: holding('IFS= read -r hello; echo "${hello##* }"', [WAIT, RUN]),
-  /** A program with a document on its input: it is held after it has run, before its answer. */
-  answer: holding('', [RUN, WAIT]),
+  /** A program with a document on its input: it is held after it has run, before its answer. A signal ends it, as any program. */
+  answer: holding('', [ENDS, RUN, WAIT]),
 }
 
 export function holdProgram(folder: string, what: keyof typeof PROGRAMS, pattern: string, index = 0): HeldProgram {
@@ -65,6 +68,7 @@ export function holdProgram(folder: string, what: keyof typeof PROGRAMS, pattern
       await appears('over')
       return readFileSync(at('output'), 'utf8')
     },
+    hasEnded: () => existsSync(at('over')),
     input: () => readFileSync(at('input'), 'utf8'),
   }
 }

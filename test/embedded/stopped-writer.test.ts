@@ -205,7 +205,7 @@ describe.concurrent('stopped between read and write, past its Lease', () => {
   })
 
   test(
-    'a program, which names no version: none is started once the list is there',
+    'a program, which names no version: it ends with its call, and none is started after it',
     async (context) => {
       const bed = await start(context)
       const balancer = await balancing(context, startProgramBalancer(bed))
@@ -215,7 +215,11 @@ describe.concurrent('stopped between read and write, past its Lease', () => {
         first: balancer.by([...list.prefix, process.execPath, PLUGIN]),
         held: list.held,
         settings: balancer.settings,
-        arrives: async () => expect(await list.letGo()).toContain('"entries"'),
+        // It has had the list, and has been ended before it could give that.
+        arrives: async () => {
+          expect(list.hasEnded()).toBe(true)
+          expect(await list.letGo()).toContain('"entries"')
+        },
       })
       expect(balancer.history()).toEqual(onceEach(bed.names()))
     },
