@@ -44,7 +44,7 @@ export const awsElbv2 = defineAdapter({
 
     const fatal = (arn: string, why: string): AdapterError => new AdapterError(component, 'fatal', `${arn}: ${why}`)
 
-    /** A longer one than the config says makes a drain fail by its deadline. What is out by then is put back all the same. */
+    /** A delay that is longer than the config says makes a drain fail by its deadline. A restore does not depend on the delay. */
     async function assertDelay(arn: string, call: ListCall): Promise<void> {
       const now = performance.now()
       if ((isShortUntil.get(arn) ?? 0) > now) return

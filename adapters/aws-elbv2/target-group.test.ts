@@ -20,7 +20,7 @@ test.each<[TargetHealth, state: 'in' | 'draining', routable: boolean, emptying?:
   const entry = entryOf(ARN, { Target: TARGET, TargetHealth })
   expect(entry).toMatchObject({ name: 'web/10.0.0.1:8080', address: '10.0.0.1', port: 8080, scope: ARN, state, routable })
   expect(entry.emptying).toBe(emptying)
-  // What is registered no more has no zone that counts: equal states are equal.
+  // The zone of an unregistered target does not count: equal states are equal.
   expect(entry.prior).toEqual(state === 'in' ? { zone: 'all' } : null)
 })
 

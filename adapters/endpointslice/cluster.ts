@@ -20,7 +20,7 @@ export interface ClusterOptions extends Pick<EndpointsliceOptions, 'kubeconfig' 
   folder: string
 }
 
-/** What a service account is found by, and no kubeconfig. */
+/** These variables lead to the service account of the pod, and not to a kubeconfig. */
 function ofThePod(env: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; home: string } {
   const { KUBECONFIG: _, ...others } = env
   return { env: others, home: '/dev/null' }

@@ -36,7 +36,7 @@ export const SERVICE_LABEL = 'kubernetes.io/service-name'
 const MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
 const CONTROLLER = 'endpointslice-controller.k8s.io'
 const MIRRORING = 'endpointslicemirroring-controller.k8s.io'
-/** Of names, which no pod is found by, and which kube-proxy passes over. */
+/** Such a slice has names in place of addresses. No pod is found by a name, and kube-proxy passes the slice over. */
 const NAMES = 'FQDN'
 
 /** `isForGood`: another look does not help. */
@@ -70,7 +70,7 @@ export function absenceProblem(slices: readonly Slice[], service: string, what: 
   return { message, isForGood: false }
 }
 
-/** Why nothing may be written to this slice, or no pod can be found in it. */
+/** The reason why sluice may not write this slice, or finds no pod in it. */
 export function sliceProblem(slice: Slice, service: string): Problem | undefined {
   const { metadata, endpoints, ports } = slice
   const what = `the EndpointSlice ${metadata.name}`

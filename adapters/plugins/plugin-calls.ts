@@ -22,7 +22,7 @@ export interface Plugin extends Asking {
   send(request: PluginRequest, call: ListCall | ChangeCall, unknown: Unknown): Promise<Answer>
 }
 
-/** Nothing has changed by a list, whatever became of it. Of a change, nothing is known. */
+/** A list changes nothing, so that it can be tried again. Whether a change was done is not known. */
 export type Unknown = 'retryable' | 'ambiguous'
 
 export interface Answer {

@@ -1,8 +1,8 @@
 import type { Address } from '../contract.ts'
 
 /**
- * Of a server's URL, whose port is that of its scheme where it has none. Undefined where it is no URL with a host. One server can have
- * several URLs: with and without a `/` at the end, and in capitals.
+ * The address and port of a server's URL; without a port, it is the port of the scheme. Undefined for a text that is no URL with a host.
+ * A server can have several URLs: with and without a `/` at the end, and in capitals.
  */
 export function serverAddress(text: string): Address | undefined {
   if (!URL.canParse(text)) return undefined

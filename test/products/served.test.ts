@@ -6,11 +6,10 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makeEnvoyBed } from '../../adapters/conformance/beds/envoy.ts'
+import { BY_SOURCE, makeEnvoyBed } from '../../adapters/conformance/beds/envoy.ts'
 import { editEds, edsText, startEnvoy } from '../../adapters/conformance/beds/envoy-process.ts'
 import { type Pods, startPods } from '../../adapters/conformance/beds/pods.ts'
 import { POLL_INTERVAL, replaceFile, startTraefik } from '../../adapters/conformance/beds/traefik-process.ts'
-import type { CaseName } from '../../adapters/conformance/cases/index.ts'
 import { runCase } from '../../adapters/conformance/conformance.ts'
 import type { Adapter, EffectCall, Target } from '../../adapters/contract.ts'
 import { envoy } from '../../adapters/envoy/index.ts'
@@ -22,17 +21,8 @@ import { type ServeProcess, startServe } from './serve-process.ts'
 /* Products that fetch their document from `sluice adapter serve`, which is a process of its own. */
 
 const LONG = { timeout: 60_000 }
-const CASES: CaseName[] = [
-  'drain-and-restore',
-  'no-new-requests',
-  'in-flight',
-  'operators-maint',
-  'restart-keeps',
-  'request-lost',
-  'false-success',
-]
 
-/** What serves an Envoy does not read itself where that is. */
+/** A server does not use its own address, and has to have one in its options. */
 const ANY = { url: 'http://127.0.0.1:1', nodes: ['bed'] }
 
 let folder: string
@@ -70,7 +60,7 @@ async function drain(adapter: Adapter, target: Target): Promise<unknown> {
 }
 
 describeOn(await findProduct('envoy'), (program) => {
-  test.each(CASES)('envoy that asks over xDS: %s', LONG, async (name) => {
+  test.each(BY_SOURCE)('envoy that asks over xDS: %s', LONG, async (name) => {
     expect(await runCase(name, ({ servers }) => makeEnvoyBed({ servers, program, asks: { serve: startServe } }))).toEqual({
       outcome: 'passed',
     })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A profile of each access key. What they are found by is in the environment of this process until `remove`. */
+/** A profile of each access key. The SDK finds them by variables of this process, which `remove` takes away. */
 export function writeProfiles(keys: Readonly<Record<string, string>>): { remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-aws-'))
   const sections = Object.entries(keys).map(

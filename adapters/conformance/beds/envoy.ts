@@ -13,6 +13,17 @@ import { createScriptWire } from './script-wire.ts'
 
 const LIVE_PODS = 3
 
+/** The cases that depend on where the adapter reads what Envoy has taken. */
+export const BY_SOURCE = [
+  'drain-and-restore',
+  'no-new-requests',
+  'in-flight',
+  'operators-maint',
+  'restart-keeps',
+  'request-lost',
+  'false-success',
+] as const
+
 export interface EnvoyBedOptions {
   servers: number
   program: string
@@ -50,7 +61,7 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
   if (typeof asks === 'object') {
     const file = join(folder, 'eds.yaml')
     writeFileSync(file, edsText(endpoints))
-    // The server is no reader of its own address.
+    // The server does not use its own address.
     const options = { file, cluster: 'web', server: { url: 'http://127.0.0.1:1', nodes: ['bed'] } }
     served = await asks.serve({ folder, loadBalancer: { name: 'edge', adapter: 'envoy', port: 8080, options } })
   }

@@ -149,7 +149,7 @@ export const effectCases = {
     title: 'an address that it does not have is not found, and the reason names it',
     readsOnly: true,
     async run(bed) {
-      // Of a network that is for documentation alone.
+      // This network is for documentation alone.
       const nowhere = { uid: 'uid-of-none', pod: 'none', address: '192.0.2.1', port: 80 }
       const [resolution] = await bed.adapter().resolve([nowhere], effectCall([]))
       assert.ok(resolution?.found === false && resolution.reason.includes('192.0.2.1'), 'the reason names the address')
