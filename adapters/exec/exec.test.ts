@@ -156,10 +156,13 @@ describe('a program that hangs, and what it has started, end without sluice', ()
   })
 })
 
-test('without timeout, no program gets a document: fatal, and both are named', async () => {
+test.each([
+  ['that waits for its document', 'request=$(/bin/cat); [ -z "$request" ] || /bin/touch asked'],
+  ['that ends at once', 'exit 1'],
+])('without timeout, no program gets a document, also a program %s: fatal, and both are named', async (_, program) => {
   symlinkSync('/bin/sh', join(folder, 'sh'))
   vi.stubEnv('PATH', folder)
-  const adapter = adapterOf('request=$(cat); [ -z "$request" ] || touch asked')
+  const adapter = adapterOf(program)
   await expect(adapter.inspect([TARGET], call())).rejects.toMatchObject({
     kind: 'fatal',
     message: expect.stringContaining('cannot be started: it needs sh and timeout in PATH') as string,

@@ -116,7 +116,11 @@ export function runProgram(
     })
     child.once('close', () => {
       const answer = Buffer.concat(chunks).toString('utf8')
-      settle({ begun: true, answer, said, ...(problem === undefined ? {} : { problem }) })
+      // A program that ends before its watchdog stands got no document: the watchdog's reason is told, where it has one.
+      void watchdog?.ready.then(
+        () => settle({ begun: true, answer, said, ...(problem === undefined ? {} : { problem }) }),
+        () => {},
+      )
     })
 
     function settle(ended: Ended): void {

@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 /**
  * `$1` is the group, `$2` are seconds. A line on the standard input says that the program has ended. The input ends where sluice has
- * ended.
+ * ended. Without timeout the group is left to sluice, which ends it with the right reason.
  */
-const SCRIPT = `timeout "$2" sh -c 'echo ready && read -r line' && exit
+const SCRIPT = `command -v timeout >&2 || exit
+timeout "$2" sh -c 'echo ready && read -r line' && exit
 kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"`
 
 const NEEDS = 'it needs sh and timeout in PATH, which end it where sluice is killed'
