@@ -12,7 +12,7 @@ const table = {
   '^machines/': ['^src/(reasons|pods)/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
   // A duration is written as in the rest of the config.
-  '^adapters/(?!contract|aws-elbv2/|conformance/|endpointslice/|http/)': [
+  '^adapters/(?!contract|aws-elbv2/|conformance/|credentials/|endpointslice/|http-client/|http/)': [
     '^adapters/',
     '^src/config/(duration|preset-file|show)\\.ts$',
     'yaml',
@@ -21,7 +21,9 @@ const table = {
   ],
   // The client of sluice's own, with kubeconfigs as it reads them.
   '^adapters/endpointslice/': ['^adapters/', '^src/(kube|pods|ports)/', 'yaml', 'zod', core],
-  '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
+  '^adapters/credentials/': ['zod', core],
+  '^adapters/http-client/': ['^adapters/(contract|watch-bytes)\\.ts$', '^adapters/credentials/', 'axios', 'zod', core],
+  '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'zod', core],
   '^adapters/aws-elbv2/': [
     '^adapters/',
     '^src/config/show\\.ts$',

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { secretSource } from '../http/secret.ts'
+import { secretSource } from '../credentials/secret.ts'
 import { pluginCapabilities, settings } from '../plugins/options.ts'
 
 export const execOptions = z.strictObject({

@@ -4,7 +4,7 @@ import type { Json } from '../contract.ts'
 import { allOutcomes, expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
 import { effectPlace } from './effect.ts'
 import { type HttpOptions, type RequestOptions, requestsOf } from './fields.ts'
-import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from './secret.ts'
+import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from '../credentials/secret.ts'
 import { bodyStrings, parseTemplate } from './template.ts'
 
 /** `message` may have a second line: the way out. */

@@ -12,16 +12,18 @@ import {
   type TargetObservation,
 } from '../contract.ts'
 import { parseDuration } from '../../src/config/duration.ts'
-import { excerpt } from './answer.ts'
-import { createClient } from './client.ts'
+import { excerpt } from '../credentials/one-line.ts'
+import { SecretError } from '../credentials/secret.ts'
+import { authorization } from '../http-client/authorization.ts'
+import { createClient } from '../http-client/client.ts'
+import type { HttpRequest } from '../http-client/http-request.ts'
 import { ExpressionError } from './expression.ts'
 import { type HttpOptions, requestsOf } from './fields.ts'
 import { keepPrior, readKept, wasTakenAway } from './kept-prior.ts'
 import { httpOptions } from './options.ts'
 import { createReader, type Absence, type Reading } from './reader.ts'
 import { compileEffect } from './effect.ts'
-import { authMakers, headerMakers, type HttpRequest } from './request.ts'
-import { SecretError } from './secret.ts'
+import { headerMakers } from './request.ts'
 import { createSession } from './session.ts'
 import { entryOf, parseTarget } from './targets.ts'
 
@@ -68,8 +70,10 @@ function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions):
 /** `component` begins each error: adapter and load balancer, such as `http edge`. */
 export function createHttpAdapter(options: HttpOptions, component: string): Adapter {
   const capabilities = capabilitiesOf(options)
+  const { auth } = options
+  const authMakers = auth === undefined ? [] : [() => authorization(auth)]
   const context = {
-    common: [...authMakers(options.auth), ...headerMakers(options.headers ?? {}, 'nothing', 'headers')],
+    common: [...authMakers, ...headerMakers(options.headers ?? {}, 'nothing', 'headers')],
   }
   const client = createClient(component, { ...options, keepAlive: options.inspect !== undefined })
   const session = createSession({ component, client, options, context })

@@ -2,11 +2,12 @@
 import { z } from 'zod'
 import { parseDuration } from '../../src/config/duration.ts'
 import type { AdapterDefinition } from '../contract.ts'
-import { httpFields, type HttpOptions, url } from './fields.ts'
+import { secretSource } from '../credentials/secret.ts'
+import { url } from '../http-client/connection-fields.ts'
+import { httpFields, type HttpOptions } from './fields.ts'
 import { fill, type Use, usesOf } from './fill.ts'
 import { createHttpAdapter } from './index.ts'
 import { httpOptions } from './options.ts'
-import { secretSource } from './secret.ts'
 
 const TYPES = ['text', 'path', 'url', 'integer', 'number', 'boolean', 'duration', 'secret'] as const
 

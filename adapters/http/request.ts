@@ -1,28 +1,15 @@
 /** Makes a request of what the config says: values are encoded for the place where they stand. */
 import type { Json } from '../contract.ts'
 import { ExpressionError, type Place } from './expression.ts'
-import type { HeaderValue, HttpOptions, RequestOptions } from './fields.ts'
-import { readSecret } from './secret.ts'
+import type { HeaderValue, RequestOptions } from './fields.ts'
+import { readSecret } from '../credentials/secret.ts'
+import type { Header } from '../http-client/authorization.ts'
+import type { HttpRequest } from '../http-client/http-request.ts'
 import { compileBody, compileText, type Template } from './template.ts'
-
-export interface HttpRequest {
-  method: string
-  /** Added to the address of the API. */
-  path: string
-  /** The address, where it is another one than that of all requests. */
-  baseUrl?: string
-  headers: Record<string, string>
-  body: string | undefined
-  /** The statuses that mean success. */
-  expect: readonly number[] | undefined
-  /** What must not be seen in any message. */
-  secrets: string[]
-}
 
 export type MakeRequest = (values: Record<string, unknown>) => HttpRequest
 
-/** A header; `secrets` are what of it must not be seen. */
-type MakeHeader = (values: Record<string, unknown>) => { name: string; value: string; secrets?: string[] }
+type MakeHeader = (values: Record<string, unknown>) => Header
 
 function encodeForPath(value: string, field: string): string {
   if (value === '') throw new ExpressionError(`${field}: an empty value cannot stand in a path`)
@@ -50,21 +37,6 @@ function headerMaker(name: string, value: HeaderValue, place: Place, field: stri
     if (/[^\x20-\x7e]/.test(made)) throw new ExpressionError(`${field}: ${JSON.stringify(made)} cannot stand in a header`)
     return { name, value: made }
   }
-}
-
-/** Of `auth`, for every request. */
-export function authMakers(auth: HttpOptions['auth']): MakeHeader[] {
-  if (auth === undefined) return []
-  const name = 'Authorization'
-  const { bearer, basic } = auth
-  if (bearer !== undefined) return [headerMaker(name, { ...bearer, prefix: 'Bearer ' }, 'nothing', 'auth.bearer')]
-  return [
-    () => {
-      const password = readSecret(basic!.password)
-      const encoded = Buffer.from(`${basic!.username}:${password}`).toString('base64')
-      return { name, value: `Basic ${encoded}`, secrets: [password, encoded] }
-    },
-  ]
 }
 
 /** A value is the name or the address of a host, and nothing else of a URL. */

@@ -1,12 +1,13 @@
 /** What goes before a request where the API asks for it: which unit is the active one, and the token of a session with it. */
 import { AdapterError, type Call } from '../contract.ts'
 import { parseDuration } from '../../src/config/duration.ts'
-import { type Answer, parseJson, StatusError } from './answer.ts'
-import { type Client, withoutSlash } from './client.ts'
+import { type Answer, parseJson, StatusError } from '../http-client/answer.ts'
+import { type Client, withoutSlash } from '../http-client/client.ts'
 import { compile, ExpressionError } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
-import { compileRequest, type HttpRequest, type RequestContext } from './request.ts'
-import { readSecret } from './secret.ts'
+import type { HttpRequest } from '../http-client/http-request.ts'
+import { compileRequest, type RequestContext } from './request.ts'
+import { readSecret } from '../credentials/secret.ts'
 
 export interface Session {
   /** As a Client does, to the unit that is active, with the token of a session. */

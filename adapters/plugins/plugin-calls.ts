@@ -1,7 +1,7 @@
 /** The calls of a plugin, whether a program or a server answers: each is one document, and one answer. */
 import { AdapterError } from '../contract.ts'
 import type { ChangeCall, Entry, ListCall, LoadBalancerCalls } from '../define-adapter.ts'
-import { createLiner } from '../http/answer.ts'
+import { createLiner } from '../credentials/one-line.ts'
 import {
   AnswerError,
   type Asking,

@@ -2,9 +2,9 @@
 import type { z } from 'zod'
 import { AdapterError, type Json } from '../contract.ts'
 import { defineAdapter } from '../define-adapter.ts'
-import { createClient } from '../http/client.ts'
-import { authMakers } from '../http/request.ts'
-import { SecretError } from '../http/secret.ts'
+import { SecretError } from '../credentials/secret.ts'
+import { authorization } from '../http-client/authorization.ts'
+import { createClient } from '../http-client/client.ts'
 import { capabilitiesOf } from '../plugins/options.ts'
 import { pluginCalls } from '../plugins/plugin-calls.ts'
 import { remoteOptions, type RemoteOptions } from './options.ts'
@@ -16,13 +16,12 @@ export const remote = defineAdapter<RemoteOptions>({
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
   open({ url, auth: credentials, tls: files, settings: given }, { name, component }) {
     const client = createClient(component, { url, keepAlive: true, ...(files === undefined ? {} : { tls: files }) })
-    const makers = authMakers(credentials)
-
     function headers(): { sent: Record<string, string>; secrets: string[] } {
       try {
-        const made = makers.map((make) => make({}))
-        const sent = Object.fromEntries(made.map(({ name: header, value }) => [header, value]))
-        return { sent: { 'Content-Type': 'application/json', ...sent }, secrets: made.flatMap(({ secrets = [] }) => secrets) }
+        const type = { 'Content-Type': 'application/json' }
+        if (credentials === undefined) return { sent: type, secrets: [] }
+        const { name: header, value, secrets = [] } = authorization(credentials)
+        return { sent: { ...type, [header]: value }, secrets }
       } catch (error) {
         if (error instanceof SecretError) throw new AdapterError(component, 'retryable', error.message, { cause: error })
         throw error

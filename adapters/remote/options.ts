@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { auth, tls, urlProblem } from '../http/fields.ts'
+import { auth, tls, urlProblem } from '../http-client/connection-fields.ts'
 import { pluginCapabilities, settings } from '../plugins/options.ts'
 
 function isLoopback(host: string): boolean {

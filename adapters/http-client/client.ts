@@ -3,13 +3,14 @@ import { X509Certificate } from 'node:crypto'
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { createSecureContext } from 'node:tls'
+import type { z } from 'zod'
 import axios, { isAxiosError } from 'axios'
 import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
 import { createByteWatch, type Flight } from '../watch-bytes.ts'
 import { type Answer, statusError } from './answer.ts'
-import { readCredentialFile, whyUnreadable } from './credential-file.ts'
-import type { HttpOptions } from './fields.ts'
-import type { HttpRequest } from './request.ts'
+import { readCredentialFile, whyUnreadable } from '../credentials/credential-file.ts'
+import type { tls } from './connection-fields.ts'
+import type { HttpRequest } from './http-request.ts'
 
 /** 10,000 entries of 1.6 KB; what is larger is no list of servers. */
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -43,7 +44,11 @@ export function withoutSlash(url: string): string {
 }
 
 /** `keepAlive`: reads go before changes, and show that a kept connection has died unseen. Without one, the change would be in doubt. */
-export type ClientOptions = Pick<HttpOptions, 'url' | 'tls'> & { keepAlive?: boolean }
+export interface ClientOptions {
+  url: string
+  tls?: z.infer<typeof tls> | undefined
+  keepAlive?: boolean
+}
 
 function createAgent(component: string, { url, tls, keepAlive = false }: ClientOptions): HttpAgent | HttpsAgent {
   const pool = { keepAlive, maxSockets: MOST_CONNECTIONS }

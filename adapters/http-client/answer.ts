@@ -1,6 +1,6 @@
 /** What an answer means: success, or which kind of error. */
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
-import { createBlotter } from './secret.ts'
+import { excerpt, LOOKED_AT } from '../credentials/one-line.ts'
 
 export interface Answer {
   status: number
@@ -9,31 +9,6 @@ export interface Answer {
   text: string
   /** What was asked, without a query: `GET https://…/servers`. */
   asked: string
-}
-
-/** Of a page of megabytes, looking for secrets in all of it took seconds, in which no Lease could be renewed. */
-const LOOKED_AT = 16_384
-
-/** Text from elsewhere for a message: on one line, without control characters, and without what must not be seen. */
-export function oneLine(text: string, secrets: readonly string[]): string {
-  return createLiner(secrets)(text)
-}
-
-/** `oneLine` for many texts. */
-export function createLiner(secrets: readonly string[]): (text: string) => string {
-  const blotOut = createBlotter(secrets)
-  return (text) =>
-    blotOut(text)
-      .replaceAll(/[\p{C}\s]+/gu, ' ')
-      .trim()
-}
-
-/** The beginning of an answer for a message: short, and as `oneLine` gives it. */
-export function excerpt(text: string, secrets: readonly string[]): string {
-  const shown = oneLine(text.slice(0, LOOKED_AT), secrets)
-  // Nearly nothing but space: its end may be half a secret, which is not known for one.
-  if (text.length > LOOKED_AT && shown.length <= 200) return '…'
-  return shown.length > 200 ? `${shown.slice(0, 199)}…` : shown
 }
 
 /** How an answer is written although it was asked for as it is: what it says cannot be read then. */

@@ -5,7 +5,7 @@ import axios from 'axios'
 import { afterEach, expect, test, vi } from 'vitest'
 import { AdapterError, type Call } from '../contract.ts'
 import { type Client, createClient } from './client.ts'
-import type { HttpRequest } from './request.ts'
+import type { HttpRequest } from './http-request.ts'
 
 const SECRET = 'swordfish-4711'
 const call: Call = { deadlineMs: 20_000, assertLive: () => {} }

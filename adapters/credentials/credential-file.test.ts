@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Call } from '../contract.ts'
-import { createClient } from './client.ts'
+import { createClient } from '../http-client/client.ts'
 import { readSecret } from './secret.ts'
 
 let folder: string
