@@ -13,9 +13,13 @@ function echo(secret: string, flags: 'i' | 'gi'): RegExp {
   return new RegExp(characters.join(''), flags)
 }
 
+/** A value that is shorter is a number or a switch rather than a secret: without it, a message about it says nothing. */
+const SHORTEST_SECRET = 4
+
 /** Blots secrets out of many texts: the patterns are made once. The longest first: another one may be a part of it. */
 export function createBlotter(secrets: readonly string[]): (text: string) => string {
-  const patterns = secrets.toSorted((a, b) => b.length - a.length).map((secret) => echo(secret, 'gi'))
+  const long = secrets.filter(({ length }) => length >= SHORTEST_SECRET)
+  const patterns = long.toSorted((a, b) => b.length - a.length).map((secret) => echo(secret, 'gi'))
   return (text) => patterns.reduce((shown, pattern) => shown.replaceAll(pattern, '***'), text)
 }
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import * as blotting from './blot-out.ts'
-import { excerpt } from './one-line.ts'
+import { excerpt, oneLine } from './one-line.ts'
 
 test('of a long answer the beginning is looked at, and no more', () => {
   const blotOut = vi.fn(blotting.createBlotter(['s3cr3t']))
@@ -17,4 +17,8 @@ test('a secret that is cut in two is not shown by half, wherever the cut is', ()
     const page = `${' '.repeat(before)}s3cr3t-of-the-edge${' '.repeat(1_000)}`
     expect(['***', '…']).toContain(excerpt(page, ['s3cr3t-of-the-edge']))
   }
+})
+
+test('a value of three characters is shown, and one of four is not', () => {
+  expect(oneLine('wants level 1, mode off and pin 1234', ['1', 'off', '1234'])).toBe('wants level 1, mode off and pin ***')
 })

@@ -158,9 +158,9 @@ export const httpFields = z.strictObject({
   targets,
   inspect: inspect.optional(),
   drain: effect.describe(
-    'Takes a target out; sent only where inspect says "in". Of a list, sluice sends the first request whose when is true.',
+    'Takes a target out; sent only where inspect says "in". A list: the first request whose when is true is sent.',
   ),
-  restore: effect.describe('Puts back what inspect.prior was. Of a list, sluice sends the first request whose when is true.'),
+  restore: effect.describe('Puts back what inspect.prior was. A list: the first request whose when is true is sent.'),
   capabilities: capabilities.prefault({}),
 })
 

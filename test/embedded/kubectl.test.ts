@@ -6,25 +6,13 @@ import { everybody } from '../../sim/api-server/rights.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { type Kubectl, kubectlFor, kubectlIsHere } from './kubectl.ts'
+import { appContainer, statefulSet } from './stateful-set.ts'
 
 /* A real kubectl against the embedded API server. */
 
 const IMAGES = { 'app:v1': { digest: 'sha256:1' }, 'app:v2': { digest: 'sha256:2' } }
-const CONTAINER = { name: 'app', image: 'app:v1', ports: [{ containerPort: 80 }], readinessProbe: { periodSeconds: 1 } }
+const CONTAINER = appContainer(80)
 const SIDECAR = { name: 'proxy', image: 'app:v1' }
-
-function statefulSet(name: string, replicas: number, containers: object[] = [CONTAINER]) {
-  const labels = { app: name }
-  const spec = {
-    replicas,
-    serviceName: name,
-    podManagementPolicy: 'Parallel',
-    updateStrategy: { type: 'OnDelete' },
-    selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers } },
-  }
-  return { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name }, spec }
-}
 
 describe.skipIf(!kubectlIsHere)('kubectl against the embedded API server', () => {
   let cluster: EmbeddedCluster

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import type { Delays } from '../../sim/kubelet/delays.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
+import { appContainer, statefulSet } from './stateful-set.ts'
 
 /** Many StatefulSets of one namespace in the embedded cluster, each with a Service. */
 export interface ManySets {
@@ -80,26 +81,11 @@ function countWatches({ apiServer }: EmbeddedCluster): WatchCount {
 }
 
 function manifestsOf(name: string, replicas: number): Parameters<EmbeddedCluster['apply']>[0][] {
-  const labels = { app: name }
-  const container = { name: 'app', image: 'app:v1', ports: [{ containerPort: PORT }], readinessProbe: { periodSeconds: 1 } }
-  const set = {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name },
-    spec: {
-      replicas,
-      serviceName: name,
-      podManagementPolicy: 'Parallel',
-      updateStrategy: { type: 'OnDelete' },
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers: [container] } },
-    },
-  }
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name },
-    spec: { selector: labels, ports: [{ port: 80, targetPort: PORT }] },
+    spec: { selector: { app: name }, ports: [{ port: 80, targetPort: PORT }] },
   }
-  return [set, service]
+  return [statefulSet(name, replicas, [appContainer(PORT)]), service]
 }

@@ -7,6 +7,7 @@ import { startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { runCommand } from '../cluster/run-command.ts'
+import { appContainer, statefulSet } from './stateful-set.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../src/cli/sluice.ts')
 const PORT = 80
@@ -27,21 +28,7 @@ test('a hand-made slice beside the pods, which names them: what sluice has drain
   })
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, cluster.url)
-  const labels = { app: 'web' }
-  const containers = [{ name: 'app', image: 'app:v1', ports: [{ containerPort: PORT }], readinessProbe: { periodSeconds: 1 } }]
-  cluster.apply({
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'web' },
-    spec: {
-      replicas: PODS,
-      serviceName: 'web',
-      podManagementPolicy: 'Parallel',
-      updateStrategy: { type: 'OnDelete' },
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers } },
-    },
-  })
+  cluster.apply(statefulSet('web', PODS, [appContainer(PORT)]))
   const pods = (): Pod[] => cluster.apiServer.store.list('pods', 'default') as Pod[]
   const areReady = () => expect([pods().length, pods().every(isReady)]).toEqual([PODS, true])
   await vi.waitFor(areReady, { timeout: 30_000, interval: 50 })

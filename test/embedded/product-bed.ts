@@ -13,6 +13,7 @@ import type { Endpoint } from '../../adapters/contract.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
+import { appContainer, statefulSet } from './stateful-set.ts'
 
 /** The port of each pod. */
 export const PORT = 80
@@ -61,7 +62,7 @@ export async function startProductBed(workloads: Readonly<Record<string, number>
   const cluster = await startEmbeddedCluster({ nodes: 2, images: Object.fromEntries(releases) })
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, cluster.url)
-  for (const [name, replicas] of Object.entries(workloads)) cluster.apply(statefulSet(name, replicas))
+  for (const [name, replicas] of Object.entries(workloads)) cluster.apply(statefulSet(name, replicas, [appContainer(PORT)]))
   const running = new Map<ChildProcess, Promise<unknown>>()
   let release = 1
 
@@ -120,22 +121,4 @@ export async function startProductBed(workloads: Readonly<Record<string, number>
 export async function expectDone({ ended }: Upgrade): Promise<void> {
   const { code, said } = await ended
   expect(code, said).toBe(0)
-}
-
-function statefulSet(name: string, replicas: number) {
-  const labels = { app: name }
-  const containers = [{ name: 'app', image: 'app:v1', ports: [{ containerPort: PORT }], readinessProbe: { periodSeconds: 1 } }]
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name },
-    spec: {
-      replicas,
-      serviceName: name,
-      podManagementPolicy: 'Parallel',
-      updateStrategy: { type: 'OnDelete' },
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers } },
-    },
-  }
 }

@@ -8,6 +8,7 @@ import { startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { type Child, startChild } from '../../src/cli/testing/child.ts'
+import { appContainer, statefulSet } from './stateful-set.ts'
 
 /*
  * A retagged image: the spec of a pod asks for `v2-again`, and its status says `v2`, another tag of the same digest on the node. The
@@ -46,22 +47,7 @@ async function openBed(kubelets: 'new' | 'before 1.34', settle = '3s'): Promise<
   cleanups.push(() => cluster.close())
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, cluster.url)
-  const labels = { app: 'web' }
-  const containers = [
-    { name: 'app', image: 'app:v2-again', ports: [{ containerPort: PORT }], readinessProbe: { periodSeconds: 1 } },
-  ]
-  cluster.apply({
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'web' },
-    spec: {
-      replicas: 1,
-      serviceName: 'web',
-      updateStrategy: { type: 'OnDelete' },
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers } },
-    },
-  })
+  cluster.apply(statefulSet('web', 1, [appContainer(PORT, 'app:v2-again')]))
   const pods = (): Pod[] => cluster.apiServer.store.list('pods', 'default') as Pod[]
   await vi.waitUntil(() => pods().length === 1 && pods().every(isReady), { timeout: 60_000, interval: 50 })
   const edge = await createLoadBalancer({ servers: [{ name: POD, address: `${pods()[0]!.status!.podIP!}:${PORT}` }] })
