@@ -5,6 +5,7 @@ import { allOutcomes, expressionProblem, literalOutcomes, type Place, usesVariab
 import { effectPlace } from './effect.ts'
 import { type HttpOptions, type RequestOptions, requestsOf } from './fields.ts'
 import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from '../credentials/secret.ts'
+import { isPlainElsewhere, PLAIN_HTTP_WAY_OUT } from '../http-client/plain-http.ts'
 import { bodyStrings, parseTemplate } from './template.ts'
 
 /** `message` may have a second line: the way out. */
@@ -97,6 +98,33 @@ function headerProblems(headers: RequestOptions['headers'], path: PropertyKey[])
     if (typeof value !== 'string' || isOneExpression(value)) return []
     if (!looksSecret(name) && !looksLikeCredentials(value)) return []
     return [{ path: [...path, name], message: `holds a secret in the config\n${SECRET_WAY_OUT}` }]
+  })
+}
+
+function hasSecret(headers: RequestOptions['headers']): boolean {
+  return Object.values(headers ?? {}).some((value) => typeof value !== 'string')
+}
+
+/** A host with an expression in it is known when a request goes there: see request.ts. */
+function plainHttpProblems(options: HttpOptions): FieldProblem[] {
+  const { url, auth, login, failover, headers, targets, inspect, drain, restore } = options
+  const isCommon = auth !== undefined || login !== undefined || hasSecret(headers)
+  const reads = [targets.request, inspect?.request, ...Object.values(inspect?.also ?? {}), failover?.request]
+  const writes = (['drain', 'restore'] as const).flatMap((effect) =>
+    requestsOf(options[effect]).map((request, index) => ({
+      request,
+      path: Array.isArray(options[effect]) ? [effect, index, 'url'] : [effect, 'url'],
+    })),
+  )
+  const anySecret = isCommon || [...reads, ...requestsOf(drain), ...requestsOf(restore)].some((one) => hasSecret(one?.headers))
+  const urls = [
+    { path: ['url'], place: url, isSecret: anySecret },
+    ...(failover?.urls ?? []).map((place, index) => ({ path: ['failover', 'urls', index], place, isSecret: anySecret })),
+    ...writes.map(({ request, path }) => ({ path, place: request.url, isSecret: isCommon || hasSecret(request.headers) })),
+  ]
+  return urls.flatMap(({ path, place, isSecret }) => {
+    if (!isSecret || place === undefined || place.includes('${') || !isPlainElsewhere(place)) return []
+    return [{ path, message: `would send credentials over plain HTTP to ${new URL(place).host}\n${PLAIN_HTTP_WAY_OUT}` }]
   })
 }
 
@@ -237,6 +265,7 @@ export function checkFields(options: HttpOptions): FieldProblem[] {
   const alsoPlace = inspect?.request === undefined ? 'nothing' : 'question'
   return [
     ...shapeProblems(options),
+    ...(options.allowPlainHttp ? [] : plainHttpProblems(options)),
     ...headerProblems(headers, ['headers']),
     ...Object.entries(headers ?? {}).flatMap(([name, value]) => {
       return typeof value === 'string' ? templateProblems(value, 'nothing', ['headers', name]) : []

@@ -4,6 +4,7 @@ import type { Json } from '../contract.ts'
 import { duration } from '../option-fields.ts'
 import { noSource, secretSource } from '../credentials/secret.ts'
 import { auth, tls, url } from '../http-client/connection-fields.ts'
+import { allowPlainHttp } from '../http-client/plain-http.ts'
 
 const expression = (description: string) => z.string().min(1).describe(`CEL: ${description}`)
 
@@ -155,6 +156,7 @@ export const httpFields = z.strictObject({
   failover: failover.optional(),
   headers: headers.optional(),
   tls: tls.optional(),
+  allowPlainHttp,
   targets,
   inspect: inspect.optional(),
   drain: effect.describe(

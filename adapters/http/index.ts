@@ -70,9 +70,11 @@ function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions):
 /** `component` begins each error: adapter and load balancer, such as `http edge`. */
 export function createHttpAdapter(options: HttpOptions, component: string): Adapter {
   const capabilities = capabilitiesOf(options)
-  const { auth } = options
+  const { auth, allowPlainHttp, login } = options
   const authMakers = auth === undefined ? [] : [() => authorization(auth)]
   const context = {
+    allowPlainHttp,
+    hasLogin: login !== undefined,
     common: [...authMakers, ...headerMakers(options.headers ?? {}, 'nothing', 'headers')],
   }
   const client = createClient(component, { ...options, keepAlive: options.inspect !== undefined })

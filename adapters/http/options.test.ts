@@ -213,6 +213,43 @@ test.each<[string, Options, string, string, string]>([
   expect(JSON.stringify(issues)).not.toMatch(/hunter2|4711/)
 })
 
+const token = { bearer: { env: 'TOKEN' } }
+const login = {
+  request: { method: 'POST', path: '/login', body: { password: '${secrets.password}' } },
+  secrets: { password: { env: 'LB_PASSWORD' } },
+  token: 'body.token',
+  header: 'X-Token',
+  lifetime: '10m',
+}
+const failover = { urls: ['http://10.0.0.8'], request: { path: '/' }, active: 'body.active' }
+
+test.each<[string, Options, string]>([
+  ['a token', { url: 'http://lb.example:81/api', auth: token }, 'url'],
+  ['a password', { url: 'http://10.0.0.7', auth: { basic: { username: 'u', password: { env: 'PASSWORD' } } } }, 'url'],
+  ['a header', { url: 'http://[fd00::1]', headers: { 'X-Consul-Token': { env: 'TOKEN' } } }, 'url'],
+  ['a header of one request', { url: 'http://lb', drain: { ...put, headers: { 'X-Key': { file: 'key' } } } }, 'url'],
+  ['a login', { url: 'http://lb', login }, 'url'],
+  ['a token for the other unit', { failover, auth: token }, 'failover.urls[0]'],
+  ['a token for one request', { drain: { ...put, url: 'http://10.0.0.9:8500' }, auth: token }, 'drain.url'],
+  ['a token for one of several', { drain: [{ ...put, when: 'true', url: 'http://lb' }, put], auth: token }, 'drain[0].url'],
+])('%s goes over plain HTTP to another host only where the config allows it', async (_what, over, path) => {
+  const issues = await issuesOf(over)
+  expect(issues).toHaveLength(1)
+  expect(issues[0]).toMatchObject({
+    path: `loadBalancers[0].options.${path}`,
+    message: expect.stringMatching(/^would send credentials over plain HTTP to [^/]+$/),
+    hint: 'write https, or a loopback address; or allowPlainHttp: true where nobody else is on the way',
+  })
+  expect(await issuesOf({ ...over, allowPlainHttp: true })).toEqual([])
+})
+
+test.each<[string, Options]>([
+  ['loopback', { url: 'http://localhost:81', auth: token }],
+  ['TLS', { url: 'https://lb', auth: token }],
+  ['no secret', { url: 'http://lb', headers: { Host: 'lb' } }],
+  ['the host of an entry, which is not known yet', { drain: { ...put, url: 'http://${entry.node}:1' }, auth: token }],
+])('over %s it may go', async (_what, over) => expect(await issuesOf(over)).toEqual([]))
+
 test('spaces and question marks in an expression are its own', async () => {
   const path = '/servers/${target.port == 80 ? "token=1" : target.id}?name=${ target.id }'
   expect(await issuesOf({ drain: { ...put, path } })).toEqual([])

@@ -12,7 +12,7 @@ import { httpOptions } from './options.ts'
 const TYPES = ['text', 'path', 'url', 'integer', 'number', 'boolean', 'duration', 'secret'] as const
 
 /** Options that a config gives beside the parameters, where the preset has none of its own. */
-const CONNECTION = ['url', 'auth', 'headers', 'tls'] as const
+const CONNECTION = ['url', 'auth', 'headers', 'tls', 'allowPlainHttp'] as const
 
 const RESERVED = new Set<string>(['preset', ...Object.keys(httpFields.shape)])
 

@@ -5,6 +5,7 @@ import type { HeaderValue, RequestOptions } from './fields.ts'
 import { readSecret } from '../credentials/secret.ts'
 import type { Header } from '../http-client/authorization.ts'
 import type { HttpRequest } from '../http-client/http-request.ts'
+import { isPlainElsewhere, PLAIN_HTTP_WAY_OUT } from '../http-client/plain-http.ts'
 import { compileBody, compileText, type Template } from './template.ts'
 
 export type MakeRequest = (values: Record<string, unknown>) => HttpRequest
@@ -48,6 +49,10 @@ function encodeForHost(value: string, field: string): string {
 }
 
 export interface RequestContext {
+  /** Whether a secret may go over plain HTTP to another host. */
+  allowPlainHttp: boolean
+  /** The token of a session goes with each request. */
+  hasLogin: boolean
   /** For every request: of `auth` and `headers`. */
   common: readonly MakeHeader[]
 }
@@ -56,18 +61,30 @@ export function headerMakers(headers: Record<string, HeaderValue>, place: Place,
   return Object.entries(headers).map(([name, value]) => headerMaker(name, value, place, `${field}.${name}`))
 }
 
-export function compileRequest(request: RequestOptions, place: Place, field: string, { common }: RequestContext): MakeRequest {
+export function compileRequest(request: RequestOptions, place: Place, field: string, context: RequestContext): MakeRequest {
   const { method, path, headers = {}, body, expect } = request
   const url = 'url' in request ? request.url : undefined
   const makeUrl = url === undefined ? undefined : compileText(url, place, `${field}.url`, encodeForHost)
   const makePath = compileText(path, place, `${field}.path`, encodeForPath)
-  const makers = [...common, ...headerMakers(headers, place, `${field}.headers`)]
+  const makers = [...context.common, ...headerMakers(headers, place, `${field}.headers`)]
+
+  /** The host of an entry is known no sooner. */
+  function assertNotInPlain(baseUrl: string, hasSecret: boolean): void {
+    if (context.allowPlainHttp || !hasSecret || !isPlainElsewhere(baseUrl)) return
+    throw new ExpressionError(
+      `${field}.url: would send credentials over plain HTTP to ${new URL(baseUrl).host}; ${PLAIN_HTTP_WAY_OUT}`,
+    )
+  }
+
   const makeBody: Template<Json> | undefined = body === undefined ? undefined : compileBody(body, place, `${field}.body`)
   return (values) => {
     const made = makers.map((make) => make(values))
+    const secrets = made.flatMap((one) => one.secrets ?? [])
+    const baseUrl = makeUrl?.(values)
+    if (baseUrl !== undefined) assertNotInPlain(baseUrl, context.hasLogin || secrets.length > 0)
     return {
       method,
-      ...(makeUrl === undefined ? {} : { baseUrl: makeUrl(values) }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
       path: assertNoWays(makePath(values), `${field}.path`),
       headers: {
         ...(makeBody === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -75,7 +92,7 @@ export function compileRequest(request: RequestOptions, place: Place, field: str
       },
       body: makeBody === undefined ? undefined : JSON.stringify(makeBody(values)),
       expect,
-      secrets: made.flatMap(({ secrets = [] }) => secrets),
+      secrets,
     }
   }
 }

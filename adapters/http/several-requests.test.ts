@@ -161,6 +161,46 @@ test('a request may go to the host that has the entry, and nowhere else', async 
   expect(agent.asked).toHaveLength(1)
 })
 
+test.each([
+  ['the token of auth', { auth: { bearer: { env: 'LB_TOKEN' } } }],
+  [
+    'the token of a login',
+    {
+      login: {
+        request: { method: 'POST', path: '/login', body: { password: '${secrets.password}' } },
+        secrets: { password: { env: 'LB_TOKEN' } },
+        token: 'body.session',
+        header: 'X-Token',
+        lifetime: '10m',
+      },
+    },
+  ],
+])('%s goes over plain HTTP to the host of an entry only where the config allows it', async (_what, credentials) => {
+  vi.stubEnv('LB_TOKEN', 'open-sesame')
+  let node = '127.0.0.1'
+  const agent = await serve(() => ({ body: { session: 's' } }))
+  const drains = () => agent.asked.filter((one) => one.url === '/drain').length
+  const { url } = await serve(({ method }) => ({
+    body: method === 'POST' ? { session: 's' } : { servers: [{ ...SERVER, node }] },
+  }))
+  const drain = { method: 'PUT', url: `http://\${entry.node}:${new URL(agent.url).port}`, path: '/drain' }
+  const options = { ...serversApi(url), drain, ...credentials }
+  const adapter = create(options)
+  expect(await drainOne(adapter, A)).toEqual({ outcome: 'applied' })
+  expect(drains()).toBe(1)
+
+  // Any address of this machine that is not loopback by its name.
+  node = '0.0.0.0'
+  const why = 'drain.url: would send credentials over plain HTTP to 0.0.0.0:'
+  const rehearsed = await adapter.rehearse!([{ target: A, prior: null }], { deadlineMs: 20_000, assertLive: () => {} })
+  expect(rehearsed.get(A.id)?.message).toContain(why)
+  const refused = await drainOne(adapter, A)
+  expect(refused).toMatchObject({ outcome: 'failed', error: { kind: 'fatal', message: expect.stringContaining(why) } })
+  expect([drains(), agent.asked.every(({ headers }) => headers.host?.startsWith('127.0.0.1:'))]).toEqual([1, true])
+  expect(await drainOne(create({ ...options, allowPlainHttp: true }), A)).toEqual({ outcome: 'applied' })
+  expect(drains()).toBe(2)
+})
+
 test('the token of a login goes with each request, and is shown in no error', async () => {
   vi.stubEnv('LB_PASSWORD', 'open-sesame')
   const { url, asked } = await serve(({ method, headers }) => {

@@ -1,34 +1,26 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
-import { auth, tls, urlProblem } from '../http-client/connection-fields.ts'
+import { auth, tls, url, urlProblem } from '../http-client/connection-fields.ts'
+import { allowPlainHttp, isPlainElsewhere, PLAIN_HTTP_WAY_OUT } from '../http-client/plain-http.ts'
 import { pluginCapabilities, settings } from '../plugins/options.ts'
-
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '')
-  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
-}
 
 export const remoteOptions = z
   .strictObject({
-    url: z
-      .string()
-      .refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
-      .describe('Where the documents are sent to, by POST.'),
+    url: url.describe('Where the documents are sent to, by POST.'),
     auth: auth.optional(),
     tls: tls.optional(),
+    allowPlainHttp: allowPlainHttp.describe('true: the documents may go to another host over plain HTTP, and auth with them.'),
     settings,
     capabilities: pluginCapabilities,
   })
-  .superRefine(({ url, auth: credentials, tls: files }, context) => {
-    if (urlProblem(url) !== undefined) return
-    const { protocol, hostname } = new URL(url)
-    if (protocol === 'https:') return
+  .superRefine(({ url: place, auth: credentials, tls: files, allowPlainHttp: isAllowed }, context) => {
+    if (urlProblem(place) !== undefined || new URL(place).protocol === 'https:') return
     if (files !== undefined)
       context.addIssue({ code: 'custom', path: ['tls'], message: 'is for an https url\nwrite https in url' })
-    if (isLoopback(hostname)) return
-    const what =
-      credentials === undefined ? 'is plain HTTP to another host' : 'would send credentials over plain HTTP to another host'
-    context.addIssue({ code: 'custom', path: ['url'], message: `${what}\nwrite https, or a loopback address` })
+    // Without credentials too: somebody on the way could answer that a pod is out which is not.
+    if (isAllowed || !isPlainElsewhere(place)) return
+    const { host } = new URL(place)
+    const what = credentials === undefined ? `is plain HTTP to ${host}` : `would send credentials over plain HTTP to ${host}`
+    context.addIssue({ code: 'custom', path: ['url'], message: `${what}\n${PLAIN_HTTP_WAY_OUT}` })
   })
 
 export type RemoteOptions = z.output<typeof remoteOptions>

@@ -54,8 +54,8 @@ test.each([
 })
 
 test.each([
-  [{ url: 'http://lb.example/' }, 'is plain HTTP to another host'],
-  [{ url: 'http://lb.example/', auth: { bearer: { env: 'TOKEN' } } }, 'would send credentials over plain HTTP'],
+  [{ url: 'http://lb.example/' }, 'is plain HTTP to lb.example'],
+  [{ url: 'http://lb.example/', auth: { bearer: { env: 'TOKEN' } } }, 'would send credentials over plain HTTP to lb.example'],
   [{ url: 'https://user:word@lb.example/' }, 'holds a user or a password'],
   [{ url: 'ftp://lb.example/' }, 'is no http or https URL'],
   [{ url: 'http://127.0.0.1/', tls: { ca: 'ca.pem' } }, 'is for an https url'],
@@ -63,6 +63,11 @@ test.each([
   const { success, error } = remote.options.safeParse({ capabilities: { settle: '0s' }, ...options })
   expect(success).toBe(false)
   expect(error!.message).toContain(message)
+})
+
+test('plain HTTP to another host, where the config allows it, with credentials too', () => {
+  const options = { url: 'http://lb.example/', auth: { bearer: { env: 'TOKEN' } }, capabilities: { settle: '0s' } }
+  expect(remote.options.safeParse({ ...options, allowPlainHttp: true }).success).toBe(true)
 })
 
 test.each(['https://lb.example/', 'http://127.0.0.1:8080/lb', 'http://[::1]/', 'http://localhost/'])('%s is taken', (url) => {

@@ -54,14 +54,14 @@ async function messageOf(options: string, preset?: string): Promise<string> {
   return config.replaceAll(`${folder}/`, '')
 }
 
-const GOOD = 'preset: ./mine/my-lb.yaml, url: "http://lb:1", pool: web'
+const GOOD = 'preset: ./mine/my-lb.yaml, url: "https://lb:1", pool: web'
 
 test('a file beside the config is found from the folder of the config, and is an adapter of its own name', async () => {
   const config = await load(`${GOOD}, zone: b, headers: {X-More: "1"}, auth: {bearer: {env: T}}`)
   expect(config.loadBalancers[0]).toMatchObject({
     adapter: 'my-lb',
     options: {
-      url: 'http://lb:1',
+      url: 'https://lb:1',
       auth: { bearer: { env: 'T' } },
       headers: { 'X-Zone': 'b', 'X-More': '1' },
       targets: { request: { path: '/pools/web' } },
@@ -87,10 +87,10 @@ test('a preset is overridden where it says so, and nowhere else', async () => {
 test.each([
   [
     'a mistyped parameter',
-    'preset: mine/my-lb.yaml, url: "http://lb:1", pol: web',
+    'preset: mine/my-lb.yaml, url: "https://lb:1", pol: web',
     'options.pol: unknown key\n    did you mean "pool"?',
   ],
-  ['a missing one', 'preset: mine/my-lb.yaml, url: "http://lb:1"', 'options.pool: is missing\n    write pool: with text'],
+  ['a missing one', 'preset: mine/my-lb.yaml, url: "https://lb:1"', 'options.pool: is missing\n    write pool: with text'],
   ['one of another type', `${GOOD}, weight: "4"`, 'options.weight: "4" is not a number\n    write it without quotes'],
   ['one that is none of the values', `${GOOD}, zone: c`, 'options.zone: "c" is none of a, b\n    did you mean "a"?'],
   [
