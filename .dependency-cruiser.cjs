@@ -7,6 +7,7 @@ const table = {
   '^src/ports/': [],
   '^src/reasons/': [],
   '^src/pods/': ['^src/reasons/', 'zod'],
+  '^src/endpoints/': ['^src/reasons/'],
   '^src/journal/': ['^src/(reasons|pods)/', 'zod'],
   '^src/plan/': ['^src/(reasons|pods)/'],
   '^machines/': ['^src/(reasons|pods)/', 'xstate'],
@@ -47,7 +48,7 @@ const table = {
   ],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
-  '^src/report/words/': ['^src/reasons/', '^src/report/(inert|elapsed)\\.ts$'],
+  '^src/report/words/': ['^src/reasons/', '^src/endpoints/reasons\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
   '^src/library/': [
     '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|config|report)/',
     '^adapters/(contract|registry)\\.ts$',
@@ -78,7 +79,7 @@ const table = {
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],
 }
-const PURE = '^(src/(reasons|pods|journal|plan|ports|report/words)/|machines/)'
+const PURE = '^(src/(reasons|pods|endpoints|journal|plan|ports|report/words)/|machines/)'
 const TESTS = '\\.test\\.ts$'
 
 const folderRules = Object.entries(table).map(([from, to]) => {

@@ -30,6 +30,8 @@ export interface KubernetesOptions {
   programs: string
   /** Of the user `sluice`: rules of a ClusterRole. `reader` has them without `update`. */
   rules: readonly Rule[]
+  /** Flags of kube-apiserver, by name: further ones, or in place of those here. */
+  flags?: Readonly<Record<string, string>>
 }
 
 export interface Rule {
@@ -42,7 +44,7 @@ function flags(values: Record<string, string>): string[] {
   return Object.entries(values).map(([name, value]) => `--${name}=${value}`)
 }
 
-export async function startKubernetes({ programs, rules }: KubernetesOptions): Promise<KubernetesProcess> {
+export async function startKubernetes({ programs, rules, flags: more = {} }: KubernetesOptions): Promise<KubernetesProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-kubernetes-'))
   const [clients, peers, port] = [await findPort(), await findPort(), await findPort()]
   const [etcdUrl, url] = [`http://127.0.0.1:${clients}`, `https://127.0.0.1:${port}`]
@@ -100,6 +102,7 @@ export async function startKubernetes({ programs, rules }: KubernetesOptions): P
       'service-account-key-file': at('accounts.key'),
       'service-account-signing-key-file': at('accounts.key'),
       'service-cluster-ip-range': '10.96.0.0/16',
+      ...more,
     }),
     // In order it would wait for watches that are open.
     endBy: 'SIGKILL',
