@@ -49,6 +49,7 @@ const code = z.looseObject({
   ),
   capabilities: z.union([aFunction, z.record(z.string(), z.unknown())], 'must be an object, or a function that gives one'),
   prepare: aFunction.optional(),
+  document: aFunction.optional(),
   open: aFunction,
 })
 

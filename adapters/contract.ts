@@ -163,6 +163,11 @@ export interface AdapterDefinition<Options = unknown> {
    * @throws PluginError
    */
   prepare?(options: Options, context: AdapterContext): void
+  /**
+   * With these options, a change replaces a whole document that has no version, so that of two writers at once the first is lost: the
+   * config must have a `lock` then. Asked when the config is loaded. Absent, or undefined: no change is lost by another one.
+   */
+  document?(options: Options): UnversionedDocument | undefined
   /** Opens no connection yet. */
   create(options: Options, context: AdapterContext): Adapter
   /**
@@ -170,6 +175,11 @@ export interface AdapterDefinition<Options = unknown> {
    * options are for another way: the message is a sentence for the user.
    */
   serve?(options: Options, context: AdapterContext): ProductServer
+}
+
+export interface UnversionedDocument {
+  /** The same for all that write the document, such as its URL. Absent: the config must name it, by `lock.key`. */
+  identity?: string
 }
 
 /** Answers the requests of a product. Without an answer, the product goes on with what it has fetched before. */

@@ -11,6 +11,7 @@ import {
   type Capabilities,
   CONTRACT_VERSION,
   type ProductServer,
+  type UnversionedDocument,
 } from './contract.ts'
 import type { LoadBalancerCalls } from './load-balancer-calls.ts'
 
@@ -31,6 +32,8 @@ export interface AdapterCode<Options> {
   capabilities: DefinedCapabilities | ((options: Options) => DefinedCapabilities)
   /** As in AdapterDefinition. */
   prepare?(options: Options, context: AdapterContext): void
+  /** As in AdapterDefinition. */
+  document?(options: Options): UnversionedDocument | undefined
   /** Opens no connection yet. `component` begins each error: adapter and load balancer, such as `nginx edge`. */
   open(options: Options, context: OpenContext): LoadBalancerCalls
   /** See AdapterDefinition. */
@@ -43,7 +46,7 @@ const DEFAULTS: Omit<Capabilities, MustSay> = { guarantee: 'G1', maxBatch: 1, in
 
 export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefinition<Options> {
   assertCode(code)
-  const { name: kind, summary, options: schema, capabilities, prepare, open, serve } = code
+  const { name: kind, summary, options: schema, capabilities, prepare, document, open, serve } = code
   const contextOf = ({ name, folder = process.cwd() }: AdapterContext): OpenContext => ({
     name,
     folder,
@@ -55,6 +58,7 @@ export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefin
     options: schema,
     contract: CONTRACT_VERSION,
     ...(prepare && { prepare }),
+    ...(document && { document }),
     create(options, context) {
       const opened = contextOf(context)
       const said = typeof capabilities === 'function' ? capabilities(options) : capabilities

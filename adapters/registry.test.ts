@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { adapterNames, loadAdapter, presetNames } from './registry.ts'
 
-const NOT_ADAPTERS = new Set(['conformance', 'document', 'host', 'presets', 'plugins', 'scaffold'])
+const NOT_ADAPTERS = new Set(['conformance', 'credentials', 'document', 'host', 'http-client', 'presets', 'plugins', 'scaffold'])
 const withCode = adapterNames.filter((name) => !presetNames.includes(name))
 
 test('every folder is registered, and nothing else', () => {

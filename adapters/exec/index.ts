@@ -5,7 +5,7 @@ import { AdapterError, type Json } from '../contract.ts'
 import { defineAdapter } from '../define-adapter.ts'
 import { oneLine } from '../credentials/one-line.ts'
 import { readSecret, SecretError } from '../credentials/secret.ts'
-import { capabilitiesOf } from '../plugins/options.ts'
+import { capabilitiesOf, documentOf } from '../plugins/options.ts'
 import { pluginCalls } from '../plugins/plugin-calls.ts'
 import { execOptions, type ExecOptions } from './options.ts'
 import { KEPT_SAYING, runProgram } from './run-program.ts'
@@ -15,6 +15,7 @@ export const exec = defineAdapter<ExecOptions>({
   summary: 'A program of your own: a JSON document on stdin, and one on stdout.',
   options: execOptions as unknown as z.ZodType<ExecOptions>,
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
+  document: ({ capabilities }) => documentOf(capabilities),
   open({ command: [file = '', ...args], env, settings }, { name, component, folder }) {
     const program = resolve(folder, file)
 

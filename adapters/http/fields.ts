@@ -127,6 +127,12 @@ const capabilities = z
       .optional(),
     volatileOnReload: z.boolean().default(false).describe('A restart forgets what was set.'),
     disruptsOthers: z.boolean().default(false).describe('A change also cuts traffic of other entries.'),
+    wholeDocument: z
+      .boolean()
+      .default(false)
+      .describe(
+        'A change replaces a document that has more entries than the one that is changed. Without a version (`cas`) it needs a `lock`.',
+      ),
   })
   .describe('What you know of this load balancer. sluice relies on it.')
 

@@ -10,12 +10,13 @@ import {
   type Json,
   type Target,
   type TargetObservation,
+  type UnversionedDocument,
 } from '../contract.ts'
 import { parseDuration } from '../../src/config/duration.ts'
 import { excerpt } from '../credentials/one-line.ts'
 import { SecretError } from '../credentials/secret.ts'
 import { authorization } from '../http-client/authorization.ts'
-import { createClient } from '../http-client/client.ts'
+import { createClient, withoutSlash } from '../http-client/client.ts'
 import type { HttpRequest } from '../http-client/http-request.ts'
 import { ExpressionError } from './expression.ts'
 import { type HttpOptions, requestsOf } from './fields.ts'
@@ -31,7 +32,14 @@ export const http: AdapterDefinition<HttpOptions> = {
   name: 'http',
   summary: 'Any load balancer with a REST API, described in the config.',
   options: httpOptions,
+  document: documentOf,
   create: (options, { name }) => createHttpAdapter(options, `http ${name}`),
+}
+
+/** An API of that URL has one document, as far as can be known from here. */
+export function documentOf({ url, capabilities }: HttpOptions): UnversionedDocument | undefined {
+  if (!capabilities.wholeDocument || capabilities.idempotency === 'cas') return undefined
+  return { identity: withoutSlash(new URL(url).href) }
 }
 
 const LEVELS: Record<HttpOptions['capabilities']['idempotency'], GuaranteeLevel> = {

@@ -6,7 +6,7 @@ import { secretSource } from '../credentials/secret.ts'
 import { url } from '../http-client/connection-fields.ts'
 import { httpFields, type HttpOptions } from './fields.ts'
 import { fill, type Use, usesOf } from './fill.ts'
-import { createHttpAdapter } from './index.ts'
+import { createHttpAdapter, documentOf } from './index.ts'
 import { httpOptions } from './options.ts'
 
 const TYPES = ['text', 'path', 'url', 'integer', 'number', 'boolean', 'duration', 'secret'] as const
@@ -251,6 +251,7 @@ export function definePreset(preset: Preset): AdapterDefinition<HttpOptions> {
     name,
     summary,
     options: schema as unknown as z.ZodType<HttpOptions>,
+    document: documentOf,
     create: (filled, context) => createHttpAdapter(filled, `${name} ${context.name}`),
   }
 }

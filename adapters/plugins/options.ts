@@ -1,6 +1,7 @@
 /** Options that a plugin has whether it is a program or a server. */
 import { z } from 'zod'
 import { parseDuration } from '../../src/config/duration.ts'
+import type { UnversionedDocument } from '../contract.ts'
 import type { DefinedCapabilities } from '../define-adapter.ts'
 
 const duration = z.string().refine((text) => parseDuration(text).ok, 'is no duration\nwrite a number and a unit, such as 5s')
@@ -12,14 +13,25 @@ export const pluginCapabilities = z
     settle: duration.describe('From the answer of a drain until no new request arrives.'),
     volatileOnReload: z.boolean().default(true).describe('A restart of the load balancer forgets what was set.'),
     disruptsOthers: z.boolean().default(false).describe('Each change also cuts connections of other entries.'),
+    wholeDocument: z
+      .boolean()
+      .default(false)
+      .describe('A change replaces a whole document that has no version: two writers at once would lose one. It needs a `lock`.'),
     maxBatch: z.int().min(1).max(1_000).default(1).describe('Entries that one drain or restore takes.'),
   })
   .describe('What the plugin promises. sluice relies on it; `sluice/testing` tests it.')
 
 export const settings = z.json().default(null).describe('Handed to the plugin as it is. No place for secrets.')
 
+type PluginCapabilities = z.output<typeof pluginCapabilities>
+
+/** Where its document is, the plugin alone knows. */
+export function documentOf({ wholeDocument }: PluginCapabilities): UnversionedDocument | undefined {
+  return wholeDocument ? {} : undefined
+}
+
 /** The guarantee is G1: nothing outside of the plugin can refuse a call that comes late. */
-export function capabilitiesOf({ settle, ...said }: z.output<typeof pluginCapabilities>): DefinedCapabilities {
+export function capabilitiesOf({ settle, wholeDocument: _documentOf, ...said }: PluginCapabilities): DefinedCapabilities {
   const parsed = parseDuration(settle)
   return { ...said, settleMs: parsed.ok ? parsed.ms : 0 }
 }

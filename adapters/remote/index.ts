@@ -5,7 +5,7 @@ import { defineAdapter } from '../define-adapter.ts'
 import { SecretError } from '../credentials/secret.ts'
 import { authorization } from '../http-client/authorization.ts'
 import { createClient } from '../http-client/client.ts'
-import { capabilitiesOf } from '../plugins/options.ts'
+import { capabilitiesOf, documentOf } from '../plugins/options.ts'
 import { pluginCalls } from '../plugins/plugin-calls.ts'
 import { remoteOptions, type RemoteOptions } from './options.ts'
 
@@ -14,6 +14,7 @@ export const remote = defineAdapter<RemoteOptions>({
   summary: 'A server of your own: the documents of `exec` by HTTP.',
   options: remoteOptions as unknown as z.ZodType<RemoteOptions>,
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
+  document: ({ capabilities }) => documentOf(capabilities),
   open({ url, auth: credentials, tls: files, settings: given }, { name, component }) {
     const client = createClient(component, { url, keepAlive: true, ...(files === undefined ? {} : { tls: files }) })
     function headers(): { sent: Record<string, string>; secrets: string[] } {

@@ -125,7 +125,7 @@ function endpointOf({ spec }: Service, pod: Pod): Endpoint | undefined {
   const address = pod.status?.podIP
   if (address === undefined || isFinished(pod)) return undefined
   const terminating = pod.metadata.deletionTimestamp !== undefined
-  const serving = isReady(pod)
+  const serving = spec.publishNotReadyAddresses === true || isReady(pod)
   const { name, namespace = 'default', uid } = pod.metadata
   return {
     addresses: [address],

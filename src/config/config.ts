@@ -11,6 +11,18 @@ export interface ConfiguredLoadBalancer {
   /** Of `drain.order`, from 0: a pod is drained in all of one turn at once, and put back in reverse. */
   drainTurn: number
   rate?: ConfiguredRate
+  lock?: ConfiguredLock
+}
+
+/** The Lease that each change of a document is made under. */
+export interface ConfiguredLock {
+  namespace: string
+  /** What names the document. */
+  document: string
+  /** An absolute path. */
+  kubeconfig?: string
+  /** With neither of the two, the Lease is in the cluster of the run. */
+  context?: string
 }
 
 /** So many calls may begin in each stretch of so many milliseconds. Load balancers of one account share it. */

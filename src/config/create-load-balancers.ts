@@ -1,7 +1,7 @@
 import type { Adapter } from '../../adapters/contract.ts'
 import { PluginError } from '../../adapters/plugins/plugin-error.ts'
 import { ConfigError } from './config-error.ts'
-import type { Config, ConfiguredLoadBalancer, ConfiguredRate } from './config.ts'
+import type { Config, ConfiguredLoadBalancer, ConfiguredLock, ConfiguredRate } from './config.ts'
 
 /** What the engine takes as one load balancer. */
 export interface CreatedLoadBalancer {
@@ -11,6 +11,7 @@ export interface CreatedLoadBalancer {
   port: number | string
   drainTurn: number
   rate?: ConfiguredRate
+  lock?: ConfiguredLock
 }
 
 /**
@@ -19,9 +20,8 @@ export interface CreatedLoadBalancer {
  */
 export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
   return config.loadBalancers.map((one, index) => {
-    const { name, adapter, port, drainTurn, rate } = one
-    const created = createAdapter(config, one, index)
-    return { name, adapterName: adapter, adapter: created, port, drainTurn, ...(rate === undefined ? {} : { rate }) }
+    const { definition: _definition, options: _options, adapter: adapterName, ...others } = one
+    return { ...others, adapterName, adapter: createAdapter(config, one, index) }
   })
 }
 

@@ -19,7 +19,12 @@ const stub: AdapterDefinition = {
     where: z.union([z.strictObject({ host: z.string() }), z.strictObject({ path: z.string(), owner: z.string() })]).optional(),
     hosts: z.array(z.string()).min(1).optional(),
     password: z.int().optional(),
+    document: z.enum(['known', 'unknown']).optional(),
   }) as z.ZodType<unknown>,
+  document(options) {
+    const { document } = options as { document?: string }
+    return document === undefined ? undefined : document === 'known' ? { identity: 'http://edge:8080/api' } : {}
+  },
   create: (options, { name }) => ({ made: { options, name } }) as unknown as Adapter,
 }
 
@@ -104,6 +109,25 @@ deadlines: {restart: 1h, rollback: 2h, ready: 1m30s, restore: 90s}
     ])
   })
 
+  test.each([
+    ['the adapter knows it', 'known', '{namespace: release}', { document: 'http://edge:8080/api' }],
+    ['the config names it', 'known', '{namespace: release, key: pool}', { document: 'pool' }],
+    ['nothing needs it', undefined, '{namespace: release, key: pool}', { document: 'pool' }],
+    [
+      'the Lease is in another cluster',
+      'unknown',
+      '{namespace: release, key: pool, kubeconfig: hub.kubeconfig, context: hub}',
+      { document: 'pool', kubeconfig: 'hub.kubeconfig', context: 'hub' },
+    ],
+  ])('has a lock of a document: %s', async (_, document, lock, { kubeconfig, ...expected }: Record<string, string>) => {
+    const options = `{socket: /a${document === undefined ? '' : `, document: ${document}`}}`
+    const { loadBalancers } = await load(
+      `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: ${options}, lock: ${lock}}\n`,
+    )
+    const where = kubeconfig === undefined ? {} : { kubeconfig: join(folder, kubeconfig) }
+    expect(loadBalancers[0]!.lock).toEqual({ namespace: 'release', ...expected, ...where })
+  })
+
   test('becomes load balancers', async () => {
     const [balancer] = createLoadBalancers(await load(VALID))
     expect(balancer).toMatchObject({ name: 'edge', adapterName: 'stub', port: 8080 })
@@ -170,6 +194,27 @@ describe('each mistake has a place, a field, a value and a way out', () => {
     ],
     ['no kind', `apiVersion: sluice.dev/v1\n${BALANCERS}`, 'sluice.yaml:1:1: kind: is missing\n    write kind: Config'],
     ['no load balancer', `${HEAD}loadBalancers: []\n`, 'sluice.yaml:3:16: loadBalancers: is empty\n    entries: at least 1'],
+    [
+      'no lock of a document without a version',
+      `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: {socket: /a, document: known}}\n`,
+      'sluice.yaml:4:5: loadBalancers[0].lock: is missing: a change replaces a whole document that has no version, so that of two writers at once one is lost\n    write lock: {namespace: NAMESPACE}: the Lease that all its writers take',
+    ],
+    [
+      'no lock of a document that the adapter cannot name',
+      `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: {socket: /a, document: unknown}}\n`,
+      'sluice.yaml:4:5: loadBalancers[0].lock: is missing: a change replaces a whole document that has no version, so that of two writers at once one is lost\n    write lock: {namespace: NAMESPACE, key: NAME}: the Lease that all its writers take',
+    ],
+    [
+      'a lock that names no document',
+      `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: {socket: /a, document: unknown}, lock: {namespace: release}}\n`,
+      'sluice.yaml:4:88: loadBalancers[0].lock.key: is missing: adapter stub does not know which document it writes\n    name the document, the same for all that write it, such as its URL or path',
+    ],
+    [
+      'a lock without a namespace, and one that is none',
+      `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: {socket: /a}, lock: {key: x}}\n  - {name: b, adapter: stub, port: 80, options: {socket: /b}, lock: {namespace: Prod}}\n`,
+      'sluice.yaml:4:69: loadBalancers[0].lock.namespace: is missing\n    write namespace: with text\n' +
+        'sluice.yaml:5:81: loadBalancers[1].lock.namespace: "Prod" is no namespace\n    use small letters, digits and "-", such as release',
+    ],
     [
       'two rates of one account',
       `${HEAD}loadBalancers:\n  - {name: a, adapter: stub, port: 80, options: {socket: /a}, rate: {calls: 1, per: 1s, account: x}}\n  - {name: b, adapter: stub, port: 80, options: {socket: /b}, rate: {calls: 2, per: 1s, account: x}}\n`,

@@ -8,6 +8,7 @@ import { ConfigError, type ConfigIssue } from './config-error.ts'
 import type { Config, ConfiguredLoadBalancer, ConfigSettings } from './config.ts'
 import { parseDocument, type ConfigDocument } from './document.ts'
 import { findPreset } from './find-preset.ts'
+import { lockOf } from './lock-of.ts'
 import { nearest } from './nearest.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
@@ -132,7 +133,7 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
   for (const [index, entry] of entries.entries()) {
     if (typeof entry !== 'object' || entry === null) continue
     const path = ['loadBalancers', index]
-    const { name, adapter, port, options } = entry as Record<string, unknown>
+    const { name, adapter, port, options, lock } = entry as Record<string, unknown>
     if (typeof name === 'string') {
       const first = firstOfName.get(name)
       if (first === undefined) firstOfName.set(name, index)
@@ -163,6 +164,11 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
       findings.push(cannotBeLoaded(adapter, [...path, 'adapter'], error))
       continue
     }
+    const locked = lockOf(lock, { definition, options: checked.value, folder: source.folder })
+    if ('problem' in locked) {
+      findings.push({ path: [...path, ...locked.path], at: 'value', message: locked.problem, hint: locked.hint })
+      continue
+    }
     configured.push({
       name: String(name),
       // A preset has one name, however it is chosen.
@@ -171,6 +177,7 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
       port: port as number | string,
       options: checked.value,
       drainTurn: 0,
+      ...locked,
     })
   }
   return configured

@@ -74,6 +74,8 @@ const port = z
   )
   .meta({ description: 'Container port that the load balancer sends traffic to, by number or by name.' })
 
+/** As Kubernetes names one. */
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const LOAD_BALANCER_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 export const loadBalancerSchema = z
@@ -99,6 +101,43 @@ export const loadBalancerSchema = z
       })
       .optional()
       .meta({ description: 'A budget for the calls of this process, for an API that is paid or limited. Absent: none.' }),
+    lock: z
+      .strictObject({
+        namespace: z
+          .string()
+          .regex(NAMESPACE, {
+            error: ({ input }) => `${show(input)} is no namespace\nuse small letters, digits and "-", such as release`,
+          })
+          .meta({
+            description: 'Where the Lease is.',
+          }),
+        key: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({
+            description:
+              'What names the document, the same for all that write it, such as its URL or path. Default: what the adapter knows, such as ' +
+              'its url.',
+          }),
+        kubeconfig: z.string().min(1).optional().meta({
+          description: 'The kubeconfig of the cluster that has the Lease; a path is beside the config. Default: as for context.',
+        }),
+        context: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({
+            description:
+              'The cluster that has the Lease, by a context of the kubeconfig. Default: the cluster of the run. Sluices of several clusters ' +
+              'exclude each other where they name the same one.',
+          }),
+      })
+      .optional()
+      .meta({
+        description:
+          'A Lease that is held for each change, so that one sluice at a time writes a document that has no version of its own.',
+      }),
     options: z.record(z.string(), z.unknown()).optional().meta({
       description: "The adapter's own settings. Secrets are never written here: adapters take a file or an environment variable.",
     }),

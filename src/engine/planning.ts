@@ -43,6 +43,7 @@ import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { isPod } from '../workloads/kinds/pod.ts'
 import { upgradeOrder } from '../workloads/kinds/upgrade-order.ts'
 import { leftOut } from './ledgers/unsettled.ts'
+import { documentLease } from './locks/document-lease.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** One workload of a run, with what is to be done to it. */
@@ -197,12 +198,13 @@ export function createPlanning(options: PlanningOptions): Planning {
       workloads: workloads.map(({ workload }) => workload.ref),
       maxUnavailable: request.settings.maxUnavailable,
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
-      guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities } }) => ({
+      guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities }, lock }) => ({
         loadBalancer: name,
         adapter: adapterName,
         level: capabilities.guarantee,
         inFlight: capabilities.inFlight,
         disruptsOthers: capabilities.disruptsOthers,
+        ...(lock && { lock: { namespace: lock.namespace, lease: documentLease(lock) } }),
       })),
       drainOrder: drainOrderOf(loadBalancers),
       warnings: [

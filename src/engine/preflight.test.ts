@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Reason } from '../reasons/reason.ts'
 import { parseAllDocuments } from 'yaml'
+import type { Adapter } from '../../adapters/contract.ts'
 import type { AccessCheck } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { field } from '../kube/json.ts'
-import { checkRights } from './preflight.ts'
+import { documentLease } from './locks/document-lease.ts'
+import { checkLocks, checkRights } from './preflight.ts'
 
 /** What a run of this kind asks for, where the server tells no rules; `denied` is refused. */
 async function asked(kind: string, denied = ''): Promise<string[]> {
@@ -107,4 +109,47 @@ test('where the server does not let itself be asked, that is told with what it s
     code: 'rights-not-asked',
     because: { code: 'api-error', status: 403, said },
   })
+})
+
+const LOCK = { namespace: 'locks', document: 'http://edge' }
+const edge = (client: KubeClient) => [
+  { name: 'edge', adapterName: 'http', adapter: {} as Adapter, port: 80, lock: { ...LOCK, client } },
+]
+const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }
+
+test('the Lease of a load balancer’s document needs rights where it is', async () => {
+  const create = { ...LEASES, verbs: ['create'] }
+  const hold = { ...LEASES, verbs: ['get', 'update'], resourceNames: [documentLease(LOCK)] }
+  await expect(checkLocks(edge(ruledBy([create, hold])))).resolves.toEqual([])
+  await expect(checkLocks(edge(ruledBy([create])))).rejects.toMatchObject({
+    kind: 'preflight',
+    reason: {
+      code: 'rights-missing',
+      namespace: 'locks',
+      rights: ['get leases.coordination.k8s.io', 'update leases.coordination.k8s.io'],
+    },
+  })
+})
+
+test('a cluster of a lock that does not answer is named before anything is touched', async () => {
+  const create = () => Promise.reject(new KubeError('POST: refused', { kind: 'definite', method: 'POST', path: '/' }))
+  await expect(checkLocks(edge({ create } as unknown as KubeClient))).rejects.toMatchObject({
+    kind: 'preflight',
+    reason: { code: 'document-not-locked', namespace: 'locks', lease: documentLease(LOCK) },
+  })
+})
+
+test('where a cluster of a lock does not let itself be asked, that is a warning', async () => {
+  const refuse = (path: string) =>
+    Promise.reject(
+      new KubeError(`POST ${path}: 403 Forbidden: User "sluice" cannot create resource "selfsubjectaccessreviews"`, {
+        kind: 'definite',
+        method: 'POST',
+        path,
+        status: 403,
+      }),
+    )
+  await expect(checkLocks(edge({ create: refuse } as unknown as KubeClient))).resolves.toMatchObject([
+    { code: 'rights-not-asked' },
+  ])
 })

@@ -31,6 +31,16 @@ export interface LoadBalancer {
   drainTurn?: number
   /** How many calls may begin in a time. Default: any number. */
   rate?: Rate
+  /** Each change of it is made under this. Default: none. */
+  lock?: DocumentLock
+}
+
+/** One writer at a time of a document that has no version: all that name it alike exclude each other. */
+export interface DocumentLock {
+  /** Of the cluster that has the Lease. */
+  client: KubeClient
+  namespace: string
+  document: string
 }
 
 export interface RunRequest {

@@ -100,6 +100,15 @@ export function rightsOfOrders(): Right[] {
   ]
 }
 
+/** What the locks of load balancers need, in the namespace of their Leases. */
+export function rightsOfLocks(leases: readonly string[]): Right[] {
+  const lease = { group: 'coordination.k8s.io', resource: 'leases' }
+  return unique([
+    { ...lease, verbs: ['create'], why: 'The Lease of a document: sluice-document-DIGEST. A name cannot restrict create.' },
+    { ...lease, verbs: ['get', 'update'], names: leases, why: 'To hold it for each change of the document.' },
+  ])
+}
+
 /** One rule for each resource and its verbs, with all names. */
 function unique(rights: readonly Right[]): Right[] {
   const byRule = Map.groupBy(rights, ({ resource, subresource = '', group, verbs }) =>

@@ -8,7 +8,7 @@ import { type AcceptPlan, createExecution } from './execution.ts'
 import { leftOfGone } from './ledgers/left-of-gone.ts'
 import { leftOpen } from './ledgers/left-open.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
-import { checkRights } from './preflight.ts'
+import { checkLocks, checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import { seeLeases, seeOthers } from './leases/see-leases.ts'
 import type { OwnOrder } from './orders/own-orders.ts'
@@ -84,7 +84,8 @@ async function prepare(request: RunRequest, given: RunPorts): Promise<PreparedRu
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
   const unasked = await checkRights(ports.client, { ...request, kinds: ports.kinds })
-  if (unasked !== undefined) tell({ type: 'warning', reason: unasked })
+  const locksUnasked = await checkLocks(ports.loadBalancers)
+  for (const reason of [unasked, ...locksUnasked]) if (reason !== undefined) tell({ type: 'warning', reason })
   const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, seen, tell, account, atMs })

@@ -2,6 +2,7 @@ import { RunError } from './errors.ts'
 import type { LoadBalancer } from './request.ts'
 import type { RunSettings } from './settings.ts'
 
+type Named = Pick<LoadBalancer, 'name' | 'adapter'>
 type Times = Pick<RunSettings, 'drainDeadlineMs' | 'restoreDeadlineMs' | 'settleMs'>
 
 /**
@@ -9,7 +10,7 @@ type Times = Pick<RunSettings, 'drainDeadlineMs' | 'restoreDeadlineMs' | 'settle
  * one failed.
  * @throws RunError of kind `preflight`
  */
-export function assertTimeEnough(loadBalancers: readonly LoadBalancer[], times: Times): void {
+export function assertTimeEnough(loadBalancers: readonly Named[], times: Times): void {
   for (const loadBalancer of loadBalancers) {
     assertTimeForJobs(loadBalancer, times)
     assertTimeToSettle(loadBalancer, times)
@@ -17,7 +18,7 @@ export function assertTimeEnough(loadBalancers: readonly LoadBalancer[], times: 
 }
 
 /** A restore may have to wait for the end of the drain before it, as a drain for its own. */
-function assertTimeForJobs({ name, adapter }: LoadBalancer, { drainDeadlineMs, restoreDeadlineMs }: Times): void {
+function assertTimeForJobs({ name, adapter }: Named, { drainDeadlineMs, restoreDeadlineMs }: Times): void {
   const deadlines = [
     { name: 'drain.deadline', ms: drainDeadlineMs },
     { name: 'deadlines.restore', ms: restoreDeadlineMs },
@@ -36,7 +37,7 @@ function assertTimeForJobs({ name, adapter }: LoadBalancer, { drainDeadlineMs, r
 }
 
 /** Where the config says how long to wait, that has been checked with it. */
-function assertTimeToSettle({ name, adapter }: LoadBalancer, { drainDeadlineMs, settleMs: said }: Times): void {
+function assertTimeToSettle({ name, adapter }: Named, { drainDeadlineMs, settleMs: said }: Times): void {
   const { settleMs } = adapter.capabilities
   const isShort = said === undefined && drainDeadlineMs <= settleMs
   if (!isShort) return

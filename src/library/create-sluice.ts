@@ -4,8 +4,9 @@ import type { ConfigSettings } from '../config/config.ts'
 import { isPromise } from '../config/wording.ts'
 import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import type { RunEvent } from '../engine/events.ts'
-import type { LoadBalancer, PreparedRun, RunPorts } from '../engine/run.ts'
+import type { PreparedRun, RunPorts } from '../engine/run.ts'
 import type { Status } from '../engine/status/status.ts'
+import { withinLocks } from '../engine/locks/within-locks.ts'
 import { withinRates } from '../engine/traffic/call-budget.ts'
 import { createScopeQueues } from '../engine/traffic/scope-queues.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
@@ -15,6 +16,7 @@ import { systemClock, systemRandom } from '../ports/system.ts'
 import type { KnownRun } from '../report/from-ledgers.ts'
 import { KINDS } from '../workloads/kinds/index.ts'
 import { comparePlans } from './compare-plans.ts'
+import { connectLocks, type ConnectedLocks } from './connect-locks.ts'
 import type { Cluster } from './cluster.ts'
 import { PlanChangedError, SluiceClosedError } from './errors.ts'
 import type { CallOptions, PlanOptions, SluiceOptions, AbortOptions, RunOptions } from './options.ts'
@@ -76,8 +78,7 @@ export interface Sluice {
   close(): Promise<void>
 }
 
-interface Loaded {
-  loadBalancers: LoadBalancer[]
+interface Loaded extends ConnectedLocks {
   settings: ConfigSettings
 }
 
@@ -132,7 +133,9 @@ export function createSluice(options: SluiceOptions): Sluice {
       throw new RequestError([{ field: 'config', message: 'is missing', hint: 'createSluice needs it for plans and runs' }])
     const read = typeof config === 'function' ? await config() : config
     assertShape(checkedConfig, { config: read }, 'config')
-    return { loadBalancers: withinRates(createLoadBalancers(read), clock), settings: read.settings }
+    const { loadBalancers, close } = await connectLocks(read, createLoadBalancers(read), { client, clock, random })
+    // The budget is waited for first: a Lease that is held meanwhile would keep others waiting.
+    return { loadBalancers: withinRates(withinLocks(loadBalancers, { clock, identity }), clock), close, settings: read.settings }
   }
 
   function portsOf({ loadBalancers }: Loaded, onEvent: (event: RunEvent) => void): RunPorts {
@@ -349,6 +352,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     while (underWay.size > 0) await Promise.all(underWay)
     const loaded = await loading?.catch(() => undefined)
     await Promise.allSettled((loaded?.loadBalancers ?? []).map(({ adapter }) => adapter.close()))
+    await loaded?.close()
     await cluster.close()
   }
 }

@@ -54,6 +54,8 @@ export interface PlanGuarantee {
   inFlight: 'exact' | 'requests-only' | 'none'
   /** Each change of it cuts connections of other pods too. */
   disruptsOthers: boolean
+  /** The Lease that each change of it is made under. */
+  lock?: { namespace: string; lease: string }
 }
 
 /** Where an image that is patched in is before the first drain, by names of nodes. Whether it can be pulled elsewhere is not known. */

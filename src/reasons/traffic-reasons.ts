@@ -35,6 +35,11 @@ export interface TrafficReasons {
   'job-overdue': { longestMs: number }
   /** A job on the same scope is not done. */
   'other-job': { loadBalancer: string; scope: string }
+  /** A load balancer's document has no version, and another writer holds its Lease. No holder: somebody has cleared or deleted it. */
+  'document-locked': { lease: string; namespace: string; holder: string }
+  'document-not-locked': { lease: string; namespace: string } & Because
+  /** The call would have left so late that it could have outlived the Lease. */
+  'document-lock-old': { lease: string; namespace: string }
   'run-ended': NoFields
   'lease-not-held': NoFields
   'pod-gone': NoFields

@@ -143,7 +143,7 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
 /** What `sluice rbac --user` prints. */
 function rightsIn(name: string): KubeObject[] {
   const subject = { kind: 'User', name: RUNNER } as const
-  const text = rbacManifest({ workloads: [], namespace: name, subject, orders: true, loadBalancers: [] })
+  const text = rbacManifest({ workloads: [], namespace: name, subject, orders: true, loadBalancers: [], locks: [] })
   return parseAllDocuments(text).map((document) => document.toJS() as KubeObject)
 }
 

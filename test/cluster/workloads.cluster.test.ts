@@ -29,7 +29,7 @@ const v2 = [{ container: 'app', image: 'localhost/app:v2' }]
 /** What `sluice rbac` prints for the one user of these tests. */
 function rbac(): KubeObject[] {
   const subject = { kind: 'User', name: 'sluice-runner' } as const
-  const text = rbacManifest({ workloads: [], namespace: ns, subject, orders: true, loadBalancers: [] })
+  const text = rbacManifest({ workloads: [], namespace: ns, subject, orders: true, loadBalancers: [], locks: [] })
   return parseAllDocuments(text).map((document) => document.toJS() as KubeObject)
 }
 

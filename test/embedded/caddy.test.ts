@@ -1,15 +1,35 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { parse } from 'yaml'
 import type { Recorded } from '../../adapters/presets/testing/recording-proxy.ts'
+import { HANDLER } from '../../adapters/conformance/beds/caddy-process.ts'
+import { startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
+import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
+import type { Pod } from '../../sim/kubelet/pod.ts'
 import { findProduct } from '../products/find-product.ts'
 import { describeOn } from '../products/program.ts'
 import { onceEach } from './balancers/balancer.ts'
 import { type CaddyBalancer, startCaddyBalancer } from './balancers/caddy.ts'
-import { expectDone, type ProductBed, startProductBed } from './product-bed.ts'
+import { expectDone, PORT, type ProductBed, startProductBed } from './product-bed.ts'
 import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
 /* Whole upgrades, by processes of their own, behind Caddy itself, whose drain takes the entry of a pod away. */
 
 const cleanups: (() => Promise<unknown>)[] = []
+
+const PRESET = await readFile(join(import.meta.dirname, '../../adapters/presets/caddy.yaml'), 'utf8')
+
+/** The preset as options of http, whose changes rest on no version: as an API that has none. */
+function withoutVersions({ caddy, proxy }: CaddyBalancer, lock: object): object[] {
+  const { options } = parse(PRESET.replaceAll('$(handler)', `id/${HANDLER}`).replaceAll('$(host)', caddy.adminHost)) as {
+    options: Record<string, Record<string, unknown>>
+  }
+  for (const change of ['drain', 'restore']) delete options[change]!['headers']
+  const capabilities = { ...options['capabilities'], idempotency: 'absolute-set', wholeDocument: true }
+  return [{ name: 'edge', adapter: 'http', port: PORT, lock, options: { url: proxy.url, ...options, capabilities } }]
+}
 
 /** In the order of a rollout. */
 const ONE_BY_ONE = ['', 'web-2', '', 'web-1', '', 'web-0', '']
@@ -106,6 +126,59 @@ describeOn(await findProduct('caddy'), (program) => {
     // The array had both of them out at once: neither has put back what the other one has taken away.
     expect(balancer.sequence()).toContain('api-2 web-2')
   }, 120_000)
+
+  describe('without If-Match, and under a lock', () => {
+    /** A Lease of the run's cluster, or of another one that both runs name. */
+    async function another(): Promise<object> {
+      const cluster = await startEmbeddedCluster({ nodes: 1, images: {} })
+      cleanups.push(() => cluster.close())
+      const folder = await mkdtemp(join(tmpdir(), 'sluice-locks-'))
+      cleanups.push(() => rm(folder, { recursive: true }))
+      await writeKubeconfig(join(folder, 'kubeconfig'), cluster.url)
+      return { kubeconfig: join(folder, 'kubeconfig') }
+    }
+
+    test.each([
+      ['its cluster', async () => ({})],
+      ['another cluster', another],
+    ])(
+      'by a Lease of %s: two workloads in one array are changed one after another, and each pod is out once',
+      async (_, where) => {
+        const begun = await start({ api: 2, web: 2 })
+        const { bed, balancer } = begun
+        const config = await bed.configure(withoutVersions(balancer, { namespace: 'default', ...(await where()) }), 'locked.yaml')
+        const intents = new Set<string>()
+        const { promise: bothWait, resolve: meet } = Promise.withResolvers<void>()
+        cleanups.push(
+          bed.cluster.apiServer.store.subscribe((resource, { after }) => {
+            if (resource !== 'pods' || !JSON.stringify(after).includes(String.raw`\"step\":\"drain\"`)) return
+            intents.add((after as Pod).metadata.labels!['app']!)
+            if (intents.size === 2) meet()
+          }) as unknown as () => Promise<void>,
+        )
+        // The first change goes on once the other run wants to make one too.
+        balancer.proxy.onWrite = () => bothWait
+        await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, config, workload }))))
+        await expectOnceEach(begun)
+        expect(balancer.proxy.writes.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+      },
+      120_000,
+    )
+
+    test('by Leases that are not the same: the one puts back what the other has taken away (negative control)', async () => {
+      const begun = await start({ api: 1, web: 1 })
+      const { bed, balancer } = begun
+      meetAtFirst(balancer)
+      await Promise.all(
+        ['api', 'web'].map(async (workload) => {
+          const lock = { namespace: 'default', key: workload }
+          const config = await bed.configure(withoutVersions(balancer, lock), `${workload}.yaml`)
+          await expectDone(bed.upgrade({ ...begun, config, workload }))
+        }),
+      )
+      expect(Object.values(balancer.history()).map(({ length }) => length)).toContain(5)
+    }, 120_000)
+  })
 
   test('the same without If-Match: the one puts back what the other has taken away (negative control)', async () => {
     const begun = await start({ api: 1, web: 1 })

@@ -203,6 +203,7 @@ test('it is upgraded, with the rights that are printed for it, while a StatefulS
     subject: { kind: 'User', name: 'deployer' },
     orders: false,
     loadBalancers: [],
+    locks: [],
   })
   const role = parseAllDocuments(manifest).map((document) => document.toJS())[0] as {
     rules: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[]

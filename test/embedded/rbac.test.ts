@@ -1,6 +1,6 @@
 import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { whyNoHaproxy } from '../../adapters/conformance/beds/haproxy-process.ts
 import type { Authorizer } from '../../sim/api-server/server.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
 import type { Transport } from '../../src/kube/transport.ts'
+import { documentLease } from '../../src/engine/locks/document-lease.ts'
 import { checkRights } from '../../src/engine/preflight.ts'
 import { systemClock, systemRandom } from '../../src/ports/system.ts'
 import { startChild } from '../../src/cli/testing/child.ts'
@@ -170,6 +171,35 @@ test('for a user, for an account of another namespace, and for several kinds', a
     ['Role', 'sluice-statefulset-web'],
     ['RoleBinding', 'sluice-statefulset-web'],
   ])
+})
+
+test('the Leases of documents, in the namespace of each lock, and in another cluster as a comment', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-locks-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const config = join(folder, 'sluice.yaml')
+  const balancer = (name: string, lock: object) => ({
+    name,
+    adapter: 'exec',
+    port: 80,
+    lock: { namespace: 'locks', key: name, ...lock },
+    options: { command: ['./lb'], capabilities: { settle: '0s', wholeDocument: true } },
+  })
+  const loadBalancers = [balancer('edge', {}), balancer('inner', {}), balancer('far', { context: 'hub' })]
+  writeFileSync(config, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+  const { objects, stdout } = await printed(WEB, '--config', config)
+  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`).slice(-2)).toEqual([
+    'Role locks/sluice-locks',
+    'RoleBinding locks/sluice-locks',
+  ])
+  const names = ['edge', 'inner'].map((document) => documentLease({ document }))
+  expect(objects.at(-2).rules).toEqual([
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: names, verbs: ['get', 'update'] },
+  ])
+  expect(objects.at(-1).subjects).toEqual([{ kind: 'ServiceAccount', name: 'sluice', namespace: 'default' }])
+  expect(stdout.replaceAll('\n# ', ' ')).toContain(
+    `The lock of far is in another cluster (hub): there it needs create of leases.coordination.k8s.io in namespace locks, and get and update of ${documentLease({ document: 'far' })}.`,
+  )
 })
 
 test.each<[string[], string]>([

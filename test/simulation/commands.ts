@@ -99,6 +99,7 @@ export function createCommands(options: CommandsOptions): Commands {
         request,
         ...(command === 'abort' ? { prepare: (ports: RunPorts) => prepareAbortCommand(request, ports) } : {}),
         loadBalancers: balancersFor(host, stream),
+        documents: world.documents,
         onEvent(event) {
           if (event.type === 'podFinished') {
             const { uid, outcome, traffic } = event.result

@@ -92,6 +92,8 @@ export interface BalancerScene {
   batch: number
   /** Sometimes only a part of a batch is done. */
   partial: boolean
+  /** Each change of it is made under a Lease, as that of a document without a version. */
+  locked: boolean
   /** In which turn it is drained; the first one, unless told. No seed draws it. */
   turn?: number
 }
@@ -187,6 +189,7 @@ export function plainBalancer(change: Partial<BalancerScene> = {}): BalancerScen
     countsRequests: true,
     batch: 10,
     partial: false,
+    locked: false,
     ...change,
   }
 }
@@ -300,6 +303,7 @@ function balancerOf(random: SeededRandom, name: string, level: Level, pods: numb
     countsRequests: !late.chance(isLate ? 0.5 : 0.125),
     batch: random.pick([1, 10, 10]),
     partial: random.chance(0.1),
+    locked: random.fork('lock').chance(0.1),
   }
 }
 

@@ -1,5 +1,6 @@
 import { reasonWords } from '../../src/report/words/words.ts'
 import { type ToldPod, toldPod } from './told.ts'
+import { withinLocks } from '../../src/engine/locks/within-locks.ts'
 import type { LoadBalancer, RunPorts } from '../../src/engine/request.ts'
 import type { RunEvent, RunResult } from '../../src/engine/events.ts'
 import type { OwnOrder } from '../../src/engine/orders/own-orders.ts'
@@ -41,6 +42,8 @@ export interface ProcessOptions {
   /** Where it is another command than `sluice upgrade`. */
   prepare?: (ports: RunPorts) => Promise<PreparedRun>
   loadBalancers: LoadBalancer[]
+  /** The document of each of them whose changes are made under a Lease, by its name. */
+  documents?: ReadonlyMap<string, string>
   onEvent(event: RunEvent): void
   onEnd(end: ProcessEnd): void
   /** An error of no known type: a bug in sluice. */
@@ -49,12 +52,16 @@ export interface ProcessOptions {
 
 /** What `sluice upgrade` does with its arguments parsed, in one simulated process. */
 export function startProcess(options: ProcessOptions): SluiceProcess {
-  const { host, transport, random, request, loadBalancers } = options
+  const { host, transport, random, request, documents } = options
   const prepare = options.prepare ?? ((ports: RunPorts) => prepareRun(request, ports))
   const { clock } = host
   const client = createKubeClient({ transport, clock, random: random.fork('client') })
   const engineRandom = random.fork('engine')
   const scope = random.fork('scope').chance(0.5) ? 'namespace' : 'request'
+  const loadBalancers = options.loadBalancers.map((one) => {
+    const document = documents?.get(one.name)
+    return document === undefined ? one : { ...one, lock: { client, namespace: request.namespace, document } }
+  })
   let prepared: PreparedRun | undefined
   let interrupted = false
 
@@ -63,7 +70,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
       prepared = await prepare({
         client,
         observation: createObservation({ client, clock, random: engineRandom, scope }),
-        loadBalancers,
+        loadBalancers: withinLocks(loadBalancers, { clock, identity: host.name }),
         queues: createScopeQueues(clock),
         clock,
         random: engineRandom,

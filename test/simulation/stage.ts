@@ -127,6 +127,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
           const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
           return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT, drainTurn: world.turnOf(balancer.name) }
         }),
+        documents: world.documents,
         onEvent: (event) => void events.push(event),
         onEnd(one) {
           end = one

@@ -31,6 +31,8 @@ export interface World {
   balancers: Map<string, LoadBalancer>
   /** As `drain.order` of a config says it. */
   turnOf(balancer: string): number
+  /** What names the document of each load balancer that is changed under a Lease. */
+  documents: ReadonlyMap<string, string>
   /** What a webhook does until then. */
   admission: { refuseUntil(at: number): void; rewriteUntil(at: number): void }
   /** A request of a process. */
@@ -116,6 +118,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     server,
     cluster,
     balancers,
+    documents: new Map(scene.balancers.flatMap(({ name, locked }) => (locked ? [[name, `http://${name}`]] : []))),
     turnOf: (balancer) => scene.balancers.find(({ name }) => name === balancer)?.turn ?? 0,
     admission: { refuseUntil: (at) => void (refuseUntil = at), rewriteUntil: (at) => void (rewriteUntil = at) },
     arrive(request, by, leftAt) {

@@ -1,3 +1,4 @@
+import { documentLease } from '../../engine/locks/document-lease.ts'
 import type { RightsFor } from '../../engine/rights.ts'
 import type { RbacFlags } from '../arguments/flags.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
@@ -6,7 +7,7 @@ import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
-import { rbacManifest, type RbacSubject } from '../output/rbac-manifest.ts'
+import { rbacManifest, type RbacLock, type RbacSubject } from '../output/rbac-manifest.ts'
 
 const OWN_ACCOUNT = 'sluice'
 const ACCOUNT = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
@@ -23,9 +24,9 @@ export async function rbacAction(args: readonly string[], flags: RbacFlags, { te
   })
   const subject = subjectOf(flags, problems)
   if (problems.length > 0) throw new UsageError(problems)
-  const loadBalancers = await named(flags.config)
+  const configured = await loadBalancersOf(flags.config)
   const { namespace, orders = false } = flags
-  terminal.out.write(rbacManifest({ workloads, namespace, subject, orders, loadBalancers }))
+  terminal.out.write(rbacManifest({ workloads, namespace, subject, orders, ...configured }))
   return EXIT.done
 }
 
@@ -38,9 +39,17 @@ function subjectOf({ namespace, serviceAccount = OWN_ACCOUNT, user }: RbacFlags,
   return { kind: 'ServiceAccount', name, namespace: home }
 }
 
-async function named(file: string | undefined): Promise<string[]> {
-  if (file === undefined) return []
+async function loadBalancersOf(file: string | undefined): Promise<{ loadBalancers: string[]; locks: RbacLock[] }> {
+  if (file === undefined) return { loadBalancers: [], locks: [] }
   const { loadConfig } = await import('../../config/load-config.ts')
   const { loadBalancers } = await loadConfig(file)
-  return loadBalancers.map(({ name, adapter }) => `${name} (${adapter})`)
+  return {
+    loadBalancers: loadBalancers.flatMap(({ name, adapter, lock }) => (lock === undefined ? [`${name} (${adapter})`] : [])),
+    locks: loadBalancers.flatMap(({ name, lock }) => {
+      if (lock === undefined) return []
+      const { namespace, kubeconfig, context } = lock
+      const elsewhere = [kubeconfig, context].filter((part) => part !== undefined).join(', ')
+      return [{ loadBalancer: name, namespace, lease: documentLease(lock), ...(elsewhere === '' ? {} : { elsewhere }) }]
+    }),
+  }
 }

@@ -1,6 +1,6 @@
 import { displayType } from '../../pods/workload-id.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
-import { type Right, type RightsFor, rightsOfOrders, rightsOfRun } from '../../engine/rights.ts'
+import { type Right, type RightsFor, rightsOfLocks, rightsOfOrders, rightsOfRun } from '../../engine/rights.ts'
 
 /** The identity that sluice runs as. */
 export type RbacSubject = { kind: 'ServiceAccount'; name: string; namespace: string } | { kind: 'User'; name: string }
@@ -12,27 +12,69 @@ export interface RbacManifest {
   subject: RbacSubject
   /** With the rights of status, pause, resume and abort. */
   orders: boolean
-  /** Load balancers of the config, as `edge (haproxy)`. */
+  /** Load balancers of the config without a lock, as `edge (haproxy)`. */
   loadBalancers: readonly string[]
+  locks: readonly RbacLock[]
+}
+
+/** The Lease that a load balancer is changed under. */
+export interface RbacLock {
+  loadBalancer: string
+  namespace: string
+  lease: string
+  /** Its cluster, where that is another one. */
+  elsewhere?: string
 }
 
 const LINE = 110
 
 /** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, a Role, and its RoleBinding. */
 export function rbacManifest(manifest: RbacManifest): string {
-  const { namespace, subject, loadBalancers } = manifest
+  const { namespace, subject, loadBalancers, locks } = manifest
   const name = roleName(manifest.workloads)
   const of =
     loadBalancers.length === 0
       ? []
       : comment(`No load balancer of the config needs rights in the cluster: ${loadBalancers.join(', ')}.`)
   const own = subject.kind === 'ServiceAccount' && subject.namespace === namespace
+  const near = Map.groupBy(
+    locks.filter(({ elsewhere }) => elsewhere === undefined),
+    (lock) => lock.namespace,
+  )
   return [
     ...comment(`The rights of a run of sluice in namespace ${namespace}: ${about(manifest.workloads)}. Made by sluice rbac.`),
     ...of,
+    ...locks.flatMap(elsewhereComment),
     ...(own ? [...serviceAccount(subject.name, namespace), '---'] : []),
-    ...role({ ...manifest, name, namespace }),
+    ...role({ name, namespace, rights: rightsOf(manifest) }),
     '---',
+    ...roleBinding(name, namespace, subject),
+    ...[...near].flatMap(([home, some]) => lockRole(home, some, subject)),
+    '',
+  ].join('\n')
+}
+
+function elsewhereComment({ loadBalancer, namespace, lease, elsewhere }: RbacLock): string[] {
+  if (elsewhere === undefined) return []
+  return comment(
+    `The lock of ${loadBalancer} is in another cluster (${elsewhere}): there it needs create of leases.coordination.k8s.io in namespace ${namespace}, and get and update of ${lease}.`,
+  )
+}
+
+/** In the namespace of the Leases, which may be another than that of the run. */
+function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSubject): string[] {
+  const name = 'sluice-locks'
+  return [
+    '---',
+    ...comment(`The locks of ${locks.map(({ loadBalancer }) => loadBalancer).join(', ')}.`),
+    ...role({ name, namespace, rights: rightsOfLocks(locks.map(({ lease }) => lease)) }),
+    '---',
+    ...roleBinding(name, namespace, subject),
+  ]
+}
+
+function roleBinding(name: string, namespace: string, subject: RbacSubject): string[] {
+  return [
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: RoleBinding',
     'metadata:',
@@ -46,8 +88,7 @@ export function rbacManifest(manifest: RbacManifest): string {
     ...(subject.kind === 'User' ? ['  - apiGroup: rbac.authorization.k8s.io', '    kind: User'] : ['  - kind: ServiceAccount']),
     `    name: ${scalar(subject.name)}`,
     ...(subject.kind === 'User' ? [] : [`    namespace: ${scalar(subject.namespace)}`]),
-    '',
-  ].join('\n')
+  ]
 }
 
 /** deploy/rbac.yaml: for whichever namespace it is applied to, and every kind of workload. */
@@ -65,7 +106,7 @@ export function rbacFile(): string {
     ),
     ...serviceAccount('sluice'),
     '---',
-    ...role({ workloads: [], name: 'sluice', orders: true }),
+    ...role({ name: 'sluice', rights: rightsOf({ workloads: [], orders: true }) }),
     '',
   ].join('\n')
 }
@@ -74,14 +115,12 @@ function serviceAccount(name: string, namespace?: string): string[] {
   return ['apiVersion: v1', 'kind: ServiceAccount', ...metadata(name, namespace)]
 }
 
-function role({
-  workloads,
-  name,
-  namespace,
-  orders,
-}: Pick<RbacManifest, 'workloads' | 'orders'> & { name: string; namespace?: string }): string[] {
+function rightsOf({ workloads, orders }: Pick<RbacManifest, 'workloads' | 'orders'>): Right[] {
   const asked = workloads.length > 0 ? workloads : KINDS.all.map((kind) => ({ kind }))
-  const rights = [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
+  return [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
+}
+
+function role({ name, namespace, rights }: { name: string; namespace?: string; rights: readonly Right[] }): string[] {
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: Role',

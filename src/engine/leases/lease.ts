@@ -19,6 +19,8 @@ const GIVEN_BACK_SECONDS = 1
 /** The API server keeps the count of owners in so many bits. */
 export const LARGEST_EPOCH = 2 ** 31 - 1
 const LONGEST_NAME = 253
+/** Begins the name of each Lease of a load balancer's document, which is held for one call and is no run's. */
+export const DOCUMENT_LEASES = 'sluice-document-'
 
 export interface LeaseRecord {
   name: string

@@ -3,7 +3,7 @@ import { listPages } from '../../kube/list-pages.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
-import { leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
+import { DOCUMENT_LEASES, leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
 import { isRenewed, PAUSE_MS } from './ownership.ts'
 
 /**
@@ -30,6 +30,7 @@ export async function liveLease(client: KubeClient, clock: Clock, namespace: str
 
 async function heldLeases(client: KubeClient, namespace: string): Promise<Map<string, LeaseRecord>> {
   const { items } = await listPages({ client, path: leasePath(namespace) })
-  const held = items.map(leaseRecord).filter(({ name, isGivenBack }) => name.startsWith('sluice-') && !isGivenBack)
+  const isOfRun = (name: string): boolean => name.startsWith('sluice-') && !name.startsWith(DOCUMENT_LEASES)
+  const held = items.map(leaseRecord).filter(({ name, isGivenBack }) => isOfRun(name) && !isGivenBack)
   return new Map(held.map((record) => [record.name, record]))
 }

@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../kube/client.ts'
+import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -8,9 +8,14 @@ import { LEASE_DURATION_MS, leasePath, leaseRecord } from './lease.ts'
 const AGAIN_AFTER_MS = 1_000
 
 /** Undefined where there is none. Rejects with a KubeError. */
-export async function readLease(client: KubeClient, namespace: string, name: string): Promise<LeaseRecord | undefined> {
+export async function readLease(
+  client: KubeClient,
+  namespace: string,
+  name: string,
+  options?: CallOptions,
+): Promise<LeaseRecord | undefined> {
   try {
-    return leaseRecord(await client.get(leasePath(namespace, name)))
+    return leaseRecord(await client.get(leasePath(namespace, name), options))
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

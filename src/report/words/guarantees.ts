@@ -6,12 +6,19 @@ const MEANINGS: Readonly<Record<string, string>> = {
   G0: 'at most one drain and one restore per pod: the load balancer cannot be read back, so that its answers are believed, and after a lost one the run stops and asks',
 }
 
+interface Hazards {
+  inFlight: string
+  disruptsOthers: boolean
+  lock?: { namespace: string; lease: string }
+}
+
 /** What a load balancer does besides that a person should know before it is changed. */
-export function hazardWords({ inFlight, disruptsOthers }: { inFlight: string; disruptsOthers: boolean }): string[] {
+export function hazardWords({ inFlight, disruptsOthers, lock }: Hazards): string[] {
   return [
     ...(inFlight === 'none' ? ['it does not count what is under way on a pod, which has the settle time to end'] : []),
     ...(inFlight === 'requests-only' ? ['it counts requests, and no connection that is kept or upgraded'] : []),
     ...(disruptsOthers ? ['each change of it cuts kept connections of other pods too'] : []),
+    ...(lock === undefined ? [] : [`it is changed by one sluice at a time, which has the Lease ${lock.namespace}/${lock.lease}`]),
   ]
 }
 

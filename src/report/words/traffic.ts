@@ -28,6 +28,14 @@ export const traffic: WordsOf<TrafficReasons> = {
     `${loadBalancer}: the ${effect} was accepted${job === undefined ? '' : ` (${job})`}, and is not done yet`,
   'job-overdue': ({ longestMs }) => `it was accepted, and not done within ${seconds(longestMs)}`,
   'other-job': ({ loadBalancer, scope }) => `${loadBalancer}: a change of ${scope} was accepted, and is not done yet`,
+  'document-locked': ({ lease, namespace, holder }) =>
+    holder === ''
+      ? `the document may be written by another sluice: nobody says who has the Lease ${namespace}/${lease}, which is waited out`
+      : `the document is being written by ${holder}, which has the Lease ${namespace}/${lease}`,
+  'document-not-locked': ({ lease, namespace, because }, write) =>
+    `the Lease ${namespace}/${lease} of the document cannot be taken${cause(because, write)}`,
+  'document-lock-old': ({ lease, namespace }) =>
+    `the Lease ${namespace}/${lease} of the document was taken too long ago for a call that leaves now`,
   'run-ended': () => 'the run has ended',
   'lease-not-held': () => 'the Lease is not held at this moment',
   'pod-gone': () => 'the pod is gone',

@@ -45,6 +45,12 @@ export const traffic: SamplesOf<TrafficReasons> = {
   ],
   'job-overdue': [{ longestMs: 30_000 }],
   'other-job': [{ loadBalancer: 'edge', scope: 'web' }],
+  'document-locked': [
+    { lease: 'sluice-document-0a1b2c3d', namespace: 'release', holder: 'ci-1_4711 3' },
+    { lease: 'sluice-document-0a1b2c3d', namespace: 'release', holder: '' },
+  ],
+  'document-not-locked': [{ lease: 'sluice-document-0a1b2c3d', namespace: 'release', because: NO_ANSWER }],
+  'document-lock-old': [{ lease: 'sluice-document-0a1b2c3d', namespace: 'release' }],
   'run-ended': [{}],
   'lease-not-held': [{}],
   'pod-gone': [{}],
