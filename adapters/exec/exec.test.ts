@@ -265,7 +265,7 @@ test('a program that cannot be started is fatal, and named', async () => {
   rmSync(join(folder, 'lb'))
   await expect(adapter.inspect([TARGET], call())).rejects.toMatchObject({
     kind: 'fatal',
-    message: expect.stringMatching(/^exec edge: .*\/lb cannot be started: .*ENOENT/),
+    message: expect.stringMatching(/^exec edge: .*\/lb cannot be started: there is no such file.*ENOENT/),
   })
 })
 

@@ -36,7 +36,7 @@ export function runProgram(
     try {
       child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
     } catch (error) {
-      resolve({ begun: false, problem: messageOf(error) })
+      resolve({ begun: false, problem: whyNotStarted(error) })
       return
     }
     const { pid, stdin, stdout, stderr } = child
@@ -73,7 +73,7 @@ export function runProgram(
     after(Math.max(0, deadlineMs), () => end(`it had no answer within ${Math.round(deadlineMs)} ms`))
 
     child.once('error', (error) => {
-      if (pid === undefined) settle({ begun: false, problem: messageOf(error) })
+      if (pid === undefined) settle({ begun: false, problem: whyNotStarted(error) })
     })
     stdout.on('data', (chunk: Buffer) => {
       length += chunk.length
@@ -129,6 +129,16 @@ export function runProgram(
       resolve(ended)
     }
   })
+}
+
+const START_WAYS: Record<string, string> = {
+  EACCES: 'it may not be executed; run chmod +x on it',
+  ENOENT: 'there is no such file, or the interpreter that its first line names is not there',
+}
+
+function whyNotStarted(error: unknown): string {
+  const way = START_WAYS[(error as NodeJS.ErrnoException).code ?? '']
+  return way === undefined ? messageOf(error) : `${way} (${messageOf(error)})`
 }
 
 function messageOf(error: unknown): string {

@@ -65,8 +65,12 @@ test('a file beside the config, and a package that is installed there, are adapt
 })
 
 test.each([
-  ['./missing.mjs', '', /adapter \.\/missing\.mjs cannot be loaded: .*[Cc]annot find module/],
-  ['npm:@acme/none', '', /adapter npm:@acme\/none cannot be loaded: .*[Cc]annot find package/],
+  ['./missing.mjs', '', /adapter \.\/missing\.mjs cannot be loaded: there is no file .*missing\.mjs\n.*write its path/],
+  [
+    'npm:@acme/none',
+    '',
+    /adapter npm:@acme\/none cannot be loaded: the package @acme\/none is not installed\n.*run npm install @acme\/none in \.$/m,
+  ],
   ['./empty.mjs', 'export {}', /it exports no adapter\n +export what defineAdapter gives as default/],
   ['./other.mjs', 'export default { name: "lb" }', /its export is no adapter/],
   ['./broken.mjs', 'export default {', /cannot be loaded: /],

@@ -1,7 +1,8 @@
 /** An adapter from elsewhere: a package that is installed beside the config, or a file there. */
+import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { isAbsolute, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { type AdapterDefinition, CONTRACT_VERSION } from '../contract.ts'
 import { guardDefinition } from './guard-definition.ts'
@@ -32,7 +33,7 @@ const Definition = z.looseObject({
 export async function loadPlugin(adapter: string, folder: string): Promise<AdapterDefinition> {
   const module = adapter.startsWith(PACKAGE)
     ? await importPackage(adapter.slice(PACKAGE.length), folder)
-    : await importModule(pathToFileURL(isAbsolute(adapter) ? adapter : join(folder, adapter)).href)
+    : await importFile(isAbsolute(adapter) ? adapter : join(folder, adapter))
   const exported = module['default'] ?? module['adapter']
   if (exported === undefined)
     throw new PluginError('it exports no adapter', { way: 'export what defineAdapter gives as default' })
@@ -49,6 +50,12 @@ export async function loadPlugin(adapter: string, folder: string): Promise<Adapt
   return guardDefinition(data as unknown as AdapterDefinition)
 }
 
+async function importFile(file: string): Promise<Record<string, unknown>> {
+  if (!existsSync(file))
+    throw new PluginError(`there is no file ${file}`, { way: 'write its path as seen from the folder of the config file' })
+  return importModule(pathToFileURL(file).href)
+}
+
 /** As an `import` in a module of that folder finds it. */
 async function importPackage(name: string, folder: string): Promise<Record<string, unknown>> {
   const wanted = `sluice-plugin:${name}`
@@ -59,6 +66,12 @@ async function importPackage(name: string, folder: string): Promise<Record<strin
   })
   try {
     return await importModule(wanted)
+  } catch (error) {
+    // A package that the plugin itself misses is told in the words of Node, with the file that imports it.
+    const isMissing = error instanceof PluginError && error.message.endsWith(` imported from ${fileURLToPath(parentURL)}`)
+    if (!isMissing) throw error
+    const way = `run npm install ${name} in ${folder}`
+    throw new PluginError(`the package ${name} is not installed`, { way, cause: error.cause })
   } finally {
     hooks.deregister()
   }
