@@ -5,7 +5,7 @@ import { endpointCodes } from '../../src/report/words/testing/endpoints.ts'
 import { chosenVersion } from '../cluster/kubernetes-versions.ts'
 import { type ControlPlane, type Json, startControlPlane } from './endpoints/control-plane.ts'
 import { difference, type Model, type Snapshot } from './endpoints/difference.ts'
-import { largeScene } from './endpoints/large-scene.ts'
+import { LARGE, largeScene } from './endpoints/large-scene.ts'
 import { planted } from './endpoints/planted.ts'
 import { forEach, makeNodes, play } from './endpoints/play.ts'
 import { createScene } from './endpoints/scene.ts'
@@ -149,6 +149,31 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
 
     await plane.ask('PATCH', `${at}/services/web`, { metadata: { annotations: { touched: 'again' } } })
     await expect.poll(differences, { timeout: SETTLES_WITHIN_MS }).toEqual([])
+  })
+
+  test('of several subsets above the limit, each keeps its share, but for the rest of a division', async () => {
+    const ports = [{ port: 80, targetPort: 'http' }]
+    await plane.ask('POST', `/api/v1/namespaces/${LARGE}/services`, {
+      metadata: { name: 'split' },
+      spec: { selector: { app: 'a' }, ports },
+    })
+    const counts = async (): Promise<{ real: number[][]; expected: number[][] }> => {
+      const snapshot = (await snapshots()).find(({ services: [first] }) => first!.metadata.namespace === LARGE)!
+      const service = snapshot.services.find(({ metadata }) => metadata.name === 'split')!
+      const real = snapshot.endpoints.find(({ metadata }) => metadata.name === 'split')
+      const of = (subsets: readonly Json[] = []): number[][] =>
+        subsets
+          .map(({ ports: [{ port }], addresses, notReadyAddresses }) => [port, addresses.length, notReadyAddresses.length])
+          .toSorted(([a], [b]) => a - b)
+      return { real: of(real?.subsets), expected: of(model(service, snapshot).made!.endpoints.subsets) }
+    }
+    await expect.poll(async () => (await counts()).real.length, { timeout: SETTLES_WITHIN_MS }).toBe(2)
+    const { real, expected } = await counts()
+    const sum = (some: number[][]): number => some.reduce((all, [, ready, notReady]) => all + ready! + notReady!, 0)
+    expect([sum(real), sum(expected)]).toEqual([1_000, 1_000])
+    expect(real.map(([port, ready]) => [port, ready])).toEqual(expected.map(([port, ready]) => [port, ready]))
+    const off = real.map(([, , notReady], index) => Math.abs(notReady! - expected[index]![2]!))
+    expect(Math.max(...off)).toBeLessThanOrEqual(1)
   })
 
   test.each(Object.entries(planted))('control: with an error planted, %s, the controllers differ', (_, plant) => {

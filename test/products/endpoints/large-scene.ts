@@ -4,15 +4,17 @@ import { forEach } from './play.ts'
 const PODS = 1_005
 const NOT_READY = 10
 
-/** More pods than Endpoints take, of which some are not ready. The Service comes last, so that the controllers sync once. */
+export const LARGE = 'large-1'
+
+/** More pods than Endpoints take, of which some are not ready, and a port that has one of two numbers. The Service comes last, so that the controllers sync once. */
 export async function largeScene({ ask }: ControlPlane): Promise<void> {
-  const namespace = 'large-1'
-  const at = `/api/v1/namespaces/${namespace}`
-  await ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  const at = `/api/v1/namespaces/${LARGE}`
+  await ask('POST', '/api/v1/namespaces', { metadata: { name: LARGE } })
   const indexes = Array.from({ length: PODS }, (_, index) => index)
   await forEach(indexes, async (index) => {
     const name = `pod-${index}`
-    const spec = { nodeName: 'node-b', containers: [{ name: 'app', image: 'app:v1' }] }
+    const containerPort = index % 3 === 0 ? 9090 : 8080
+    const spec = { nodeName: 'node-b', containers: [{ name: 'app', image: 'app:v1', ports: [{ name: 'http', containerPort }] }] }
     await ask('POST', `${at}/pods`, { metadata: { name, labels: { app: 'a' } }, spec })
     const ip = `10.4.${Math.floor(index / 250)}.${(index % 250) + 1}`
     const conditions = [{ type: 'Ready', status: index % Math.floor(PODS / NOT_READY) === 0 ? 'False' : 'True' }]
