@@ -1,4 +1,5 @@
 /** Secrets: where they are, never what they are. They are read for each request, so that a rotated one is used at once. */
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { readCredentialFile, whyUnreadable } from './credential-file.ts'
 
@@ -15,7 +16,11 @@ export function noSource({ input }: { input?: unknown }): string | undefined {
 export const secretSource = z
   .strictObject(
     {
-      file: z.string().min(1).describe('A file that holds it. Line ends around it do not count.').optional(),
+      file: z
+        .string()
+        .min(1)
+        .describe('A file that holds it: an absolute path, or one from the working directory. Line ends around it do not count.')
+        .optional(),
       env: z
         .string()
         .regex(
@@ -48,7 +53,7 @@ export class SecretError extends Error {
 }
 
 export function readSecret({ file, env }: SecretSource): string {
-  const from = file === undefined ? `the environment variable ${env}` : `the file ${file}`
+  const from = file === undefined ? `the environment variable ${env}` : `the file ${resolve(file)}`
   const value = (file === undefined ? process.env[env!] : readSecretFile(file))?.trim()
   if (value === undefined) throw new SecretError(`${from} is not set`)
   if (value === '') throw new SecretError(`${from} is empty`)
@@ -60,6 +65,6 @@ function readSecretFile(file: string): string {
   try {
     return readCredentialFile(file).toString()
   } catch (error) {
-    throw new SecretError(`the file ${file} cannot be read: ${whyUnreadable(error)}`)
+    throw new SecretError(`the file ${resolve(file)} cannot be read: ${whyUnreadable(error)}`)
   }
 }

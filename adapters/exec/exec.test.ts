@@ -273,7 +273,7 @@ test.each([
   [{ command: ['lb'] }, 'names a program that is no path'],
   [{ command: [] }, 'is empty'],
   [{ command: ['./lb'], env: { TOKEN: 's3cr3t' } }, 'must not be written out'],
-  [{ command: ['./lb'], capabilities: { settle: 'soon' } }, 'is no duration'],
+  [{ command: ['./lb'], capabilities: { settle: 'soon' } }, 'is not a duration'],
   [{ command: ['./lb'], shell: true }, 'shell'],
 ])('%s is refused', (options, message) => {
   const { success, error } = exec.options.safeParse({ capabilities: { settle: '0s' }, ...options })

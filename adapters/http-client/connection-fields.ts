@@ -13,7 +13,7 @@ export const auth = z
 /** Why it cannot be what all requests go to. */
 export function urlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'is no http or https URL'
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'is no http or https URL\nwrite it as https://HOST:PORT'
   // The value is not repeated: it may hold a password.
   if (url.username !== '' || url.password !== '')
     return 'holds a user or a password\nuse auth, with a file or an environment variable'

@@ -1,10 +1,8 @@
 /** Options that a plugin has whether it is a program or a server. */
 import { z } from 'zod'
-import { parseDuration } from '../../src/config/duration.ts'
 import type { UnversionedDocument } from '../contract.ts'
 import type { DefinedCapabilities } from '../define-adapter.ts'
-
-const duration = z.string().refine((text) => parseDuration(text).ok, 'is no duration\nwrite a number and a unit, such as 5s')
+import { duration, durationMs } from '../option-fields.ts'
 
 export const pluginCapabilities = z
   .strictObject({
@@ -32,6 +30,5 @@ export function documentOf({ wholeDocument }: PluginCapabilities): UnversionedDo
 
 /** The guarantee is G1: nothing outside of the plugin can refuse a call that comes late. */
 export function capabilitiesOf({ settle, wholeDocument: _documentOf, ...said }: PluginCapabilities): DefinedCapabilities {
-  const parsed = parseDuration(settle)
-  return { ...said, settleMs: parsed.ok ? parsed.ms : 0 }
+  return { ...said, settleMs: durationMs(settle) }
 }
