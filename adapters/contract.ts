@@ -156,6 +156,8 @@ export interface AdapterDefinition<Options = unknown> {
   summary: string
   /** Unknown keys must be refused (`z.strictObject`). */
   options: z.ZodType<Options>
+  /** The fewest options, as a config has them. `sluice adapter describe` shows them, with the guarantee and the hazards that follow. */
+  example?: unknown
   /** The version of this contract that it is made for. A plugin of another one is refused. */
   contract?: number
   /**

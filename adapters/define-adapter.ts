@@ -29,6 +29,8 @@ export interface AdapterCode<Options> {
   summary: string
   /** Unknown keys must be refused (`z.strictObject`). */
   options: z.ZodType<Options>
+  /** As in AdapterDefinition. */
+  example?: unknown
   capabilities: DefinedCapabilities | ((options: Options) => DefinedCapabilities)
   /** As in AdapterDefinition. */
   prepare?(options: Options, context: AdapterContext): void
@@ -46,7 +48,7 @@ const DEFAULTS: Omit<Capabilities, MustSay> = { guarantee: 'G1', maxBatch: 1, in
 
 export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefinition<Options> {
   assertCode(code)
-  const { name: kind, summary, options: schema, capabilities, prepare, document, open, serve } = code
+  const { name: kind, summary, options: schema, example, capabilities, prepare, document, open, serve } = code
   const contextOf = ({ name, folder = process.cwd() }: AdapterContext): OpenContext => ({
     name,
     folder,
@@ -56,6 +58,7 @@ export function defineAdapter<Options>(code: AdapterCode<Options>): AdapterDefin
     name: kind,
     summary,
     options: schema,
+    ...(example === undefined ? {} : { example }),
     contract: CONTRACT_VERSION,
     ...(prepare && { prepare }),
     ...(document && { document }),

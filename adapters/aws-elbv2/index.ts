@@ -26,6 +26,10 @@ export const awsElbv2 = defineAdapter({
   name: 'aws-elbv2',
   summary: 'AWS Application and Network Load Balancers, by target groups of IP addresses.',
   options: elbv2Options,
+  example: {
+    targetGroups: ['arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef'],
+    deregistrationDelay: '60s',
+  },
   capabilities: ({ settle, deregistrationDelay }) => ({
     guarantee: 'G1',
     maxBatch: BATCH_MAX,

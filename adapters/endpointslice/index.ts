@@ -22,6 +22,7 @@ export const endpointslice = defineAdapter({
   name: 'endpointslice',
   summary: 'A Service of Kubernetes without a selector, of this or another cluster, through its EndpointSlices.',
   options: endpointsliceOptions,
+  example: { namespace: 'shop', service: 'web', kubeconfig: './edge.kubeconfig' },
   capabilities: ({ settle = SETTLE_DEFAULT }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,

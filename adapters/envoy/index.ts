@@ -39,6 +39,7 @@ export const envoy = defineAdapter({
   name: 'envoy',
   summary: 'Envoy, through the file of its endpoints (EDS), which it reads or asks sluice adapter serve for.',
   options: envoyOptions,
+  example: { file: '/etc/envoy/eds.yaml', cluster: 'web', admin: ['http://127.0.0.1:9901'] },
   capabilities: ({ admin, server, settle = SETTLE_DEFAULT }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,

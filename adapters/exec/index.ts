@@ -14,6 +14,7 @@ export const exec = defineAdapter<ExecOptions>({
   name: 'exec',
   summary: 'A program of your own: a JSON document on stdin, and one on stdout.',
   options: execOptions as unknown as z.ZodType<ExecOptions>,
+  example: { command: ['./lb.py'], capabilities: { settle: '0s' } },
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
   document: ({ capabilities }) => documentOf(capabilities),
   open({ command: [file = '', ...args], env, settings }, { name, component, folder }) {

@@ -36,6 +36,7 @@ export const haproxy: AdapterDefinition<HaproxyOptions> = {
   name: 'haproxy',
   summary: 'HAProxy 2.6 or later, through the runtime API of its stats socket.',
   options: haproxyOptions,
+  example: { socket: '/run/haproxy/admin.sock', backend: 'web' },
   create: (options, { name }) => createHaproxyAdapter(options, `haproxy ${name}`),
 }
 

@@ -32,6 +32,13 @@ export const http: AdapterDefinition<HttpOptions> = {
   name: 'http',
   summary: 'Any load balancer with a REST API, described in the config.',
   options: httpOptions,
+  example: {
+    url: 'http://127.0.0.1:9000',
+    targets: { request: { path: '/servers' }, id: 'entry.name', address: 'entry.address' },
+    inspect: { admin: 'entry.drained ? "draining" : "in"', prior: 'entry.drained' },
+    drain: { method: 'PUT', path: '/servers/${target.id}', body: { drained: true } },
+    restore: { method: 'PUT', path: '/servers/${target.id}', body: { drained: '${prior}' } },
+  },
   document: documentOf,
   create: (options, { name }) => createHttpAdapter(options, `http ${name}`),
 }

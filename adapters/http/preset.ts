@@ -104,6 +104,17 @@ function sampleOf({ type, values, default: given }: Parameter): unknown {
   return given ?? values?.[0] ?? samples[type]
 }
 
+/** The fewest options of a config. A text is its own name in capitals: something has to be written there. */
+function exampleOf({ parameters, options }: Preset): Record<string, unknown> {
+  const needed = Object.entries(parameters).filter(([, one]) => one.required)
+  const values = needed.map(([name, one]) => {
+    const capitals = name.toUpperCase()
+    if (one.type === 'secret') return [name, { env: capitals }]
+    return [name, one.type === 'path' || (one.type === 'text' && one.values === undefined) ? capitals : sampleOf(one)]
+  })
+  return { ...('url' in options ? {} : { url: 'http://localhost' }), ...(Object.fromEntries(values) as object) }
+}
+
 /** What is wrong with its parameters. What its options come to with some is `sampleOptions`. */
 export function presetProblems(preset: Preset): PresetProblem[] {
   const { parameters, options, overridable } = preset
@@ -251,6 +262,7 @@ export function definePreset(preset: Preset): AdapterDefinition<HttpOptions> {
     name,
     summary,
     options: schema as unknown as z.ZodType<HttpOptions>,
+    example: exampleOf(preset),
     document: documentOf,
     create: (filled, context) => createHttpAdapter(filled, `${name} ${context.name}`),
   }

@@ -11,6 +11,7 @@ export const nginx = defineAdapter({
   name: 'nginx',
   summary: 'nginx (open source), through an upstream block in a file, and a reload.',
   options: nginxOptions,
+  example: { file: '/etc/nginx/conf.d/web.conf', upstream: 'web' },
   capabilities: ({ settle }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,

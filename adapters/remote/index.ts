@@ -13,6 +13,7 @@ export const remote = defineAdapter<RemoteOptions>({
   name: 'remote',
   summary: 'A server of your own: the documents of `exec` by HTTP.',
   options: remoteOptions as unknown as z.ZodType<RemoteOptions>,
+  example: { url: 'https://lb-plugin.example/edge', capabilities: { settle: '2s' } },
   capabilities: ({ capabilities }) => capabilitiesOf(capabilities),
   document: ({ capabilities }) => documentOf(capabilities),
   open({ url, auth: credentials, tls: files, settings: given }, { name, component }) {

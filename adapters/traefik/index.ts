@@ -39,6 +39,7 @@ export const traefik = defineAdapter({
   name: 'traefik',
   summary: 'Traefik, through a file of its file provider, or of its http provider by sluice adapter serve.',
   options: traefikOptions,
+  example: { file: '/etc/traefik/dynamic/web.yaml', service: 'web', api: ['http://127.0.0.1:8080'] },
   capabilities: ({ api, throttle = THROTTLE_DEFAULT, pollInterval = NO_POLL, settle = SETTLE_DEFAULT }) => ({
     guarantee: 'G3',
     maxBatch: BATCH_MAX,

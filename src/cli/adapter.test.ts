@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { adapterNames } from '../../adapters/registry.ts'
 import { startChild } from './testing/child.ts'
 
+const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-adapter-'))
@@ -49,6 +51,19 @@ test('describe has each option with its type, its default, and what it is for', 
     ]) as unknown,
   })
 })
+
+test.each(adapterNames)(
+  'describe has the fewest options of %s, which are right, and what is promised with these, as the README has it',
+  async (name) => {
+    const { stdout } = await sluice('describe', name, '-o', 'json')
+    const { example } = JSON.parse(stdout) as { example: { options: unknown; guarantee: string; hazards: string[] } }
+    expect(example.guarantee).toMatch(/^G[013]$/)
+    const row = readme.split('\n').find((line) => line.startsWith('| [') && line.includes(`[${name}](`))!
+    expect(row).toContain(name === 'http' ? '| G0 to G3' : `| ${example.guarantee} |`)
+    const text = (await sluice('describe', name)).stdout
+    for (const words of [`With these:\n  ${example.guarantee}: `, ...example.hazards]) expect(text).toContain(words)
+  },
+)
 
 test('describe takes a plugin, found from the folder of the config', async () => {
   const options = '{ safeParse: (value) => ({ success: true, data: value }) }'

@@ -18,7 +18,7 @@ export async function listAction({ output }: AdapterFlags, { terminal }: Command
 }
 
 export async function describeAction(name: string, flags: AdapterFlags, { terminal }: CommandContext): Promise<ExitCode> {
-  const described = describeAdapter(name, await definitionOf(name, flags))
+  const described = await describeAdapter(name, await definitionOf(name, flags))
   terminal.out.write(flags.output === 'json' ? documentOf('Adapter', described) : adapterText(described))
   return EXIT.done
 }

@@ -1,5 +1,7 @@
+import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { AdapterDefinition } from '../../../adapters/contract.ts'
+import { guaranteeWords, hazardWords } from '../../report/words/guarantees.ts'
 import { shellQuote } from '../../report/words/shell-quote.ts'
 import { inert } from './inert.ts'
 
@@ -7,6 +9,15 @@ export interface DescribedAdapter {
   name: string
   summary: string
   options: DescribedOption[]
+  /** The fewest options, and what the load balancer promises with these. */
+  example?: DescribedExample
+}
+
+export interface DescribedExample {
+  options: unknown
+  guarantee: string
+  /** In words. */
+  hazards: string[]
 }
 
 /** A field of `options` in the config; of a mapping each field is one. */
@@ -32,8 +43,24 @@ interface JsonSchema {
 }
 
 /** By the schema of its options. A plugin may have a schema of another zod, which says nothing of its fields. */
-export function describeAdapter(name: string, { summary, options }: AdapterDefinition): DescribedAdapter {
-  return { name, summary, options: optionsOf(schemaOf(options)) }
+export async function describeAdapter(name: string, definition: AdapterDefinition): Promise<DescribedAdapter> {
+  const { summary, options } = definition
+  const example = await exampleOf(definition)
+  return { name, summary, options: optionsOf(schemaOf(options)), ...(example === undefined ? {} : { example }) }
+}
+
+/** Absent where there is none, or where this machine lacks what it needs, such as a package. */
+async function exampleOf({ options, example, create }: AdapterDefinition): Promise<DescribedExample | undefined> {
+  const parsed = example === undefined ? undefined : options.safeParse(example)
+  if (parsed?.success !== true) return undefined
+  try {
+    const adapter = create(parsed.data, { name: 'example' })
+    const { guarantee, ...known } = adapter.capabilities
+    await adapter.close()
+    return { options: example, guarantee, hazards: hazardWords(known) }
+  } catch {
+    return undefined
+  }
 }
 
 function schemaOf(options: z.ZodType): JsonSchema {
@@ -72,13 +99,28 @@ export function adapterListText(adapters: readonly { name: string; summary: stri
   return adapters.map(({ name, summary }) => `${name.padEnd(width)}  ${inert(summary)}\n`).join('')
 }
 
-export function adapterText({ name, summary, options }: DescribedAdapter): string {
+function exampleLines({ options, guarantee, hazards }: DescribedExample): string[] {
+  return [
+    'The fewest options:',
+    ...stringify({ options })
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  ${line}`),
+    '',
+    'With these:',
+    `  ${guaranteeWords(guarantee)}`,
+    ...hazards.map((hazard) => `  ${hazard}`),
+    '',
+  ]
+}
+
+export function adapterText({ name, summary, options, example }: DescribedAdapter): string {
   const lines = options.flatMap(({ path, type, required, default: usual, description }) => [
     `  ${path}  ${type}${required ? ', required' : ''}${usual === undefined ? '' : `, default ${String(usual)}`}`,
     ...(description === undefined ? [] : [`      ${description}`]),
   ])
   const shown = lines.length === 0 ? ['  none that is known'] : lines
-  return [`${name}: ${summary}`, '', 'Options:', ...shown, '']
+  return [`${name}: ${summary}`, '', ...(example === undefined ? [] : exampleLines(example)), 'Options:', ...shown, '']
     .map((line) => `${inert(line)}\n`)
     .join('')
     .replace(/\n\n$/, '\n')
