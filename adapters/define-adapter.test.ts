@@ -82,13 +82,13 @@ test('an entry has the operation of its change', async () => {
 })
 
 test.each<[string, Partial<Record<keyof AdapterCode<object>, unknown>>, string]>([
-  ['no capabilities', { capabilities: {} }, 'capabilities of lb: inFlight: undefined: '],
+  ['no capabilities', { capabilities: {} }, 'capabilities of lb: inFlight is missing'],
   [
     'wrong ones',
     { capabilities: { inFlight: 'all', settleMs: '5s', volatileOnReload: true } },
     'inFlight: "all": Invalid option: expected one of "exact"|"requests-only"|"none"; settleMs: "5s": ',
   ],
-  ['no open', { open: undefined }, 'open: undefined: must be a function'],
+  ['no open', { open: undefined }, 'open is missing'],
   ['options that are no schema', { options: {} }, 'options: {}: must be a schema of zod 4'],
 ])('code with %s is refused where it is defined', (_, over, message) => {
   expect(() => defineAdapter({ ...codeOf(), ...over } as AdapterCode<object>)).toThrow(message)

@@ -102,7 +102,9 @@ export function issues(error: z.ZodError, raw: unknown, show: Show = (text) => t
   const some = error.issues.slice(0, SHOWN_ISSUES).map(({ path, message }) => {
     const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
     const shownField = show(field.replace(/^\./, '').slice(0, LOOKED_AT))
-    return `${shownField || 'it'}: ${shown(valueAt(raw, path), show)}: ${show(message.slice(0, LOOKED_AT))}`
+    const value = valueAt(raw, path)
+    if (value === undefined && shownField !== '') return `${shownField} is missing`
+    return `${shownField || 'it'}: ${shown(value, show)}: ${show(message.slice(0, LOOKED_AT))}`
   })
   const { length } = error.issues
   return `${some.join('; ')}${length > SHOWN_ISSUES ? `; and ${length - SHOWN_ISSUES} more` : ''}`

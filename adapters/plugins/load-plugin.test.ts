@@ -89,12 +89,12 @@ describe('what a plugin gives when it is called is refused by name', () => {
     [
       'a create that gives an empty object',
       'create: () => ({})',
-      /create of lb gives no adapter: capabilities: undefined: .*resolve: undefined: must be a function.*and \d more/,
+      /create of lb gives no adapter: capabilities is missing; resolve is missing.*and \d more/,
     ],
     [
       'capabilities without settleMs',
       `create: () => ({ ${MADE} capabilities: { ...${CAPABILITIES}, settleMs: undefined } })`,
-      /create of lb gives no adapter: capabilities\.settleMs: undefined: /,
+      /create of lb gives no adapter: capabilities\.settleMs is missing/,
     ],
     [
       'a settleMs that is no number',
