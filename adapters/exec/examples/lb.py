@@ -49,7 +49,7 @@ def failure(error):
     if isinstance(error, urllib.error.HTTPError) and error.code == 403:
         return {"kind": "fatal", "message": "LB_TOKEN has no right to change this"}
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, ConnectionRefusedError):
-        return {"kind": "retryable", "message": "nobody listens there"}
+        return {"kind": "retryable", "message": "nobody listens at settings.url"}
     # It may have been done.
     return {"kind": "ambiguous", "message": str(error) or type(error).__name__}
 

@@ -53,7 +53,7 @@ def answer(request):
 def failure(error):
     """`retryable` only where nothing can have changed. sluice looks after any other error before it does anything."""
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, ConnectionRefusedError):
-        return {"kind": "retryable", "message": "nobody listens there"}
+        return {"kind": "retryable", "message": "nobody listens at settings.url"}
     return {"kind": "ambiguous", "message": str(error) or type(error).__name__}
 
 

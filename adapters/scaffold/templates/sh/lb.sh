@@ -22,7 +22,7 @@ fail() { # KIND MESSAGE
 api() { # METHOD PATH
   answer=$(curl --silent --show-error --fail --request "$1" "$url$2" 2>&1) && return
   case $? in
-    7) fail retryable 'nobody listens there' ;;
+    7) fail retryable "nobody listens at $url" ;;
     *) fail ambiguous "$1 $2: $answer" ;;
   esac
 }
