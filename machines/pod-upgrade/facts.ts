@@ -9,6 +9,7 @@ import type {
   PodView,
 } from '../../src/pods/glossary.ts'
 import { awaitedEndpoints, missingEndpoint } from '../../src/pods/endpoints.ts'
+import { withinUndrained } from '../../src/pods/needs-drain.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
@@ -64,9 +65,17 @@ export function openRecord({
   return undefined
 }
 
-/** The images that the pod is to run now: those asked for, or those that it goes back to. */
+/**
+ * The images that the pod is to run now: those asked for, or those that it goes back to. Where it is not drained, no others than
+ * those of the containers that need no drain: the rest is for an attempt of its own, once this one is closed.
+ */
 export function goalOf({ wanted, record }: Pick<PodContext, 'wanted' | 'record'>): ContainerImage[] {
-  return record?.rollback ?? wanted
+  return record?.rollback ?? withinUndrained(record, wanted)
+}
+
+/** It asks for other images than the request, of whatever containers. */
+export function differsFromRequest({ pod, wanted }: Pick<PodContext, 'pod' | 'wanted'>): boolean {
+  return !asksFor(pod, wanted)
 }
 
 /** The images that a pod which failed goes back to. Once only: undefined where it has, and where it has no others. */
@@ -76,7 +85,8 @@ export function formerImages({
   before,
 }: Pick<PodContext, 'record' | 'pod' | 'before'>): ContainerImage[] | undefined {
   if (record === undefined || record.rollback !== undefined) return undefined
-  const images = before ?? record.baseline.map(({ name, image }) => ({ container: name, image }))
+  const all = before ?? record.baseline.map(({ name, image }) => ({ container: name, image }))
+  const images = withinUndrained(record, all)
   return asksFor(pod, images) ? undefined : images
 }
 
@@ -164,7 +174,7 @@ export function isOutdated({ stored, record }: Pick<PodContext, 'stored' | 'reco
 }
 
 /** The record that the next write stores. */
-export function nextRecord(context: Known, step: Journal['step'], targets?: JournalTarget[]): Journal {
+export function nextRecord(context: Known, step: Journal['step'], found?: Pick<Journal, 'targets' | 'undrained'>): Journal {
   const { pod, run, epoch, lease, wanted } = context
   const record: Journal = context.record ?? {
     run,
@@ -173,7 +183,8 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
     attempt: attemptAfter(context),
     step,
     baseline: [],
-    targets: targets ?? [],
+    targets: [],
+    ...found,
   }
   if (step === 'drain') {
     const { endpoints: _, ...rest } = record
@@ -182,7 +193,7 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
       ...rest,
       step,
       ...provenBefore(context),
-      baseline: baselineOf(pod, wanted),
+      baseline: baselineOf(pod, withinUndrained(record, wanted)),
       ...(endpoints.length > 0 ? { endpoints } : {}),
     }
   }

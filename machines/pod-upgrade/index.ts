@@ -97,6 +97,8 @@ export const podUpgradeMachine = podSetup.createMachine({
         },
         { guard: 'hasNoRecord', target: 'queued' },
         // A takeover and a resume always begin with the read-back.
+        // Nothing was drained or patched: whether it is to be drained is decided anew, by the images and the config of now, and in its turn.
+        { guard: and(['hasDrainRecord', 'isUndrained']), target: 'closing' },
         { guard: 'hasDrainRecord', target: 'draining.reading' },
         { guard: 'hasRestoreRecord', target: 'restoring.reading' },
         // Found by simulation (seed 42000193): the pod had moved, and was patched over what somebody had patched in since.
@@ -119,7 +121,7 @@ export const podUpgradeMachine = podSetup.createMachine({
         },
         { guard: 'isEnding', target: 'done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
         {
-          guard: not('asksForOthers'),
+          guard: not('differsFromRequest'),
           target: 'done',
           actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
         },

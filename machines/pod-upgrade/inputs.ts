@@ -22,8 +22,14 @@ export function podInput({ context }: From): PodInput {
   return { uid, pod, stored, wanted: goalOf(context) }
 }
 
+/** Nothing is decided yet: all that is asked for, whatever a look before this one has found. */
+export function requestInput({ context }: From): PodInput {
+  const { uid, pod, stored, wanted } = context
+  return { uid, pod, stored, wanted }
+}
+
 export function enrollInput({ context }: From): EnrollInput {
-  return { ...podInput({ context }), targets: context.record!.targets }
+  return { ...requestInput({ context }), targets: context.record!.targets }
 }
 
 export function uidInput({ context: { uid } }: From): { uid: string } {

@@ -67,7 +67,8 @@ export interface SettleInput extends TargetsInput {
 export type Unknown = { kind: 'unknown'; reason: Reason }
 
 export type SnapshotAnswer =
-  | { kind: 'taken'; targets: JournalTarget[]; address: string }
+  /** `undrained`: the containers that change, where the pod needs no drain for them: then it has no targets. */
+  | { kind: 'taken'; targets: JournalTarget[]; undrained?: string[]; address: string }
   | { kind: 'absent'; reason: Reason }
   | Unknown
 export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; reason: Reason } | Unknown

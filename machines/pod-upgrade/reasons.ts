@@ -109,6 +109,7 @@ export const reasons = {
   notClosed: (c) => ({ code: 'journal-not-closed', ...because(c) }),
   upgraded: ({ record }) => {
     const targets = record?.targets ?? []
+    if (record?.undrained) return { code: 'upgraded', rotation: 'kept' }
     if (targets.length === 0) return { code: 'upgraded', rotation: 'none' }
     return { code: 'upgraded', rotation: targets.every(({ untouched }) => untouched) ? 'operator' : 'in' }
   },

@@ -17,6 +17,7 @@ import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodTag, PodU
 import {
   asksForOthers,
   beginRestartOf,
+  differsFromRequest,
   followed,
   formerImages,
   hasLanded,
@@ -131,6 +132,7 @@ export const podSetup = setup({
     hasNoRecord: ({ context }) => context.record === undefined,
     hasNothingOpen: ({ context }) => !isOpen(context.stored),
     hasDrainRecord: ({ context }) => context.record?.step === 'drain',
+    isUndrained: ({ context }) => context.record?.undrained !== undefined,
     isOutdated: ({ context }) => isOutdated(context),
     // Its intent is an earlier owner's.
     lacksPlace: ({ context }) => context.record?.step === 'drain' && !context.admitted,
@@ -156,6 +158,7 @@ export const podSetup = setup({
     isMoved: ({ context }) => isMoved(context),
     isVanished: ({ context }) => isVanished(context),
     asksForOthers: ({ context }) => asksForOthers(context),
+    differsFromRequest: ({ context }) => differsFromRequest(context),
     isRewritten: ({ context }) => isRewritten(context),
     isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined,
     /** Its containers are replaced, and only time is missing, or a word of the kubelet. */
@@ -306,8 +309,9 @@ export const podSetup = setup({
     takeSnapshot: assign(({ context, event }) => {
       const output = outputOf(event) as SnapshotAnswer
       if (output.kind !== 'taken') return { answer: output.kind, trouble: output.reason }
-      const record = nextRecord({ ...context, record: undefined }, 'drain', output.targets)
-      return { answer: output.kind, trouble: undefined, address: output.address, record }
+      const { kind, address, targets, undrained } = output
+      const found = { targets, ...(undrained && { undrained }) }
+      return { answer: kind, trouble: undefined, address, record: nextRecord({ ...context, record: undefined }, 'drain', found) }
     }),
     takeAddress: assign(({ context, event }) => {
       const output = outputOf(event) as RelocateAnswer

@@ -40,6 +40,7 @@ export interface ConfigSettings {
   drainDeadlineMs: number
   onDrainDeadline: 'fail' | 'proceed'
   settleMs?: number
+  drainNotFor?: readonly string[]
   restartDeadlineMs: number
   rollbackDeadlineMs: number
   readyDeadlineMs: number

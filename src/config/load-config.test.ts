@@ -87,7 +87,7 @@ describe('a config that is right', () => {
     port: http-alt
     options: &o {socket: /run/s, retries: 3}
   - {name: inner, adapter: stub, port: 9090, options: *o}
-drain: {deadline: 2m, onDeadline: proceed, settle: 500ms}
+drain: {deadline: 2m, onDeadline: proceed, settle: 500ms, notFor: [log-agent]}
 rollout: {maxUnavailable: 25%, readyFor: 10s, onFailure: hold}
 deadlines: {restart: 1h, rollback: 2h, ready: 1m30s, restore: 90s}
 `)
@@ -98,6 +98,7 @@ deadlines: {restart: 1h, rollback: 2h, ready: 1m30s, restore: 90s}
       drainDeadlineMs: 120_000,
       onDrainDeadline: 'proceed',
       settleMs: 500,
+      drainNotFor: ['log-agent'],
       restartDeadlineMs: 3_600_000,
       rollbackDeadlineMs: 7_200_000,
       readyDeadlineMs: 90_000,
@@ -150,7 +151,7 @@ describe('each mistake has a place, a field, a value and a way out', () => {
     [
       'a key like no other',
       `${VALID}drain:\n  sleep: 5s\n`,
-      'sluice.yaml:6:3: drain.sleep: unknown key\n    known here: deadline, onDeadline, settle, order',
+      'sluice.yaml:6:3: drain.sleep: unknown key\n    known here: deadline, onDeadline, settle, order, notFor',
     ],
     [
       'a duration without a unit',
@@ -229,6 +230,17 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       'two turns of one load balancer',
       `${VALID}drain: {order: [edge, edge]}\n`,
       'sluice.yaml:5:23: drain.order[1]: "edge" is named twice\n    name each load balancer once',
+    ],
+    [
+      'a container without a name',
+      `${VALID}drain: {notFor: [""]}\n`,
+      'sluice.yaml:5:18: drain.notFor[0]: "" cannot be the name of a container\n' +
+        '    write the name of a container as it stands in the pod, such as log-agent',
+    ],
+    [
+      'a container that is named twice',
+      `${VALID}drain: {notFor: [log-agent, log-agent]}\n`,
+      'sluice.yaml:5:29: drain.notFor[1]: "log-agent" is named twice\n    name each container once',
     ],
     [
       'a settle time that no drain survives',

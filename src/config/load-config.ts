@@ -27,6 +27,7 @@ const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
   drainDeadlineMs: ['drain', 'deadline'],
   onDrainDeadline: ['drain', 'onDeadline'],
   settleMs: ['drain', 'settle'],
+  drainNotFor: ['drain', 'notFor'],
   restartDeadlineMs: ['deadlines', 'restart'],
   rollbackDeadlineMs: ['deadlines', 'rollback'],
   readyDeadlineMs: ['deadlines', 'ready'],
@@ -89,8 +90,8 @@ async function checkDocument(
     for (const { setting, message, hint } of settingsProblems(settings)) {
       findings.push({ path: [...SETTING_PATHS[setting]], at: 'value', message, hint })
     }
-    const { order = [] } = shape.value.drain
-    findings.push(...orderFindings(order, shape.value.loadBalancers))
+    const { order = [], notFor = [] } = shape.value.drain
+    findings.push(...orderFindings(order, shape.value.loadBalancers), ...notForFindings(notFor))
     const inTurns = loadBalancers.map((one) => ({ ...one, drainTurn: turnOf(one.name, order), ...rateOf(one.name, shape.value) }))
     findings.push(...rateFindings(shape.value))
     if (findings.length === 0) return { ok: true, value: { loadBalancers: inTurns, settings } }
@@ -234,6 +235,15 @@ function orderFindings(order: readonly string[], loadBalancers: readonly { name:
   })
 }
 
+/** Which containers there are, the pods alone know: one config may be of several workloads. */
+function notForFindings(notFor: readonly string[]): Finding[] {
+  return notFor.flatMap((name, index): Finding[] => {
+    const message = `${JSON.stringify(name)} is named twice`
+    const path = ['drain', 'notFor', index]
+    return notFor.indexOf(name) < index ? [{ path, at: 'value', message, hint: 'name each container once' }] : []
+  })
+}
+
 function duplicateName(name: string, path: PropertyKey[], first: number): Finding {
   const message = `${JSON.stringify(name)} is the name of loadBalancers[${first}] too`
   return { path, at: 'value', message, hint: 'the journal of a pod tells load balancers apart by name: choose another one' }
@@ -278,6 +288,7 @@ function settingsOf({ drain, rollout, deadlines }: ConfigFile): ConfigSettings {
     drainDeadlineMs: drain.deadline,
     onDrainDeadline: drain.onDeadline,
     ...(drain.settle === undefined ? {} : { settleMs: drain.settle }),
+    ...(drain.notFor === undefined ? {} : { drainNotFor: drain.notFor }),
     restartDeadlineMs: deadlines.restart,
     rollbackDeadlineMs: deadlines.rollback,
     readyDeadlineMs: deadlines.ready,

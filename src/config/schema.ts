@@ -144,6 +144,10 @@ export const loadBalancerSchema = z
   })
   .meta({ description: 'One load balancer in front of the pods.' })
 
+/** DNS label, as Kubernetes takes it. */
+const CONTAINER_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+const CONTAINER_NAME_HINT = 'write the name of a container as it stands in the pod, such as log-agent'
+
 const drainSchema = z
   .strictObject({
     deadline: duration(POSITIVE, 'How long a pod may take until nothing is in flight any more. Default 60s.').prefault('60s'),
@@ -167,6 +171,18 @@ const drainSchema = z
         description:
           'Names of loadBalancers, of which each is drained once those before it have confirmed that a pod is out, and which put it back ' +
           'in reverse. Load balancers that are not named come last, together. Absent: all at once.',
+      }),
+    notFor: z
+      .array(
+        z.string().regex(CONTAINER_NAME, {
+          error: ({ input }) => `${show(input)} cannot be the name of a container\n${CONTAINER_NAME_HINT}`,
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Names of containers, such as those of log agents: a change of these alone needs no drain. The pod stays in rotation while they ' +
+          'restart. Name none that requests go through, such as the proxy of a mesh. Absent: none.',
       }),
   })
   .meta({ description: 'Taking a pod out of rotation.' })

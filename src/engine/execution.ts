@@ -254,6 +254,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         candidates,
         asking,
         traffic,
+        notFor: request.settings.drainNotFor,
         ledger: ledgers.current,
         podOf,
         termOf: runPods.termOf,

@@ -2,7 +2,7 @@ import { deployment, REPLICA_SET } from '../workloads/kinds/deployment.ts'
 import { KINDS } from '../workloads/kinds/index.ts'
 import { POD } from '../workloads/kinds/pod.ts'
 import { STATEFUL_SET, statefulSet } from '../workloads/kinds/stateful-set.ts'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import type { Target } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
@@ -28,6 +28,8 @@ const CORE = `/api/v1/namespaces/${NAMESPACE}`
 const NOBODY = { all: () => [] }
 
 interface Given {
+  /** Of the config. */
+  notFor?: string[]
   /** Who has the target of the first pod out. */
   entry: Partial<LedgerEntry>
   finishedAt?: string
@@ -73,6 +75,7 @@ async function planned({
   isIn = false,
   undo = false,
   abort = false,
+  notFor,
 }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2), ...(added ? [server(added, 2)] : [])], 'edge')
@@ -122,7 +125,7 @@ async function planned({
       images: IMAGES,
       ...(undo ? { undo: {} } : {}),
       ...(abort ? { abort: {} } : {}),
-      settings: { maxUnavailable: { count: 1 } },
+      settings: { maxUnavailable: { count: 1 }, ...(notFor && { drainNotFor: notFor }) },
     } as unknown as RunRequest,
     client: api.client,
     workloads: [
@@ -158,6 +161,7 @@ async function planned({
     warnings: planning.plan().warnings,
     isOut: planning.operatorOut('uid-1') !== 'none',
     targets: planning.targetsOf('uid-1'),
+    drainsNone: planning.drainsNone(),
   }
 }
 
@@ -493,4 +497,49 @@ test('a plan says what a person has to do first, and an abort, which warns of no
   expect((await planned({ entry: { state: 'abandoned' } })).warnings).toEqual(['of what would be upgraded', said])
   expect((await planned({ entry: {} })).warnings).toEqual(['of what would be upgraded'])
   expect((await planned({ entry: { state: 'abandoned' }, abort: true })).warnings).toEqual([])
+})
+
+describe('a container that needs no drain', () => {
+  const KEPT = { code: 'to-upgrade', rotation: 'kept' }
+  const undrained = (step: 'drain' | 'patched' | 'restore'): ReadJournal => ({
+    kind: 'read',
+    journal: {
+      run: 'r1',
+      epoch: 1,
+      attempt: 1,
+      step,
+      baseline: [],
+      targets: [],
+      undrained: ['app'],
+      ...(step === 'drain' ? {} : { generation: 2 }),
+    },
+  })
+
+  test('nobody is asked who is out where it alone changes, and a pod that no load balancer has is no reason to refuse', async () => {
+    const given = { entry: { state: 'closed' }, second: '10.0.0.9', isIn: true } satisfies Partial<Given>
+    const { reasons, refusals, targets, drainsNone } = await planned({ ...given, notFor: ['app'] })
+    expect([reasons, refusals, targets, drainsNone]).toMatchObject([[KEPT, KEPT], [], [], true])
+    const other = await planned({ ...given, notFor: ['log-agent'] })
+    expect([other.refusals, other.drainsNone], 'control').toEqual([['not-in-load-balancer'], false])
+  })
+
+  test.each(['drain', 'patched', 'restore'] as const)(
+    'an earlier run has left it at %s: gone on with, and looked for nowhere',
+    async (step) => {
+      const given = { entry: { state: 'closed' }, isIn: true, stored: undrained(step), notFor: ['app'] } satisfies Given
+      expect((await planned(given)).reasons).toContainEqual({ code: 'goes-on-without-drain', containers: ['app'] })
+    },
+  )
+
+  test('it was patched, and the config does not name it any more: other images of it are refused', async () => {
+    const given = { entry: { state: 'closed' }, isIn: true } satisfies Given
+    await expect(planned({ ...given, stored: undrained('patched') })).rejects.toMatchObject({
+      kind: 'preflight',
+      reason: { code: 'half-done-undrained', pod: 'web-2', containers: ['app'] },
+    })
+    // Controls: nothing is to be patched; it was not patched yet; the run is to be ended.
+    await planned({ ...given, stored: undrained('patched'), images: ['app:v1', 'app:v2'] })
+    await planned({ ...given, stored: undrained('drain') })
+    await planned({ ...given, stored: undrained('patched'), abort: true })
+  })
 })

@@ -15,6 +15,7 @@ import type { Reason } from '../reasons/reason.ts'
 import { reasonOf, RunError } from './errors.ts'
 import { minReadyRefusals, minReadyWarnings } from './min-ready.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
+import { assertStillUndrained } from './half-done-undrained.ts'
 import type { Ledger, RetiredPlace } from '../journal/ledger.ts'
 import { droppedPlaces, droppedRefusals, retiredWarning } from './ledgers/dropped-places.ts'
 import { assertNoneNewer } from './ledgers/assert-none-newer.ts'
@@ -44,6 +45,7 @@ import { isPod } from '../workloads/kinds/pod.ts'
 import { upgradeOrder } from '../workloads/kinds/upgrade-order.ts'
 import { leftOut } from './ledgers/unsettled.ts'
 import { documentLease } from './locks/document-lease.ts'
+import { needsDrain } from '../pods/needs-drain.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** One workload of a run, with what is to be done to it. */
@@ -70,6 +72,8 @@ export interface Planning {
   operatorOut(uid: string): OperatorOut
   /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
+  /** The request is about containers alone that need no drain: then no load balancer is asked anything. */
+  drainsNone(): boolean
   /** Decides anew, on what is observed now. Touches nothing. */
   replan(): Promise<void>
 }
@@ -103,6 +107,8 @@ export function createPlanning(options: PlanningOptions): Planning {
   let operatorOut: ReadonlyMap<string, OperatorOut> = new Map()
   let undo: Undoing | undefined
   let retired: RetiredPlace[] = []
+  let drainsNone = false
+  const notFor = request.settings.drainNotFor ?? []
 
   const workloadOf = (pod: PodView): AssessedWorkload | undefined => workloads.find(({ workload }) => workload.owns(pod))
 
@@ -113,6 +119,13 @@ export function createPlanning(options: PlanningOptions): Planning {
     const images = imagesBefore(undo, workload, own)
     // The run had nothing to do with it: it stays as it is, and no image is missed.
     return isPod(workload.ref) && images.length === 0 ? NOT_ASSESSED : workload.assess(images, own)
+  }
+
+  /** Whatever comes up in the middle of the run, and on whatever images. */
+  function isWithoutDrain(pods: readonly Observation[]): boolean {
+    const images = pods.flatMap(({ pod }) => imagesFor(pod))
+    const isAnyDrained = pods.some(({ stored }) => (openJournal(stored)?.targets ?? []).length > 0)
+    return images.length > 0 && images.every(({ container }) => notFor.includes(container)) && !isAnyDrained
   }
 
   /** By labels those beside them are not in the store. */
@@ -180,6 +193,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       undo,
       traffic,
       loadBalancers,
+      notFor,
       targets: found,
       drainedFor: others,
       // Nothing is drained by an abort: it need not wait for a load balancer that says who is out.
@@ -217,8 +231,9 @@ export function createPlanning(options: PlanningOptions): Planning {
       ],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
+    const toBeUpgraded = new Set(plan.pods.flatMap(({ uid, action }) => (action === 'upgrade' ? [uid] : [])))
     // Where nothing is to leave rotation, nothing has to be drained.
-    const isAnyLeaving = plan.pods.some(({ action }) => action === 'upgrade')
+    const isAnyLeaving = planned.pods.some(({ pod, isKept }) => !isKept && toBeUpgraded.has(pod.uid))
     const dropped = isAnyLeaving ? droppedPlaces({ kinds, ledgers: readable, refs, loadBalancers, pods: () => store.all() }) : []
     const isRetired = ({ loadBalancer }: RetiredPlace): boolean => request.retiredLoadBalancers?.includes(loadBalancer) ?? false
     retired = dropped.filter(isRetired).map(({ loadBalancer, scope }) => ({ loadBalancer, scope }))
@@ -237,6 +252,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     const isOut = ({ inRotation }: PlannedTarget): boolean => !inRotation
     operatorOut = new Map(plan.pods.map(({ uid, targets: of }) => [uid, howMuchOut(of, isOut)]))
     drainedFor = others
+    drainsNone = isWithoutDrain(pods)
     if (plan.refusals.length === 0) plan = { ...plan, warnings: [...plan.warnings, ...waits(plan, pods)] }
     if (undo) {
       const spent = plan.refusals.length > 0 || hasChanges(plan) ? [] : takenBackAlready(undo, options.workloads)
@@ -260,6 +276,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     targetsOf: (uid) => targets.get(uid),
     operatorOut: (uid) => operatorOut.get(uid) ?? 'none',
     drainedFor: (uid) => drainedFor.get(uid),
+    drainsNone: () => drainsNone,
     replan,
   }
 }
@@ -271,6 +288,8 @@ interface PlanPodsOptions {
   undo: Undoing | undefined
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
+  /** Containers whose change alone needs no drain. */
+  notFor: readonly string[]
   /** Filled with what was found. */
   targets: Map<string, JournalTarget[]>
   drainedFor: Map<string, string>
@@ -301,26 +320,36 @@ async function planPods({
   undo,
   traffic,
   loadBalancers,
+  notFor,
   targets: known,
   drainedFor,
   mayDrain,
   onFound,
   left: mayBeLeft,
 }: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'leftOut'>> {
-  for (const one of pods) assertNoneMissing(one, loadBalancers)
+  for (const one of pods) {
+    assertNoneMissing(one, loadBalancers)
+    if (mayDrain) assertStillUndrained(one, wanted(one.pod), notFor)
+  }
+  const isChanged = ({ pod }: Observation): boolean => changesFor(pod, wanted(pod)).length > 0
+  // Nothing is drained for it, nor asked about it.
+  const isKept = (one: Observation): boolean => isChanged(one) && !needsDrain(one.pod, wanted(one.pod), notFor)
+  const isUndrained = ({ stored }: Observation): boolean => openJournal(stored)?.undrained !== undefined
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
   // Found by simulation (seed 33729977): of two pods the first was done, and out by an operator; what an earlier run had meant to
   // drain of the second was drained. And by trial: what one has put back is drained anew for other images.
-  const mayBeDrained = ({ pod, stored }: Observation): boolean => {
-    const step = openJournal(stored)?.step
-    return step === 'drain' || (step !== 'patched' && changesFor(pod, wanted(pod)).length > 0)
+  const mayBeDrained = (one: Observation): boolean => {
+    const step = openJournal(one.stored)?.step
+    if (isUndrained(one)) return isChanged(one) && !isKept(one)
+    return step === 'drain' || (step !== 'patched' && isChanged(one) && !isKept(one))
   }
   const asked = mayDrain && pods.some(mayBeDrained) ? staying : []
   // What is drained goes on as it was recorded; and from there what is to be patched once more.
-  const isToBePatched = ({ pod, stored }: Observation): boolean =>
-    !pod.deleting &&
-    !pod.finished &&
-    (openJournal(stored)?.step === 'drain' || (isOpen(stored) && changesFor(pod, wanted(pod)).length > 0))
+  const isToBePatched = (one: Observation): boolean =>
+    !one.pod.deleting &&
+    !one.pod.finished &&
+    !isUndrained(one) &&
+    (openJournal(one.stored)?.step === 'drain' || (isOpen(one.stored) && isChanged(one)))
   const adopted = mayDrain ? pods.filter(isToBePatched) : []
   let answers: Found[]
   try {
@@ -336,9 +365,9 @@ async function planPods({
     loadBalancers,
   )
   await rehearseEffects(
-    asked.flatMap(({ pod }) => {
-      const one = found.get(pod.uid)!
-      return one.found && changesFor(pod, wanted(pod)).length > 0 ? one.targets : []
+    asked.flatMap((asking) => {
+      const one = found.get(asking.pod.uid)!
+      return one.found && isChanged(asking) && !isKept(asking) ? one.targets : []
     }),
     standing,
     loadBalancers,
@@ -348,7 +377,7 @@ async function planPods({
   const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
   const isAnyMissing = [...found.values()].some((one) => !one.found)
   // A plan with nothing else to do must not say that there is nothing.
-  const isAnyToDo = asked.length > 0 || pods.some(({ stored }) => isOpen(stored))
+  const isAnyToDo = asked.length > 0 || pods.some((one) => isOpen(one.stored) || isKept(one))
   const left = isAnyOut || isAnyMissing || !isAnyToDo ? mayBeLeft : []
   const halfDone = pods.flatMap(({ pod: { uid }, stored }) =>
     (openJournal(stored)?.targets ?? []).map((target) => ({ uid, target })),
@@ -358,11 +387,19 @@ async function planPods({
   // By the entry: an operator may have pointed it at the pod that is there now.
   const own = (loadBalancer: string, target: Target): (typeof drained)[number] | undefined =>
     drained.find(({ target: before }) => !before.untouched && isSameEntry(before, { loadBalancer, target }, adapterOf))
-  const planned = pods.map(({ pod, stored }): PlanPod => {
+  const planned = pods.map((observed): PlanPod => {
+    const { pod, stored } = observed
     const images = wanted(pod)
     const stays = undo && images.length === 0 ? ({ code: 'not-of-undone-run', run: undo.run } as const) : undefined
     const isRead = stored.kind !== 'unreadable'
-    const base = { pod, stored, isOnRecord: !isRead && isOnRecord(pod), images, ...(stays === undefined ? {} : { stays }) }
+    const base = {
+      pod,
+      stored,
+      isOnRecord: !isRead && isOnRecord(pod),
+      images,
+      isKept: isKept(observed),
+      ...(stays === undefined ? {} : { stays }),
+    }
     const open = openJournal(stored)
     if (open) {
       const targets = open.targets.map(({ loadBalancer, target, untouched }) => ({
@@ -382,7 +419,7 @@ async function planPods({
       if (before) return { ...before.target, target: id }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
     })
-    known.set(pod.uid, recorded)
+    known.set(pod.uid, base.isKept ? [] : recorded)
     const targets = recorded.map(({ loadBalancer, target, untouched }): PlannedTarget => ({
       loadBalancer,
       target,

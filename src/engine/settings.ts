@@ -10,6 +10,8 @@ export interface RunSettings {
   onDrainDeadline: 'fail' | 'proceed'
   /** In place of each adapter's own. */
   settleMs?: number
+  /** Names of containers whose change alone needs no drain. */
+  drainNotFor?: readonly string[]
   /** Counts from the end of the pod's grace period. */
   restartDeadlineMs: number
   /** In its place on the way back to the former images, which the kubelet may hold back for minutes. */

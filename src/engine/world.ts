@@ -192,7 +192,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       includes,
       beside,
       availability,
-      isUnserved: newcomers.isUnserved,
+      isUnserved: (pod) => !planning.drainsNone() && newcomers.isUnserved(pod),
       operatorOut(uid) {
         const pod = store.get(uid)?.pod
         const planned = planning.operatorOut(uid)

@@ -171,3 +171,22 @@ test('above 4 KB it is refused, counted in bytes', () => {
   expect(() => writeJournal(prior(LONGEST_JOURNAL - rest + 1, 'x'))).toThrow('takes 4097 bytes, more than 4096: it has 1 targets')
   expect(() => writeJournal(prior(LONGEST_JOURNAL - rest, 'ö'))).toThrow(RangeError)
 })
+
+test('a record without a drain is read as it was written; one that is of other containers too, or of a drain, is not', () => {
+  const undrained = ['log-agent']
+  const agent = { name: 'log-agent', image: 'agent:v1' }
+  const journal: Journal = { ...realisticJournal, baseline: [agent], targets: [], undrained }
+  expect(readJournal(writeJournal(journal))).toEqual({ kind: 'read', journal })
+  for (const change of [
+    { targets: [testTarget()] },
+    { baseline: [agent, { name: 'app', image: 'app:v1' }] },
+    { rollback: [{ container: 'app', image: 'app:v1' }] },
+  ])
+    expect(readJournal(writeJournal({ ...journal, ...change }))).toMatchObject({
+      kind: 'unreadable',
+      problem: { code: 'record-invalid' },
+    })
+  const closed = readJournal(writeJournal({ ...journal, step: 'closed' }))
+  expect(closed).toMatchObject({ kind: 'read', journal: { step: 'closed' } })
+  expect(closed).not.toHaveProperty('journal.undrained')
+})

@@ -19,7 +19,7 @@ const Image = z.tuple([z.string(), z.string()])
 const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.literal([0, UNTOUCHED, SAID_OUT, SAID_IN])])
 
 // Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
-const Stored = z.object({
+const Fields = z.object({
   v: z.literal(VERSION),
   /** Of the pod, in the annotation alone: whoever copies a manifest copies that with it. */
   uid: z.string().optional(),
@@ -36,9 +36,18 @@ const Stored = z.object({
   base: z.array(Baseline).default([]),
   ends: z.array(z.string()).optional(),
   lbs: z.array(Target).default([]),
+  /** Names of containers. */
+  not: z.array(z.string()).optional(),
   /** Of all before it, see `checksum`. */
   sum: z.string().optional(),
 })
+
+/** Without a drain no other container is changed, whatever has written the record. */
+const Stored = Fields.refine(
+  ({ not: undrained, base, back = [], lbs }) =>
+    undrained === undefined || (lbs.length === 0 && [...base, ...back].every(([container]) => undrained.includes(container))),
+  { path: ['not'], error: 'mismatch' },
+)
 
 /** Reads the journal of a pod: the record in force. Where either of its places cannot be read, neither is trusted. */
 export function journalOf({ uid, journal: { annotation, condition } }: Pick<PodView, 'uid' | 'journal'>): ReadJournal {
@@ -67,7 +76,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   if (newer) return unreadable(newer)
   const parsed = Stored.safeParse(raw)
   if (!parsed.success) return unreadable({ code: 'record-invalid', issues: issueWords(parsed.error) })
-  const { run, origin, epoch, lease, attempt, step, gen, known, back, fence, base, ends, lbs, sum } = parsed.data
+  const { run, origin, epoch, lease, attempt, step, gen, known, back, fence, base, ends, lbs, not: undrained, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>)) return unreadable({ code: 'record-edited' })
   return {
@@ -99,6 +108,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
         ...(mark === SAID_OUT ? { said: 'out' as const } : {}),
         ...(mark === SAID_IN ? { said: 'in' as const } : {}),
       })),
+      ...(undrained === undefined ? {} : { undrained }),
     },
   }
 }
@@ -113,7 +123,8 @@ function unreadable(problem: RecordProblem): ReadJournal {
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal, uid?: string): string {
-  const { run, origin, epoch, lease, attempt, step, generation, proven, rollback, fence, baseline, endpoints, targets } = journal
+  const { run, origin, epoch, lease, attempt, step, generation, proven, rollback, fence, baseline } = journal
+  const { endpoints, targets, undrained } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
@@ -146,6 +157,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
             prior,
             untouched ? UNTOUCHED : said === undefined ? 0 : said === 'out' ? SAID_OUT : SAID_IN,
           ]),
+          ...(undrained === undefined ? {} : { not: undrained }),
         }
       : {}),
   }

@@ -23,6 +23,7 @@ function podOf(name: string, overrides: Partial<PlanPod> = {}, options: RawPodOp
     stored: { kind: 'none' },
     isOnRecord: false,
     images: WANTED,
+    isKept: false,
     targets: { found: true, targets: [{ loadBalancer: 'edge', target: name, inRotation: true }] },
     ...overrides,
   }
@@ -55,6 +56,13 @@ const IN_ROTATION: ReasonOf<'to-upgrade'> = { code: 'to-upgrade', rotation: 'in'
 
 test.each<{ pod: PlanPod; action: PodAction; reason: Reason }>([
   { pod: podOf('web-0'), action: 'upgrade', reason: IN_ROTATION },
+  { pod: podOf('web-0', { isKept: true }), action: 'upgrade', reason: { ...IN_ROTATION, rotation: 'kept' } },
+  // It is not looked for anywhere.
+  {
+    pod: podOf('web-0', { isKept: true, targets: { found: false, reason: NOT_FOUND } }),
+    action: 'upgrade',
+    reason: { ...IN_ROTATION, rotation: 'kept' },
+  },
   {
     pod: podOf('web-0', {}, { ready: false }),
     action: 'upgrade',

@@ -31,6 +31,8 @@ export interface PlanPod {
   isOnRecord: boolean
   /** What its workload brings it to. */
   images: ContainerImage[]
+  /** Each container that changes is one that needs no drain. */
+  isKept: boolean
   /** Why it is left as it is, on whatever images. */
   stays?: Reason
   /** Where it is in the load balancers, or why it is not. */
@@ -46,7 +48,8 @@ const ADOPTED: Record<Exclude<JournalStep, 'closed'>, Reason> = {
 }
 
 /** Which of both a request is, its run's own ledger says. */
-function adopted({ step, rollback }: Journal): Reason {
+function adopted({ step, rollback, undrained }: Journal): Reason {
+  if (undrained && !(rollback && step === 'patched')) return { code: 'goes-on-without-drain', containers: undrained }
   if (rollback === undefined || step !== 'patched') return ADOPTED[step as Exclude<JournalStep, 'closed'>]
   return { code: 'goes-on-with-rollback', images: rollback }
 }
@@ -96,7 +99,7 @@ export function buildPlan(input: PlanInput): Plan {
   }
 }
 
-function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
+function planPod({ pod, stored, images, isKept, stays, targets }: PlanPod): PodPlan {
   const base = {
     uid: pod.uid,
     name: pod.name,
@@ -121,19 +124,24 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
       ...unserved,
     }
   }
+  if (isKept) return { ...base, action: 'upgrade', reason: toUpgrade(pod, 'kept') }
   if (!targets.found) return { ...base, action: 'refuse', reason: { code: 'not-drainable', because: targets.reason } }
   const isOut = howMuchOut(targets.targets, ({ inRotation }) => !inRotation) === 'all'
   const rotation = targets.targets.length === 0 ? 'none' : isOut ? 'operator' : 'in'
+  return { ...base, action: 'upgrade', reason: toUpgrade(pod, rotation, targets.lookedFor) }
+}
+
+function toUpgrade(
+  pod: PodView,
+  rotation: ReasonOf<'to-upgrade'>['rotation'],
+  lookedFor: ReasonOf<'to-upgrade'>['lookedFor'] = [],
+): ReasonOf<'to-upgrade'> {
   return {
-    ...base,
-    action: 'upgrade',
-    reason: {
-      code: 'to-upgrade',
-      rotation,
-      ...(pod.ready ? {} : { standing: standing(pod) }),
-      lookedFor: targets.lookedFor ?? [],
-      waitsForNode: pod.nodeIsSilent ?? false,
-    },
+    code: 'to-upgrade',
+    rotation,
+    ...(pod.ready ? {} : { standing: standing(pod) }),
+    lookedFor,
+    waitsForNode: pod.nodeIsSilent ?? false,
   }
 }
 

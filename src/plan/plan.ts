@@ -8,7 +8,7 @@ export interface WorkloadRef extends WorkloadId {
 }
 
 /**
- * - `upgrade`: drain, patch, restore
+ * - `upgrade`: drain, patch, restore; or the patch alone, where each container that changes needs no drain
  * - `adopt`: an earlier run left it drained or half done: go on from there, without a second drain
  * - `skip`: runs the wanted images already, or is none that an undo takes back, and nothing is open
  * - `refuse`: cannot be upgraded; the whole run is refused for it

@@ -202,6 +202,11 @@ export interface Journal {
   /** By their sources, the endpoints that have to be ready again; absent where there are none. */
   endpoints?: string[]
   targets: JournalTarget[]
+  /**
+   * The pod is not drained, since the config names these containers in `drain.notFor`: this attempt changes no other one, and has no
+   * targets. Absent where the pod is drained.
+   */
+  undrained?: string[]
 }
 
 /** What the journal of a pod says. What cannot be read is never taken for "nothing open". */

@@ -11,13 +11,18 @@ export interface PlanReasons {
   'goes-on-from-patch': NoFields
   /** An earlier run was putting the pod back. */
   'goes-on-with-restore': NoFields
+  /** An earlier run changes these containers without a drain. */
+  'goes-on-without-drain': { containers: string[] }
   'goes-on-with-rollback': { images: NamedImage[] }
   'no-container': { container: string }
   /** The run that is undone had nothing to do with the pod. */
   'not-of-undone-run': { run: string }
-  /** `lookedFor`: the load balancers that lack the pod, where that is let through. */
+  /**
+   * `kept`: the pod stays in rotation, since `drain.notFor` names each container that changes. `lookedFor`: the load balancers that
+   * lack the pod, where that is let through.
+   */
   'to-upgrade': {
-    rotation: 'in' | 'operator' | 'none'
+    rotation: 'in' | 'operator' | 'none' | 'kept'
     standing?: ReasonOf<'terminating' | 'readiness-gates-closed' | 'node-silent' | 'pod-not-ready'>
     lookedFor: ReasonOf<'no-entry-at' | 'pod-without-address' | 'no-port'>[]
     waitsForNode: boolean

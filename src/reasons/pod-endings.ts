@@ -13,8 +13,11 @@ interface Untold {
 
 /** How the upgrade of one pod ended. */
 export interface PodEndings {
-  /** The pod runs the new images: `rotation` tells where it is. `operator`: an operator had it out of rotation, and it is left so. */
-  upgraded: { rotation: 'in' | 'none' | 'operator' }
+  /**
+   * The pod runs the new images: `rotation` tells where it is. `operator`: an operator had it out of rotation, and it is left so.
+   * `kept`: it was not drained, since `drain.notFor` names each container that has changed.
+   */
+  upgraded: { rotation: 'in' | 'none' | 'operator' | 'kept' }
   /** The pod has the wanted images already. */
   'runs-wanted-images': { ready: boolean }
   /** The request asks for no image of this pod. */

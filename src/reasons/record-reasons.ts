@@ -22,6 +22,8 @@ export type RecordProblem = ReasonOf<keyof RecordProblems>
 
 /** What records say of pods and runs: for `status`, `resolve` and `report`. */
 export interface RecordReasons extends RecordProblems {
+  /** The pod is not drained, since `drain.notFor` names these containers, which alone are changed. */
+  'changes-without-drain': { containers: string[]; ready: boolean }
   /** The pod is drained, or about to be. */
   'may-be-drained': { entries: LoadBalancerEntry[] }
   'is-patched': { entries: LoadBalancerEntry[]; ready: boolean }

@@ -92,6 +92,8 @@ export interface RunReasons {
   'effects-cannot-be-made': { loadBalancer: string; target: string; others: number } & Because
   /** A pod that is half done was not drained in an entry that has come since. */
   'half-done-elsewhere': { pod: string; entry: LoadBalancerEntry }
+  /** A pod was patched without a drain, and the config does not name these containers in `drain.notFor` any more. */
+  'half-done-undrained': { pod: string; containers: string[] }
   /** The record of a pod that is half done names a load balancer that the config does not have. */
   'half-done-not-in-config': { pod: string; place: Place; resolve: Command }
   /** The same of a pod that is gone. `targets`: all that may be drained for the pod in that load balancer. */

@@ -19,6 +19,8 @@ export interface TrafficReasons {
   'entry-differs': LoadBalancerEntry & { now: string; before: string }
   'gets-no-requests': { entry: EntryReading }
   'pod-without-address': { pod: string }
+  /** The pod is not drained, and `drain.notFor` or its record does not name these containers. */
+  'needs-drain': { pod: string; containers: string[] }
   'no-port': { pod: string; port: string }
   /** In the words of the adapter. */
   'not-found': { loadBalancer: string; said: string }

@@ -14,6 +14,8 @@ export interface JobBalancer {
   readonly servers: JobServer[]
   /** Each change that was asked for, with its answer: `web-0 drain 202`. */
   readonly writes: string[]
+  /** Each request, reads too: `GET /servers`. */
+  readonly requests: string[]
   /** Called with each change that was accepted, once it is answered. */
   onAccepted(listener: (write: string) => void): void
   stop(): Promise<void>
@@ -26,6 +28,7 @@ export interface JobBalancerOptions {
 
 export async function startJobBalancer({ servers, jobMs }: JobBalancerOptions): Promise<JobBalancer> {
   const writes: string[] = []
+  const requests: string[] = []
   const listeners: ((write: string) => void)[] = []
   let pending: NodeJS.Timeout | undefined
   let jobs = 0
@@ -37,6 +40,7 @@ export async function startJobBalancer({ servers, jobMs }: JobBalancerOptions): 
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += String(chunk)
+    requests.push(`${request.method} ${request.url}`)
     if (request.method === 'GET') return answer(response, 200, { servers })
     const name = decodeURIComponent(request.url!.split('/').at(-1)!)
     const { state } = JSON.parse(text) as { state: string }
@@ -59,6 +63,7 @@ export async function startJobBalancer({ servers, jobMs }: JobBalancerOptions): 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     servers,
+    requests,
     writes,
     onAccepted: (listener) => void listeners.push(listener),
     async stop() {

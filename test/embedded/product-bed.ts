@@ -44,6 +44,8 @@ export interface ProductBed {
 export interface UpgradeOptions {
   config: string
   image: string
+  /** Which container gets it: the application, unless told. */
+  container?: string
   workload?: string
   command?: 'upgrade' | 'plan'
   more?: readonly string[]
@@ -55,14 +57,18 @@ export interface Upgrade {
   ended: Promise<{ code: number | null; said: string; stderr: string }>
 }
 
-/** Names of workloads, each with so many pods. */
-export async function startProductBed(workloads: Readonly<Record<string, number>>): Promise<ProductBed> {
+/** Names of workloads, each with so many pods, and names of containers that each pod has beside the application. */
+export async function startProductBed(
+  workloads: Readonly<Record<string, number>>,
+  sidecars: readonly string[] = [],
+): Promise<ProductBed> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-product-'))
   const releases = Array.from({ length: RELEASES }, (_, index) => [`app:v${index}`, { digest: `sha256:${index}` }])
   const cluster = await startEmbeddedCluster({ nodes: 2, images: Object.fromEntries(releases) })
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, cluster.url)
-  for (const [name, replicas] of Object.entries(workloads)) cluster.apply(statefulSet(name, replicas, [appContainer(PORT)]))
+  const containers = [appContainer(PORT), ...sidecars.map((sidecar) => ({ name: sidecar, image: 'app:v1' }))]
+  for (const [name, replicas] of Object.entries(workloads)) cluster.apply(statefulSet(name, replicas, containers))
   const running = new Map<ChildProcess, Promise<unknown>>()
   let release = 1
 
@@ -96,9 +102,9 @@ export async function startProductBed(workloads: Readonly<Record<string, number>
       return path
     },
     nextImage: () => `app:v${(release += 1)}`,
-    upgrade({ config, image, workload = 'web', command = 'upgrade', more = [] }) {
+    upgrade({ config, image, container = 'app', workload = 'web', command = 'upgrade', more = [] }) {
       const where = ['--config', config, '--kubeconfig', kubeconfig]
-      const args = [SCRIPT, command, `statefulset/${workload}`, `app=${image}`, ...where, ...more]
+      const args = [SCRIPT, command, `statefulset/${workload}`, `${container}=${image}`, ...where, ...more]
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
       running.set(child, once(child, 'exit'))
       child.once('exit', () => running.delete(child))

@@ -11,6 +11,11 @@ export function imageOf(tag: string): string {
   return `registry.example/app:${tag}`
 }
 
+/** … of its sidecar, which has the same tags. */
+export function proxyOf(tag: string): string {
+  return `registry.example/proxy:${tag}`
+}
+
 /** The workload of a scene, its pods where nothing makes them, and the Service where there is one. */
 export function manifestsOf(scene: Scene): { resource: string; object: NewObject }[] {
   const meta = { name: NAME, namespace: NAMESPACE, labels: LABELS }
@@ -74,7 +79,7 @@ function podSpec({ hostNetwork, probe, sidecar, graceSeconds, preStopMs }: Scene
   }
   return {
     // Its name stands behind the other's in the statuses, and before it in the spec.
-    containers: sidecar ? [{ name: 'proxy', image: 'registry.example/proxy:v1' }, app] : [app],
+    containers: sidecar ? [{ name: 'proxy', image: proxyOf('v1') }, app] : [app],
     terminationGracePeriodSeconds: graceSeconds,
     restartPolicy: 'Always',
     ...(hostNetwork ? { hostNetwork: true } : {}),

@@ -116,6 +116,8 @@ export interface Scene {
   oldKubelets: boolean
   /** What is asked for: a good image, the same digest under a new tag, one that does not exist, one that crashes. */
   image: 'v2' | 'v1-again' | 'bad' | 'crash'
+  /** Of which containers that image is asked for first; of the application alone, unless told. Those that come later are of both. */
+  changes?: 'proxy' | 'both'
   balancers: BalancerScene[]
   settings: RunSettings
   faults: WireFault[]
@@ -237,7 +239,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
   const names = random.chance(0.25) ? ['edge', 'inner'] : ['edge']
   // Of a stream of its own: a seed without any of this is what it was before there was such a thing.
   const wishes = random.fork('wishes')
-  return {
+  const scene: Scene = {
     seed,
     workload,
     pods,
@@ -278,6 +280,13 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
     resolves: wishes.chance(0.5),
     calmAtMs,
   }
+  return { ...scene, ...withoutDrain(scene, random.fork('not for')) }
+}
+
+/** A sidecar that may restart while the pod is in rotation: alone at first, or together with the application, which may not. */
+function withoutDrain({ sidecar, settings }: Scene, random: SeededRandom): Partial<Pick<Scene, 'changes' | 'settings'>> {
+  if (!sidecar || !random.chance(0.4)) return {}
+  return { changes: random.pick(['proxy', 'proxy', 'both'] as const), settings: { ...settings, drainNotFor: ['proxy'] } }
 }
 
 function levelBeside(level: Level, random: SeededRandom): Level {

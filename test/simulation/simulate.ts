@@ -109,6 +109,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       namespace: NAMESPACE,
       maxUnavailable: windowOf(scene),
       wanted: { app: imageOf(scene.image) },
+      ...(scene.settings.drainNotFor === undefined ? {} : { undrained: scene.settings.drainNotFor }),
       ...(scene.settings.onDrainDeadline === 'proceed' ? { proceedsAfterMs: scene.settings.drainDeadlineMs } : {}),
       uncounted: scene.balancers.filter(({ level, countsRequests }) => level === 'G0' || !countsRequests).map(({ name }) => name),
       trailMs: Object.fromEntries(scene.balancers.map(({ name, lagMs }) => [name, lagMs])),

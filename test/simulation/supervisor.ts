@@ -7,7 +7,7 @@ import type { SeededRandom } from './random.ts'
 import type { PartScene, Scene } from './scene.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
-import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { imageOf, NAME, NAMESPACE, proxyOf } from './manifests.ts'
 
 /** After so many ends once nothing goes wrong any more, the run is taken never to come to an end. */
 const MOST_TRIES_IN_CALM = 6
@@ -100,11 +100,18 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     return {
       namespace: NAMESPACE,
       select,
-      ...(isTakingBack ? { images: [], undo: {} } : { images: [{ container: 'app', image: imageOf(tag) }] }),
+      ...(isTakingBack ? { images: [], undo: {} } : { images: imagesOf(tag) }),
       settings: scene.settings,
       acceptTemplateDrift: scene.workload === 'Deployment',
       allowUnbalanced: false,
     }
+  }
+
+  function imagesOf(wanted: string): RunRequest['images'] {
+    const app = { container: 'app', image: imageOf(wanted) }
+    if (scene.changes === undefined) return [app]
+    const proxy = { container: 'proxy', image: proxyOf(wanted) }
+    return scene.changes === 'proxy' && wanted === scene.image ? [proxy] : [app, proxy]
   }
 
   function launch(command: 'upgrade' | 'abort' = 'upgrade'): SluiceProcess {

@@ -9,7 +9,7 @@ import { createLoadBalancer } from '../../sim/load-balancer/balancer.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Happening } from './checker/history.ts'
 import { WALL_EPOCH } from './host.ts'
-import { imageOf, manifestsOf, NAME, NAMESPACE, PORT } from './manifests.ts'
+import { imageOf, manifestsOf, NAME, NAMESPACE, PORT, proxyOf } from './manifests.ts'
 import type { SeededRandom } from './random.ts'
 import type { BalancerScene, Scene } from './scene.ts'
 import type { Item, Scheduler } from './scheduler.ts'
@@ -77,7 +77,11 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       [imageOf('v9')]: { digest: 'sha256:9', ...good },
       // It is never ready: one that is for a moment is a matter of readyFor.
       [imageOf('crash')]: { digest: 'sha256:c', readyAfterMs: 1_000, crashAfterMs: 100 },
-      'registry.example/proxy:v1': { digest: 'sha256:p', readyAfterMs: 0 },
+      [proxyOf('v1')]: { digest: 'sha256:p', readyAfterMs: 0 },
+      [proxyOf('v1-again')]: { digest: 'sha256:p', readyAfterMs: 0 },
+      [proxyOf('v2')]: { digest: 'sha256:p2', readyAfterMs: 0 },
+      [proxyOf('v3')]: { digest: 'sha256:p3', readyAfterMs: 0 },
+      [proxyOf('crash')]: { digest: 'sha256:pc', readyAfterMs: 1_000, crashAfterMs: 100 },
     },
   })
   cluster.onFact((fact) => tellFact(fact))
@@ -101,7 +105,9 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     if (!changesImage(before, object)) return undefined
     if (scheduler.now() < refuseUntil)
       return { refuse: 'admission webhook "images.example" denied the request: the image is not signed' }
-    if (scheduler.now() < rewriteUntil) return { object: withMirroredImages(object) }
+    // One that changes other containers besides would have them restart in rotation, where sluice meant to change none of them.
+    if (scheduler.now() < rewriteUntil)
+      return { object: withMirroredImages(object, scene.changes === undefined ? undefined : before) }
     return undefined
   })
 
@@ -224,8 +230,13 @@ function changesImage(before: KubeObject | undefined, after: KubeObject): boolea
 }
 
 /** What a webhook does that has images come from a mirror. */
-function withMirroredImages(object: KubeObject): KubeObject {
+function withMirroredImages(object: KubeObject, before: KubeObject | undefined): KubeObject {
   const spec = object['spec'] as Spec
-  const containers = spec.containers.map((one) => ({ ...one, image: one.image.replace('registry.example', 'mirror.example') }))
+  const former = (before?.['spec'] as Spec | undefined)?.containers ?? []
+  const isSame = ({ name, image }: Spec['containers'][number]): boolean =>
+    former.some((one) => one.name === name && one.image === image)
+  const containers = spec.containers.map((one) =>
+    isSame(one) ? one : { ...one, image: one.image.replace('registry.example', 'mirror.example') },
+  )
   return { ...object, spec: { ...spec, containers } }
 }

@@ -1,5 +1,5 @@
 import { not } from 'xstate'
-import { enrollInput, podInput } from '../inputs.ts'
+import { enrollInput, requestInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -18,7 +18,7 @@ const NOT_STARTED = [
   GOING,
   // Somebody else has patched the same images meanwhile.
   {
-    guard: not('asksForOthers'),
+    guard: not('differsFromRequest'),
     target: '#pod.done',
     actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
   },
@@ -39,7 +39,7 @@ export const checking = podSetup.createStateConfig({
       invoke: {
         id: 'snapshot',
         src: 'snapshot',
-        input: podInput,
+        input: requestInput,
         onDone: { target: 'inspected', actions: 'takeSnapshot' },
         onError: BUG,
       },
@@ -58,7 +58,7 @@ export const checking = podSetup.createStateConfig({
       invoke: {
         id: 'rehearse',
         src: 'rehearse',
-        input: podInput,
+        input: requestInput,
         onDone: { target: 'rehearsed', actions: 'takeAnswer' },
         onError: BUG,
       },

@@ -34,10 +34,12 @@ const NOT_STARTED = [
   },
   INTERRUPTED,
   {
-    guard: not('asksForOthers'),
+    guard: not('differsFromRequest'),
     target: '#pod.closing',
     actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
   },
+  // Without a drain there is nothing left to change, and with one there is: an attempt of its own.
+  { guard: not('asksForOthers'), target: '#pod.closing' },
   PLACE_LOST,
   { guard: 'isMoved', target: '#pod.checking' },
 ] as const

@@ -45,7 +45,8 @@ export function podMachine({
     delays: {
       retry: ({ context }) => retryDelayMs(waitedMs(context.uid)),
       poll: ({ context }) => pollDelayMs(waitedMs(context.uid)),
-      settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
+      settle: ({ context: { record } }) =>
+        record?.undrained ? 0 : (settings.settleMs ?? traffic.settleMs(record?.targets ?? [])),
       quiet: ({ context }) => quietMs(context),
       lateArrival: ({ context }) => traffic.lateMs(context.uid),
       readyFor: ({ context }) => Math.max(settings.readyForMs, minReadyMs(context.pod), goalUnprobedMs(context)),

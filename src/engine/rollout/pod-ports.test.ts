@@ -495,3 +495,62 @@ describe('the Events of a kubelet that reports no generation', () => {
     expect([(await silent.pulls()).kind, (await silent.pulls()).kind]).toEqual(['unknown', 'read'])
   })
 })
+
+describe('a container that needs no drain', () => {
+  const pod = testPod({
+    ip: '10.0.0.1',
+    containers: [
+      { name: 'app', image: 'app:v1' },
+      { name: 'log-agent', image: 'agent:v1' },
+    ],
+  })
+  const [app, agent] = [
+    { container: 'app', image: 'app:v2' },
+    { container: 'log-agent', image: 'agent:v2' },
+  ]
+
+  function createPorts(notFor?: string[]) {
+    const asked: string[] = []
+    const ports = createPodPorts({
+      client: { patch: async () => void asked.push('patch') } as unknown as KubeClient,
+      clock: createVirtualClock(),
+      namespace: 'default',
+      store: { observe: () => ({ pod, stored: { kind: 'none' } }) },
+      asking: UNASKED,
+      traffic: {
+        async snapshot() {
+          asked.push('snapshot')
+          return { kind: 'taken', targets: [], address: '10.0.0.1' }
+        },
+      },
+      notFor,
+      podOperations: () => [],
+      isOwned: () => true,
+    } as unknown as PodPortOptions)
+    return { ports, asked }
+  }
+
+  test('no load balancer is asked about a pod of which it alone changes', async () => {
+    const { ports, asked } = createPorts(['log-agent'])
+    const given = { uid: pod.uid, pod, stored: { kind: 'none' } } as const
+    const taken = { kind: 'taken', targets: [], undrained: ['log-agent'], address: '10.0.0.1' }
+    expect([await ports.snapshot({ ...given, wanted: [agent] }), asked]).toEqual([taken, []])
+    expect(await ports.snapshot({ ...given, wanted: [app, agent] })).not.toHaveProperty('undrained')
+    expect(asked, 'control: both change').toEqual(['snapshot'])
+  })
+
+  test('nothing else is patched over a record of it, nor that which the config does not name any more', async () => {
+    const record: Journal = { ...journal, step: 'patched', undrained: ['log-agent'] }
+    const write = async (wanted: (typeof app)[], notFor?: string[]) => {
+      const { ports, asked } = createPorts(notFor)
+      return [await ports.store({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted, record }), asked] as const
+    }
+    const refused = (...containers: string[]) => [
+      { kind: 'rejected', reason: { code: 'needs-drain', pod: pod.name, containers } },
+      [],
+    ]
+    expect(await write([app, agent], ['log-agent'])).toEqual(refused('app'))
+    expect(await write([agent])).toEqual(refused('log-agent'))
+    expect(await write([agent], ['log-agent']), 'control').toMatchObject([{ kind: 'stored' }, ['patch']])
+  })
+})

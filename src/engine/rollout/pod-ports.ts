@@ -23,8 +23,9 @@ import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { isFailedPatchTest, isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
-import { asksFor } from '../../pods/baseline.ts'
+import { asksFor, changesFor } from '../../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
+import { beyondUndrained, needsDrain } from '../../pods/needs-drain.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
 import { imagePulls } from '../../pods/image-pulls.ts'
 import { hasOtherContainers } from '../../pods/other-containers.ts'
@@ -75,6 +76,8 @@ export interface PodPortOptions {
   candidates: Candidates
   asking: Asking
   traffic: Traffic
+  /** Containers whose change alone needs no drain. */
+  notFor?: readonly string[] | undefined
   ledger: LedgerStore
   /** The pod as its machine knows it: also one that is gone. */
   podOf(uid: string): PodView
@@ -89,7 +92,7 @@ export interface PodPortOptions {
 
 /** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
 export function createPodPorts(options: PodPortOptions): PodPorts {
-  const { client, clock, namespace, store, candidates, asking, traffic, ledger } = options
+  const { client, clock, namespace, store, candidates, asking, traffic, ledger, notFor = [] } = options
 
   /** When nobody answered as a pod was asked for that was to be put back. */
   let unansweredAt = Number.NEGATIVE_INFINITY
@@ -109,6 +112,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', reason: { code: 'later-owner-wrote' } }
+    const beyond = record.step === 'patched' && !restates ? beyondUndrained(record, { pod, wanted, notFor }) : []
+    if (beyond.length > 0) return { kind: 'rejected', reason: { code: 'needs-drain', pod: pod.name, containers: beyond } }
     if (!restates) ownIntents.add(intentOf(uid, record.step))
     const askedAt = clock.now()
     try {
@@ -238,7 +243,11 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   return {
-    snapshot: ({ pod }) => traffic.snapshot(pod),
+    async snapshot({ pod, wanted }) {
+      if (needsDrain(pod, wanted, notFor)) return traffic.snapshot(pod)
+      const undrained = changesFor(pod, wanted).map(({ container }) => container)
+      return { kind: 'taken', targets: [], undrained, address: pod.ip ?? '' }
+    },
     async rehearse({ pod, wanted }) {
       return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
     },

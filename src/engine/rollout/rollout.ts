@@ -253,7 +253,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   function operatorOut(uid: string): OperatorOut {
     const member = members.get(uid)
     const record = member && contextOf(member).record
-    if (record)
+    // It was not looked for where it needs no drain.
+    if (record && record.undrained === undefined)
       lastFound.set(
         uid,
         howMuchOut(record.targets, ({ untouched }) => untouched),

@@ -53,10 +53,12 @@ export function livePods(
           },
         ]
       }
-      const { step, run, epoch, attempt, targets, rollback } = read.journal
+      const { step, run, epoch, attempt, targets, rollback, undrained } = read.journal
       const last = step === 'closed' ? undefined : lastAccount(uid, { run, epoch }, ledgers)
       const reasons = [
-        STANDING[step](entriesOf(targets), pod),
+        undrained
+          ? ({ code: 'changes-without-drain', containers: undrained, ready: pod.ready } as const)
+          : STANDING[step](entriesOf(targets), pod),
         ...(rollback ? [{ code: 'on-way-back', images: rollback } as const] : []),
         ...(last?.outcome === 'failed' && last.reason ? [last.reason] : []),
       ]
@@ -69,7 +71,7 @@ export function livePods(
           state: step,
           run,
           attempt,
-          out: OUT[step],
+          out: undrained ? false : OUT[step],
           reasons,
           ...(person === undefined ? {} : { needsOperator: person }),
         },

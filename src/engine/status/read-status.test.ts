@@ -302,3 +302,16 @@ test('of a closed record nobody says that its pod is in rotation: an operator ma
   const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false), createWriting())
   expect(lines.find((line) => /^ +web-0/.test(line))).toMatch(/ closed +r1 +1 +- +nothing of it is open$/)
 })
+
+test('a pod that is changed without a drain is not out', async () => {
+  const api = createFakeApi()
+  addPod(api, '10.0.0.1', 'patched', { targets: [], undrained: ['app'] })
+  expect((await read(api)).pods[0]).toMatchObject({
+    state: 'patched',
+    out: false,
+    reasons: [{ code: 'changes-without-drain', containers: ['app'] }],
+  })
+  const drained = createFakeApi()
+  addPod(drained, '10.0.0.1', 'patched')
+  expect((await read(drained)).pods[0], 'control').toMatchObject({ state: 'patched', out: true })
+})

@@ -30,6 +30,7 @@ const Settings = z.strictObject({
   drainDeadlineMs: duration(1).optional(),
   onDrainDeadline: z.enum(['fail', 'proceed']).optional(),
   settleMs: duration(0).optional(),
+  drainNotFor: z.array(z.string().min(1)).optional(),
   restartDeadlineMs: duration(1).optional(),
   rollbackDeadlineMs: duration(1).optional(),
   readyDeadlineMs: duration(1).optional(),

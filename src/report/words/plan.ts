@@ -7,10 +7,11 @@ import { agreeing, cause, goneAndDrained, place, podNames, seconds, type WordsOf
 function toUpgrade({ rotation, standing, lookedFor, waitsForNode }: Readonly<PlanReasons['to-upgrade']>, write: Writing): string {
   const waits = waitsForNode ? '; it waits for its node' : ''
   const looked = lookedFor.map((one) => write.reason(one)).join('; ')
+  const how = standing === undefined ? '' : `, and ${standingOf(standing).slice('is '.length)}`
+  if (rotation === 'kept') return `stays as it is in rotation${how}: drain.notFor names each container that changes${waits}`
   if (rotation === 'none') return `${looked === '' ? 'it was looked for in no load balancer' : looked}: no drain${waits}`
   const lacking = looked === '' ? '' : `; ${looked}: no drain there`
   if (rotation === 'operator') return `an operator has it out of rotation: it is left exactly so${lacking}${waits}`
-  const how = standing === undefined ? '' : `, and ${standingOf(standing).slice('is '.length)}`
   return `in rotation${how}${lacking}${waits}`
 }
 
@@ -19,6 +20,8 @@ export const plan: WordsOf<PlanReasons> = {
   'goes-on-with-patch': () => 'an earlier run has drained it: goes on with the patch',
   'goes-on-from-patch': () => 'an earlier run has patched it: goes on from there',
   'goes-on-with-restore': () => 'an earlier run was putting it back: goes on from there',
+  'goes-on-without-drain': ({ containers }) =>
+    `an earlier run changes ${containers.join(' and ')} without a drain: that is ended first`,
   'goes-on-with-rollback': ({ images: former }) =>
     `an earlier run is rolling it back to ${imageWords(former)}: the same request ends that, another goes on to its own images`,
   'no-container': ({ container }) => `it has no container ${container}`,

@@ -26,6 +26,7 @@ export const podEndings: WordsOf<PodEndings> = {
       none: 'on its new images, in no load balancer',
       operator: 'on its new images; an operator had it out of rotation, and it is left as it stands',
       in: 'back in rotation on its new images',
+      kept: 'on its new images, without a drain',
     })[rotation],
   'runs-wanted-images': ({ ready }) =>
     ready ? 'it runs the wanted images already' : 'it has the wanted images already, and is not ready',

@@ -12,6 +12,8 @@ export const records: WordsOf<RecordReasons> = {
   'record-part-missing': ({ part }) => `its part ${part} is missing`,
   'record-in': ({ place, problem }, write) => `in the ${place}, ${write.reason(problem)}`,
 
+  'changes-without-drain': ({ containers, ready }) =>
+    `${containers.join(' and ')} ${agreeing(containers, 'is', 'are')} changed without a drain${ready ? '' : '; not ready'}`,
   'may-be-drained': ({ entries: some }) =>
     `${some.length === 0 ? 'not patched yet' : 'drained, or about to be'}: ${listed(some)}`,
   'is-patched': ({ entries: some, ready }) =>

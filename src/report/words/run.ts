@@ -125,6 +125,9 @@ export const run: WordsOf<RunReasons> = {
   'half-done-elsewhere': ({ pod, entry }) =>
     `pod/${pod} is half done, and was not drained in ${entries([entry])}, which has come since: end its run with sluice abort, ` +
     `or take ${entries([entry])} out, and run this again`,
+  'half-done-undrained': ({ pod, containers }) =>
+    `pod/${pod} is half done without a drain, since drain.notFor has named ${containers.join(' and ')}, which it does not any more: ` +
+    `end its run with sluice abort, or name ${containers.join(' and ')} there until the pod is done, and run this again`,
   'half-done-not-in-config': ({ pod, place: missing, resolve }, write) =>
     `pod/${pod} is half done, and its record names ${place(missing)}, which the config does not have: name it ` +
     `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ${write.command(resolve)}`,

@@ -19,6 +19,8 @@ export const traffic: WordsOf<TrafficReasons> = {
   'no-port': ({ pod, port }) => `no container of ${pod} has a port named "${port}"`,
   'not-found': ({ loadBalancer, said }) => `${loadBalancer}: ${said}`,
   'no-entry-at': ({ loadBalancer, addresses }) => `${loadBalancer} has no entry at ${addresses.join(' or ')}`,
+  'needs-drain': ({ pod, containers }) =>
+    `${pod} is not drained, and drain.notFor does not name ${containers.join(' and ')}: that needs a drain first`,
   'entries-changing': ({ pod }) => `the entries of ${pod} are changing`,
   'at-new-address': ({ address, entries: some, because }, write) =>
     `${address === undefined ? 'without an address' : `at its new address ${address}`} ${some.length === 0 ? `it is in no load balancer${cause(because, write)}` : `its ${agreeing(some, 'entry is', 'entries are')} ${entries(some)}`}`,

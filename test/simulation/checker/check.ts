@@ -48,7 +48,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (entry.resource === 'configmaps') judgeLedger(world, entry, report)
     if (write === undefined) return
     const { pod, patched, isOverHis } = write
-    if (patched.length > 0) judgeImages(world, pod, entry.at, report)
+    if (patched.length > 0) judgeImages(world, pod, patched, entry.at, report)
     if (isOverHis) judgeOverwritten(world, pod, entry.by, report)
     const { journal } = pod
     if (journal === undefined || journal.entry !== index) return

@@ -106,6 +106,8 @@ export interface Scenario {
   wanted: Record<string, string>
   /** So many milliseconds after its drain intent a pod is patched though requests are still under way. */
   proceedsAfterMs?: number
+  /** Names of containers that may restart while their pod is in rotation, where no other one is changed. */
+  undrained?: readonly string[]
   /** Load balancers that cannot tell how many requests are under way. */
   uncounted?: readonly string[]
   /** Of load balancers whose drain takes effect late: milliseconds after it in which new requests still arrive. */

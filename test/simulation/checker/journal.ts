@@ -17,6 +17,8 @@ export interface JournalText {
   isClaim: boolean
   /** `said`: a person says that it is out. */
   targets: { balancer: string; target: string; untouched: boolean; said: boolean }[]
+  /** It says that nothing is to be drained. */
+  isUndrained: boolean
 }
 
 interface Journaled {
@@ -52,6 +54,7 @@ function parse(text: string): JournalText | 'unreadable' {
       attempt,
       step,
       lbs = [],
+      not,
     } = JSON.parse(text) as Record<string, unknown> & {
       lbs?: [string, string, string, unknown, 0 | 1 | 2 | 3][]
     }
@@ -71,6 +74,7 @@ function parse(text: string): JournalText | 'unreadable' {
       step: step as Step,
       isClaim: origin !== undefined || targets.some(({ said }) => said),
       targets,
+      isUndrained: not !== undefined,
     }
   } catch {
     return 'unreadable'

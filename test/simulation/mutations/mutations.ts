@@ -13,6 +13,7 @@ const EXECUTION = 'src/engine/execution.ts'
 const LATE_INTENTS = 'src/engine/ledgers/late-intents.ts'
 const OWNERSHIP = 'src/engine/leases/ownership.ts'
 const ROLLOUT = 'src/engine/rollout/rollout.ts'
+const NEEDS_DRAIN = 'src/pods/needs-drain.ts'
 
 /** Each takes one protection away. The simulation must find every one of them. */
 export const MUTATIONS: Mutation[] = [
@@ -283,8 +284,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/rollout/pod-machine.ts',
-        find: 'settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? [])',
-        replace: 'settle: () => 0',
+        find: 'settings.settleMs ?? traffic.settleMs(record?.targets ?? [])',
+        replace: '0',
       },
     ],
   },
@@ -563,6 +564,31 @@ export const MUTATIONS: Mutation[] = [
         find: 'return Math.min(LONGEST_MS,',
         replace: 'AbortSignal.timeout(1)\n  return Math.min(LONGEST_MS,',
       },
+    ],
+  },
+  {
+    name: 'no-drain-for-some',
+    breaks: 'a pod is not drained where one of the containers that change needs no drain',
+    changes: [
+      { file: NEEDS_DRAIN, find: 'changes.every(({ container })', replace: 'changes.some(({ container })' },
+      // The patch is guarded too.
+      {
+        file: NEEDS_DRAIN,
+        find: 'undrained.includes(container) && notFor.includes(container)',
+        replace: 'undrained.includes(container)',
+      },
+    ],
+  },
+  {
+    name: 'undrained-for-others',
+    breaks: 'a pod that another run has begun without a drain is patched with whatever is asked for',
+    changes: [
+      {
+        file: NEEDS_DRAIN,
+        find: 'return images.filter(({ container }) => undrained.includes(container))',
+        replace: 'return [...images]',
+      },
+      { file: NEEDS_DRAIN, find: 'if (undrained === undefined) return []', replace: 'if (undrained !== null) return []' },
     ],
   },
 ]

@@ -19,7 +19,7 @@ const REWRITTEN = [
 ]
 
 export const podEndings: SamplesOf<PodEndings> = {
-  upgraded: [{ rotation: 'in' }, { rotation: 'none' }, { rotation: 'operator' }],
+  upgraded: [{ rotation: 'in' }, { rotation: 'none' }, { rotation: 'operator' }, { rotation: 'kept' }],
   'runs-wanted-images': [{ ready: true }, { ready: false }],
   'nothing-asked': [{}],
   'not-started': [{}],

@@ -13,6 +13,10 @@ export const records: SamplesOf<RecordReasons> = {
     { place: 'condition', problem: { code: 'record-not-json' } },
   ],
 
+  'changes-without-drain': [
+    { containers: ['log-agent'], ready: true },
+    { containers: ['log-agent', 'metrics'], ready: false },
+  ],
   'may-be-drained': [{ entries: [EDGE, INNER] }, { entries: [] }],
   'is-patched': [
     { entries: [EDGE], ready: true },

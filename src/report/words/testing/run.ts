@@ -145,6 +145,10 @@ export const run: SamplesOf<RunReasons> = {
     { ...EDGE, others: 2, because: REFUSED },
   ],
   'half-done-elsewhere': [{ pod: 'web-0', entry: EDGE }],
+  'half-done-undrained': [
+    { pod: 'web-0', containers: ['log-agent'] },
+    { pod: 'web-0', containers: ['log-agent', 'metrics'] },
+  ],
   'half-done-not-in-config': [
     { pod: 'web-0', place: { loadBalancer: 'edge' }, resolve: resolve('in') },
     { pod: 'web-0', place: { loadBalancer: 'edge', scope: 'web' }, resolve: resolve('in') },

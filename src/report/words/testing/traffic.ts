@@ -29,6 +29,7 @@ export const traffic: SamplesOf<TrafficReasons> = {
     { loadBalancer: 'edge', addresses: ['10.0.0.1:80'] },
     { loadBalancer: 'edge', addresses: ['10.0.0.1:80', '[fd00::1]:80'] },
   ],
+  'needs-drain': [{ pod: 'web-0', containers: ['app', 'proxy'] }],
   'entries-changing': [{ pod: 'web-0' }],
   'at-new-address': [
     { address: '10.0.0.9', entries: [EDGE] },

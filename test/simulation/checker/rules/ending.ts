@@ -134,7 +134,9 @@ function judgeUndone(world: World, pod: Pod, last: Process, report: Report): voi
   // Where somebody has edited its record nobody knows when it was home (seed 158).
   if (!isDone(last) || asksForImages(last) || tampered > 0 || isMeddledAfter(pod, last.startedAt)) return
   const formers = formerImages.get(undoneRun(world) ?? '')?.images ?? []
-  for (const container of Object.keys(formers[0] ?? {})) {
+  // Of another one no run knows what it was on, and a person may have patched it before that began.
+  const asked = new Set([...world.processes.values()].flatMap(({ wanted = {} }) => Object.keys(wanted)))
+  for (const container of Object.keys(formers[0] ?? {}).filter((one) => asked.has(one))) {
     const allowed = formers.map((former) => former[container])
     if (!allowed.includes(images[container]))
       report(

@@ -3,7 +3,7 @@ import type { Process } from '../processes.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { isKnownDown, isMeddledSince } from './by-hand.ts'
-import { isExcused } from './images.ts'
+import { isExcused, mayBeInRotation } from './images.ts'
 
 /**
  * A container of a pod has just ended: because sluice gave the pod another image, while requests still come to it? What
@@ -20,7 +20,8 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
     pod?.patch === undefined ||
     container.startedAt > pod.patch.entry ||
     // Then it may be his restart.
-    isMeddledSince(pod, pod.patch.entry)
+    isMeddledSince(pod, pod.patch.entry) ||
+    mayBeInRotation(world, pod.patch.containers)
   )
     return
   // Where the pod was deleted without waiting for it, the address is that of another by now.

@@ -7,8 +7,11 @@ import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
-/** I2: sluice has just stored other images for this pod. */
-export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
+/**
+ * I2: sluice has just stored other images for this pod.
+ * @param patched the containers that got them
+ */
+export function judgeImages(world: World, pod: Pod, patched: readonly string[], at: number, report: Report): void {
   const { journal } = pod
   // Where no generation is told, the record of the patch before may read the same, and is not written anew.
   const isAlike = journal?.step === 'patched' && pod.observedGeneration === 0
@@ -17,6 +20,7 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
   const leftAt = saysSo ? journal.leftAt : at
   if (!saysSo && !isAlike) report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
   judgeTemplate(world, pod, leftAt, report)
+  if (mayBeInRotation(world, patched)) return
   for (const target of pod.address === undefined ? [] : world.targets.at(pod.address)) {
     const { state, key, entry } = target
     // Whoever puts one back that answers nothing cannot be harmed by what mends it; nor can a reload, of what is not sluice's to
@@ -39,6 +43,11 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
       report('I2', `${pod.name} got other images while requests of ${key} were under way on it`, entry)
   }
+}
+
+/** Somebody has named each container that was changed. */
+export function mayBeInRotation({ scenario }: Pick<World, 'scenario'>, patched: readonly string[]): boolean {
+  return patched.every((container) => scenario.undrained?.includes(container))
 }
 
 /** What comes anew in place of a pod that has the wanted images comes up on them too: its template had them first. */

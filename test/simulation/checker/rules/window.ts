@@ -78,8 +78,12 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
 }
 
-/** Its record says that an operator has all of it out: nothing is taken out of rotation for it, and what he has out does not count. */
-function isLeftAlone({ targets }: World, { uid, address }: Pod): boolean {
+/**
+ * Its record says that an operator has all of it out, or that it is not to be drained: nothing is taken out of rotation for it, and what
+ * an operator has out does not count.
+ */
+function isLeftAlone({ targets }: World, { uid, address, journal }: Pod): boolean {
+  if (journal?.isUndrained) return true
   const own = address === undefined ? [] : targets.at(address)
   return own.length > 0 && own.every(({ claims }) => claims.findLast((claim) => claim.uid === uid)?.untouched === true)
 }
