@@ -130,6 +130,20 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
     })
     expect(bed.effects()).toEqual(onceEach(['web-a'], 2))
   })
+
+  it('changes a sidecar that drain.notFor names while its pod is in rotation, and drains the pod for the application', async () => {
+    const name = 'not-for'
+    const objects = [statefulSet({ name: 'web', namespace: name, replicas: 2, sidecar: 'localhost/sidecar:v1' })]
+    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 2, config: { drain: { notFor: ['sidecar'] } } })
+    const sidecarAlone = {
+      app: { image: 'localhost/app:v1', restarted: false },
+      sidecar: { image: 'localhost/sidecar:v2', restarted: true },
+    }
+    expect(await upgrade('sts/web', 'sidecar=localhost/sidecar:v2')).toEqual({ 'web-0': sidecarAlone, 'web-1': sidecarAlone })
+    expect(bed.effects()).toEqual([])
+    await upgrade('sts/web', 'app=localhost/app:v2', 'sidecar=localhost/sidecar:v1')
+    expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
+  })
 })
 
 interface Ran {

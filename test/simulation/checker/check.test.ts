@@ -2700,6 +2700,19 @@ test('a violation says where it is', () => {
   expect(story.history[entries.at(-1)!]).toMatchObject({ at, type: 'stored', resource: 'pods' })
 })
 
+describe('a container that somebody has named may be changed while its pod is in rotation', () => {
+  const inRotation = (story: Story): void => story.upgrade(0, { without: ['drain', 'restore'] })
+
+  test('where it alone is', () => {
+    expect(broken(inRotation, { scenario: { undrained: ['app'] } })).toEqual([])
+  })
+
+  test('not where another one is changed, nor where none is named', () => {
+    expect(broken(inRotation, { scenario: { undrained: ['proxy'] } })).toEqual(['I2', 'exposure'])
+    expect(broken(inRotation)).toEqual(['I2', 'exposure'])
+  })
+})
+
 /** The first of two is drained, and goes; the second is upgraded. */
 function goesDrained(story: Story): void {
   story.step(0, 'drainIntent')
