@@ -140,7 +140,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
       sidecar: { image: 'localhost/sidecar:v2', restarted: true },
     }
     expect(await upgrade('sts/web', 'sidecar=localhost/sidecar:v2')).toEqual({ 'web-0': sidecarAlone, 'web-1': sidecarAlone })
-    expect(bed.effects()).toEqual([])
+    expect(bed.effects()).toEqual({})
     await upgrade('sts/web', 'app=localhost/app:v2', 'sidecar=localhost/sidecar:v1')
     expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
   })
