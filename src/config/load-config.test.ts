@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Adapter, AdapterDefinition } from '../../adapters/contract.ts'
+import type { Adapter, AdapterDefinition, UnversionedDocument } from '../../adapters/contract.ts'
 import { ConfigError } from './config-error.ts'
 import { createLoadBalancers } from './create-load-balancers.ts'
 import type { AdapterSource } from './adapter-source.ts'
 import { loadConfig } from './load-config.ts'
+
+/** In place of what a right adapter says. */
+let saysDocument: (() => unknown) | undefined
 
 const stub: AdapterDefinition = {
   name: 'stub',
@@ -22,6 +25,7 @@ const stub: AdapterDefinition = {
     document: z.enum(['known', 'unknown']).optional(),
   }) as z.ZodType<unknown>,
   document(options) {
+    if (saysDocument !== undefined) return saysDocument() as UnversionedDocument
     const { document } = options as { document?: string }
     return document === undefined ? undefined : document === 'known' ? { identity: 'http://edge:8080/api' } : {}
   },
@@ -537,4 +541,23 @@ describe('a file that is no config', () => {
     await expect(loadConfig(join(folder, 'none.yaml'), adapters)).rejects.toThrow(`none.yaml: there is no such file${hint}`)
     await expect(loadConfig(folder, adapters)).rejects.toThrow(`${folder}: is a directory${hint}`)
   })
+})
+
+test.each<[string, () => unknown, string]>([
+  [
+    'fails',
+    () => {
+      throw new Error('url is undefined')
+    },
+    'document fails: url is undefined',
+  ],
+  ['waits', () => Promise.reject(new Error('late')), 'document gives a promise'],
+  ['gives no object', () => null, 'document gives null'],
+  ['gives a number', () => ({ identity: 5 }), 'document gives {"identity":5}'],
+  ['gives nothing as a name', () => ({ identity: '' }), 'document gives {"identity":""}'],
+])('a plugin whose document %s is named', async (_, says, problem) => {
+  saysDocument = says
+  const message = await refusal(VALID)
+  saysDocument = undefined
+  expect(message).toContain(`loadBalancers[0].adapter: adapter stub cannot be used: ${problem}\n    mend the adapter: `)
 })

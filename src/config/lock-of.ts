@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
-import type { AdapterDefinition } from '../../adapters/contract.ts'
+import { z } from 'zod'
+import type { AdapterDefinition, UnversionedDocument } from '../../adapters/contract.ts'
 import type { ConfiguredLock } from './config.ts'
 import { loadBalancerSchema } from './schema.ts'
+import { isPromise } from './wording.ts'
 
 interface Locked {
   definition: AdapterDefinition
@@ -16,11 +18,39 @@ interface LockProblem {
   hint: string
 }
 
+const documentSchema = z.strictObject({ identity: z.string().min(1).optional() }).optional()
+
+/** TypeScript has perhaps not seen what a plugin gives. */
+function documentOf({ name, document }: AdapterDefinition, options: unknown): { document?: UnversionedDocument } | LockProblem {
+  const path: PropertyKey[] = ['adapter']
+  const hint = 'mend the adapter: document gives { identity } with a text, {}, or undefined, and does not wait'
+  let said: unknown
+  try {
+    said = document?.(options)
+  } catch (error) {
+    return {
+      path,
+      problem: `adapter ${name} cannot be used: document fails: ${error instanceof Error ? error.message : String(error)}`,
+      hint,
+    }
+  }
+  if (isPromise(said)) {
+    // A promise that is rejected without a handler would end the process.
+    Promise.resolve(said).catch(() => {})
+    return { path, problem: `adapter ${name} cannot be used: document gives a promise`, hint }
+  }
+  const checked = documentSchema.safeParse(said)
+  if (!checked.success) return { path, problem: `adapter ${name} cannot be used: document gives ${JSON.stringify(said)}`, hint }
+  return checked.data === undefined ? {} : { document: checked.data as UnversionedDocument }
+}
+
 const lockSchema = loadBalancerSchema.shape.lock
 
 /** The lock of a load balancer with what it leaves out; nothing where none is given, and none is needed. */
 export function lockOf(given: unknown, { definition, options, folder }: Locked): { lock?: ConfiguredLock } | LockProblem {
-  const document = definition.document?.(options)
+  const asked = documentOf(definition, options)
+  if ('problem' in asked) return asked
+  const { document } = asked
   if (given === undefined) {
     if (document === undefined) return {}
     const { identity } = document

@@ -45,6 +45,8 @@ export interface Connection {
   /** Asked for, else the context's, else `default`. */
   namespace: string
   server: string
+  /** The file that was asked for. */
+  kubeconfig: string | undefined
   close(): Promise<void>
 }
 
@@ -96,5 +98,6 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
   })
-  return { client, transport, namespace: access.namespace, server: access.server, close: () => transport.close() }
+  const { namespace, server } = access
+  return { client, transport, namespace, server, kubeconfig: options.kubeconfig, close: () => transport.close() }
 }

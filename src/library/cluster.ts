@@ -6,6 +6,8 @@ export interface Cluster {
   client: KubeClient
   /** Of requests that name none: asked for, else the context's, else that of the pod that the process runs in, else `default`. */
   namespace: string
+  /** The file that it was asked for by, where it was. A lock that names a context alone means one of this file. */
+  kubeconfig?: string | undefined
   /** Breaks off what is still asked. */
   close(): Promise<void>
 }

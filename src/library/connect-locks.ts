@@ -6,6 +6,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { connect, type Connection, KubeConfigError } from '../kube/connect.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import type { Cluster } from './cluster.ts'
 
 export interface ConnectedLocks {
   loadBalancers: LoadBalancer[]
@@ -14,8 +15,8 @@ export interface ConnectedLocks {
 }
 
 interface Surroundings {
-  /** Of the run's own cluster. */
-  client: KubeClient
+  /** Of the run. */
+  cluster: Cluster
   clock: Clock
   random: Random
 }
@@ -27,14 +28,14 @@ interface Surroundings {
 export async function connectLocks(
   { file }: Config,
   created: readonly CreatedLoadBalancer[],
-  { client, clock, random }: Surroundings,
+  { cluster, clock, random }: Surroundings,
 ): Promise<ConnectedLocks> {
   const opened = new Map<string, Connection>()
 
   async function clientFor({ kubeconfig, context, namespace }: ConfiguredLock): Promise<KubeClient> {
-    if (kubeconfig === undefined && context === undefined) return client
-    const key = JSON.stringify([kubeconfig, context])
-    const where = { ...(kubeconfig === undefined ? {} : { kubeconfig }), ...(context === undefined ? {} : { context }) }
+    if (kubeconfig === undefined && context === undefined) return cluster.client
+    const where = { kubeconfig: kubeconfig ?? cluster.kubeconfig, context }
+    const key = JSON.stringify(where)
     const connection = opened.get(key) ?? (await connect({ ...where, namespace, clock, random }))
     opened.set(key, connection)
     return connection.client

@@ -133,9 +133,13 @@ export function createSluice(options: SluiceOptions): Sluice {
       throw new RequestError([{ field: 'config', message: 'is missing', hint: 'createSluice needs it for plans and runs' }])
     const read = typeof config === 'function' ? await config() : config
     assertShape(checkedConfig, { config: read }, 'config')
-    const { loadBalancers, close } = await connectLocks(read, createLoadBalancers(read), { client, clock, random })
+    const { loadBalancers, close } = await connectLocks(read, createLoadBalancers(read), { cluster, clock, random })
     // The budget is waited for first: a Lease that is held meanwhile would keep others waiting.
-    return { loadBalancers: withinRates(withinLocks(loadBalancers, { clock, identity }), clock), close, settings: read.settings }
+    return {
+      loadBalancers: withinRates(withinLocks(loadBalancers, { clock, random, identity }), clock),
+      close,
+      settings: read.settings,
+    }
   }
 
   function portsOf({ loadBalancers }: Loaded, onEvent: (event: RunEvent) => void): RunPorts {

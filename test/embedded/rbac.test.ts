@@ -188,8 +188,8 @@ test('the Leases of documents, in the namespace of each lock, and in another clu
   writeFileSync(config, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
   const { objects, stdout } = await printed(WEB, '--config', config)
   expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`).slice(-2)).toEqual([
-    'Role locks/sluice-locks',
-    'RoleBinding locks/sluice-locks',
+    expect.stringMatching(/^Role locks\/sluice-locks-[0-9a-f]{8}$/),
+    expect.stringMatching(/^RoleBinding locks\/sluice-locks-[0-9a-f]{8}$/),
   ])
   const names = ['edge', 'inner'].map((document) => documentLease({ document }))
   expect(objects.at(-2).rules).toEqual([

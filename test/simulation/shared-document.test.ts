@@ -68,7 +68,8 @@ async function play(seed: number, variant: Variant = {}): Promise<Outcome> {
       const adapter = documentAdapter({ host, scheduler, random: stream, document, arrive, variant })
       const [edge] = withinLocks(
         [{ name: 'edge', adapterName: 'document', adapter, port: 80, ...(variant.withoutLock ? {} : { lock }) }],
-        { clock: host.clock, identity: host.name },
+        // Of one name: what tells them apart is their own to make.
+        { clock: host.clock, random: stream.fork('lock'), identity: 'runner-0_1' },
       )
       host.deliver(() => void changes(edge!.adapter, host, stream))
     }

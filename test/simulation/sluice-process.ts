@@ -70,7 +70,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
       prepared = await prepare({
         client,
         observation: createObservation({ client, clock, random: engineRandom, scope }),
-        loadBalancers: withinLocks(loadBalancers, { clock, identity: host.name }),
+        loadBalancers: withinLocks(loadBalancers, { clock, random: random.fork('locks'), identity: host.name }),
         queues: createScopeQueues(clock),
         clock,
         random: engineRandom,

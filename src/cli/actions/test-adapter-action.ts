@@ -41,6 +41,7 @@ export async function testAction(flags: TestAdapterFlags, { terminal }: CommandC
   assertTogether(flags)
   const config = await loadConfig(configPath(flags.config, terminal.env))
   const balancer = chosen(config, flags.loadBalancer)
+  assertAlone(flags, balancer)
   const stopping = new AbortController()
   const subject = await subjectOf(flags, config, balancer, stopping.signal).catch((error: unknown) => unreadable(error, terminal))
   if (subject === undefined) return EXIT.failed
@@ -60,6 +61,14 @@ function assertTogether({ bed, target = [], expendable = [], breakConnections }:
     ])
   if (breakConnections === true && expendable.length === 0)
     throw new UsageError(['--break-connections breaks those of a drain: name with --expendable what may be drained'])
+}
+
+/** The kit makes calls that get no answer on purpose, each of which would keep a Lease for its whole life. */
+function assertAlone({ expendable = [], withoutLock }: TestAdapterFlags, { name, lock }: ConfiguredLoadBalancer): void {
+  if (lock === undefined || expendable.length === 0 || withoutLock === true) return
+  throw new UsageError([
+    `${name} has a lock, which the test does not take: see that nobody else writes ${lock.document} meanwhile, and add --without-lock`,
+  ])
 }
 
 function chosen({ loadBalancers, file }: Config, name: string | undefined): ConfiguredLoadBalancer {

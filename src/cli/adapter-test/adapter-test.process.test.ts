@@ -190,7 +190,12 @@ describe('on a load balancer that runs', () => {
     [['--break-connections'], 'name with --expendable what may be drained'],
     [['--expendable', 'web-0'], '--expendable: "web-0" is no ADDRESS:PORT'],
     [['--load-balancer', 'egde'], 'sluice.yaml has no load balancer "egde"; it has: edge'],
+    [
+      ['--expendable', '10.0.0.1:80'],
+      'edge has a lock, which the test does not take: see that nobody else writes pool meanwhile',
+    ],
   ])('%j is refused', async (args, message) => {
+    if (message.includes('lock')) change('sluice.yaml', 'port:', 'lock: {namespace: release, key: pool}\n    port:')
     expect(await run(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) as string })
   })
 })

@@ -112,6 +112,7 @@ export interface TestAdapterFlags {
   target?: string[]
   expendable?: string[]
   breakConnections?: boolean
+  withoutLock?: boolean
   output: 'text' | 'json'
 }
 

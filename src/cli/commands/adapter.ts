@@ -88,7 +88,8 @@ Exit codes:
       .option('--bed <file>', 'a module that starts a load balancer for the test, such as the bed.mjs of "adapter new"', given)
       .option('--target <address:port>', 'behind the load balancer, and only read (repeatable)', collect)
       .option('--expendable <address:port>', 'behind it, and drained and put back by the test (repeatable)', collect)
-      .option('--break-connections', 'break connections of the adapter, by a proxy before the http:// URL of its options'),
+      .option('--break-connections', 'break connections of the adapter, by a proxy before the http:// URL of its options')
+      .option('--without-lock', 'drain without the lock that the config gives: nobody else writes the document meanwhile'),
   )
     .addHelpText(
       'after',

@@ -1,3 +1,4 @@
+import { digest } from '../../journal/digest.ts'
 import { displayType } from '../../pods/workload-id.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
 import { type Right, type RightsFor, rightsOfLocks, rightsOfOrders, rightsOfRun } from '../../engine/rights.ts'
@@ -61,13 +62,14 @@ function elsewhereComment({ loadBalancer, namespace, lease, elsewhere }: RbacLoc
   )
 }
 
-/** In the namespace of the Leases, which may be another than that of the run. */
+/** In the namespace of the Leases, where other teams may have theirs: a name of its own, which no Role of another team has. */
 function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSubject): string[] {
-  const name = 'sluice-locks'
+  const leases = locks.map(({ lease }) => lease)
+  const name = `sluice-locks-${digest(JSON.stringify([subject, leases]))}`
   return [
     '---',
     ...comment(`The locks of ${locks.map(({ loadBalancer }) => loadBalancer).join(', ')}.`),
-    ...role({ name, namespace, rights: rightsOfLocks(locks.map(({ lease }) => lease)) }),
+    ...role({ name, namespace, rights: rightsOfLocks(leases) }),
     '---',
     ...roleBinding(name, namespace, subject),
   ]

@@ -4,18 +4,16 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LoadBalancer } from '../request.ts'
 import { CALL_LIFE_MS } from '../traffic/scope-queues.ts'
-import { createDocumentTurns, type DocumentTurns } from './take-document.ts'
+import { createDocumentTurns, type DocumentTurns, type TurnsOptions } from './take-document.ts'
 
 type Results = Map<string, EffectResult>
+type Send = (call: EffectCall) => Promise<Results>
 
 /**
  * The same load balancers. Where one of them has a lock, each call that changes it is made by the one process that holds the Lease of its
  * document. The time that a call has begins once the Lease is held.
  */
-export function withinLocks(
-  loadBalancers: readonly LoadBalancer[],
-  { clock, identity }: { clock: Clock; identity: string },
-): LoadBalancer[] {
+export function withinLocks(loadBalancers: readonly LoadBalancer[], options: TurnsOptions): LoadBalancer[] {
   const locked = new Map<KubeClient, Map<string, InTurn>>()
   return loadBalancers.map((loadBalancer) => {
     const { lock, adapter } = loadBalancer
@@ -23,42 +21,48 @@ export function withinLocks(
     const ofCluster = locked.get(lock.client) ?? new Map<string, InTurn>()
     locked.set(lock.client, ofCluster)
     const key = JSON.stringify([lock.namespace, lock.document])
-    const inTurn = ofCluster.get(key) ?? createInTurn(createDocumentTurns(lock, clock, identity))
+    const inTurn = ofCluster.get(key) ?? createInTurn(createDocumentTurns(lock, options), options.clock)
     ofCluster.set(key, inTurn)
     return { ...loadBalancer, adapter: withinLock(adapter, inTurn) }
   })
 }
 
 interface InTurn {
-  effect(call: EffectCall, send: (call: EffectCall) => Promise<Results>): Promise<Results>
+  /** `ids`: the targets that an answer is needed for. */
+  effect(ids: readonly string[], call: EffectCall, send: Send, signal: AbortSignal): Promise<Results>
   /** Resolves once nothing is under way, and no Lease is held that can be given back. */
   quiet(): Promise<void>
 }
 
 /** One call of this process at a time, in the order in which they come. */
-function createInTurn(turns: DocumentTurns): InTurn {
+function createInTurn(turns: DocumentTurns, clock: Clock): InTurn {
   let last: Promise<void> = Promise.resolve()
 
   /** Answers by `answer`. Resolves once the Lease is given back, or left to run out. */
   async function sendAfter(
     before: Promise<void>,
-    call: EffectCall,
-    send: (call: EffectCall) => Promise<Results>,
+    { ids, call, send, signal }: { ids: readonly string[]; call: EffectCall; send: Send; signal: AbortSignal },
     answer: PromiseWithResolvers<Results>,
   ): Promise<void> {
+    // Counted from now: many that wait one after another would keep the reads behind them waiting, and the deadlines of pods.
+    const until = clock.now() + CALL_LIFE_MS
     await before
     try {
-      const held = await turns.take(CALL_LIFE_MS)
+      const held = await turns.take({ until, signal, assertLive: () => call.assertLive() })
       let isSent = false
+      let isHalted = false
       const assertLive = (): void => {
+        isHalted = true
         call.assertLive()
         held.assertFresh()
+        isHalted = false
         isSent = true
       }
-      const sent = send({ ...call, assertLive })
+      const sent = send({ ...call, assertLive, deadlineMs: Math.min(call.deadlineMs, held.leftMs()) })
       answer.resolve(sent)
-      const isOver = await sent.then((results) => [...results.values()].every(isSettled), isDefinite)
-      if (isOver || !isSent) await held.giveBack()
+      const isOver = await sent.then((results) => ids.every((id) => isSettled(results.get(id))), isDefinite)
+      // A call that was halted may have sent a part before.
+      if (!isSent || (isOver && !isHalted)) await held.giveBack()
       else held.leave()
     } catch (error) {
       answer.reject(error)
@@ -66,16 +70,17 @@ function createInTurn(turns: DocumentTurns): InTurn {
   }
 
   return {
-    effect(call, send) {
+    effect(ids, call, send, signal) {
       const answer = Promise.withResolvers<Results>()
-      last = sendAfter(last, call, send, answer)
+      last = sendAfter(last, { ids, call, send, signal }, answer)
       return answer.promise
     },
     quiet: () => last,
   }
 }
 
-function isSettled(result: EffectResult): boolean {
+function isSettled(result: EffectResult | undefined): boolean {
+  if (result === undefined) return false
   if (result.outcome === 'failed') return isDefinite(result.error)
   return result.outcome === 'applied'
 }
@@ -86,20 +91,28 @@ function isDefinite(error: unknown): boolean {
 }
 
 function withinLock(adapter: Adapter, inTurn: InTurn): Adapter {
+  const closing = new AbortController()
+  const { signal } = closing
   const { rehearse, entryOf, reaches } = adapter
   return {
     capabilities: adapter.capabilities,
     resolve: (endpoints, call) => adapter.resolve(endpoints, call),
     inspect: (targets, call) => adapter.inspect(targets, call),
     snapshot: (targets, call) => adapter.snapshot(targets, call),
-    drain: (targets, call) => inTurn.effect(call, (held) => adapter.drain(targets, held)),
-    restore: (wanted, call) => inTurn.effect(call, (held) => adapter.restore(wanted, held)),
+    drain(targets, call) {
+      const ids = targets.map(({ id }) => id)
+      return inTurn.effect(ids, call, (held) => adapter.drain(targets, held), signal)
+    },
+    restore(wanted, call) {
+      const ids = wanted.map(({ target }) => target.id)
+      return inTurn.effect(ids, call, (held) => adapter.restore(wanted, held), signal)
+    },
     ...(rehearse && { rehearse: (targets, call) => rehearse.call(adapter, targets, call) }),
     ...(entryOf && { entryOf: (target) => entryOf.call(adapter, target) }),
     ...(reaches && { reaches: (target) => reaches.call(adapter, target) }),
     async close() {
-      await inTurn.quiet()
-      await adapter.close()
+      closing.abort()
+      await Promise.all([adapter.close(), inTurn.quiet()])
     },
   }
 }

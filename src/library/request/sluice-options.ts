@@ -25,6 +25,7 @@ const cluster = member<object>(
   z.looseObject({
     client,
     namespace: z.string().min(1),
+    kubeconfig: z.string().optional(),
     close: member((value) => typeof value === 'function', 'a function', 'give a function that closes the cluster'),
   } satisfies Record<keyof Cluster, z.ZodType>),
 )
