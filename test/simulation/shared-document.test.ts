@@ -69,7 +69,7 @@ async function play(seed: number, variant: Variant = {}): Promise<Outcome> {
       const [edge] = withinLocks(
         [{ name: 'edge', adapterName: 'document', adapter, port: 80, ...(variant.withoutLock ? {} : { lock }) }],
         // Of one name: what tells them apart is their own to make.
-        { clock: host.clock, random: stream.fork('lock'), identity: 'runner-0_1' },
+        { clock: host.clock, random: stream.fork(`lock of life ${life}`), identity: 'runner-0_1' },
       )
       host.deliver(() => void changes(edge!.adapter, host, stream))
     }
