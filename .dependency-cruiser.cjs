@@ -46,11 +46,19 @@ const table = {
     'zod',
     core,
   ],
+  // Facts in, findings out.
+  '^src/explain/(?!read/)': ['^src/(reasons|endpoints)/'],
+  // What reads the facts.
+  '^src/explain/read/': [
+    '^src/(ports|reasons|pods|endpoints|journal|plan|kube|observation|workloads|engine|explain)/',
+    '^adapters/contract\\.ts$',
+    'zod',
+  ],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
-  '^src/report/words/': ['^src/reasons/', '^src/endpoints/reasons\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
+  '^src/report/words/': ['^src/reasons/', '^src/report/(inert|elapsed)\\.ts$'],
   '^src/library/': [
-    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|config|report)/',
+    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|config|report)/',
     '^adapters/(contract|registry)\\.ts$',
     'zod',
     core,
@@ -79,7 +87,7 @@ const table = {
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],
 }
-const PURE = '^(src/(reasons|pods|endpoints|journal|plan|ports|report/words)/|machines/)'
+const PURE = '^(src/(reasons|pods|endpoints|explain|journal|plan|ports|report/words)/|machines/)'
 const TESTS = '\\.test\\.ts$'
 
 const folderRules = Object.entries(table).map(([from, to]) => {

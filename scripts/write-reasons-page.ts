@@ -23,6 +23,8 @@ const AREAS: [title: string, file: string][] = [
   ['Undo', 'undo-reasons'],
   ['Cleanup', 'cleanup-reasons'],
   ['What a report cannot know', 'missing-reasons'],
+  ['Endpoints of Services', 'endpoint-reasons'],
+  ['Explain', 'explain-reasons'],
   ['Words of others', 'error-reasons'],
   ['Advice', 'advice'],
   ['Commands', 'command'],

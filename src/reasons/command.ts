@@ -18,5 +18,7 @@ export type Command =
   /** Brings pods to the template of their workloads. `workloads`: such as `statefulset/web`. */
   | ({ command: 'upgrade'; workloads: string[] } & InNamespace)
   | ({ command: 'undo'; workloads: string[]; run?: string } & InNamespace)
+  /** What is open of these workloads; without a name, of the whole namespace. */
+  | ({ command: 'status'; workloads: string[] } & InNamespace)
   /** `args` follow the flags for cluster and namespace. */
   | ({ command: 'kubectl'; args: string[] } & InNamespace)

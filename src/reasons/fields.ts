@@ -30,3 +30,19 @@ export interface EntryReading extends LoadBalancerEntry {
   /** Where sluice did not read it from the load balancer: what it goes by, or why it could not. */
   by?: Reason
 }
+
+/** One object of the API, within the namespace that is told about. */
+export interface ObjectName {
+  kind: string
+  name: string
+}
+
+/** The client that has last written a part of an object, as its `managedFields` name it. */
+export interface Writer {
+  /** As the client calls itself: `kubelet`, `kubectl-edit`. */
+  manager: string
+  /** `person`: kubectl. */
+  is: 'kubelet' | 'controller-manager' | 'person' | 'sluice' | 'other'
+  /** When it has last changed a field that it owns, by the clock of the API server. */
+  at?: string
+}

@@ -1,5 +1,7 @@
 import type { CleanupReasons } from './cleanup-reasons.ts'
+import type { EndpointReasons } from './endpoint-reasons.ts'
 import type { ErrorReasons } from './error-reasons.ts'
+import type { ExplainReasons } from './explain-reasons.ts'
 import type { MissingReasons } from './missing-reasons.ts'
 import type { OrderReasons } from './order-reasons.ts'
 import type { PlanReasons } from './plan-reasons.ts'
@@ -33,7 +35,9 @@ export interface ReasonFields
     ResolveReasons,
     UndoReasons,
     CleanupReasons,
-    MissingReasons {}
+    MissingReasons,
+    EndpointReasons,
+    ExplainReasons {}
 
 /** The codes are a closed set: docs/reasons.md has all of them. */
 export type ReasonCode = keyof ReasonFields

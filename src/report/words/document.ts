@@ -30,7 +30,7 @@ function isReason(value: object): value is Reason {
   return typeof code === 'string' && Object.hasOwn(words, code)
 }
 
-const COMMANDS: ReadonlySet<unknown> = new Set<Command['command']>(['resolve', 'upgrade', 'undo', 'kubectl'])
+const COMMANDS: ReadonlySet<unknown> = new Set<Command['command']>(['resolve', 'upgrade', 'undo', 'status', 'kubectl'])
 
 function isCommand(value: object): value is Command {
   return 'command' in value && COMMANDS.has(value.command) && 'namespace' in value

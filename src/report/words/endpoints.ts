@@ -1,8 +1,5 @@
-import type { EndpointReason, EndpointReasons, SharedCode } from '../../endpoints/reasons.ts'
-import { podFacts } from './pod-facts.ts'
-import { createWriting } from './words.ts'
-
-type Words = { [C in keyof EndpointReasons]: (facts: Readonly<EndpointReasons[C]>) => string }
+import type { EndpointReasons } from '../../reasons/endpoint-reasons.ts'
+import type { WordsOf } from './writing.ts'
 
 function pairs(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
@@ -10,20 +7,23 @@ function pairs(labels: Readonly<Record<string, string>>): string {
     .join(',')
 }
 
+export function labelsThatDiffer(labels: EndpointReasons['selector-differs']['labels']): string {
+  return labels
+    .map(({ name, wanted, value }) =>
+      value === undefined
+        ? `the pod has no label ${name}, of which the selector wants ${wanted}`
+        : `label ${name} of the pod is ${value}, and the selector wants ${wanted}`,
+    )
+    .join('; ')
+}
+
 /** Why the endpoints of a Service are as they are. */
-export const endpointWords: Words = {
+export const endpoints: WordsOf<EndpointReasons> = {
   'no-selector': () => 'the Service has no selector: Kubernetes leaves its endpoints to other writers',
   'external-name': () => 'the Service is of type ExternalName, which has no endpoints',
   'selects-nothing': ({ selector }) => `no pod has the labels of the selector, ${pairs(selector)}`,
   'headless-without-ports': () => 'the Service is headless and has no ports: its endpoints have addresses alone',
-  'selector-differs': ({ labels }) =>
-    labels
-      .map(({ name, wanted, value }) =>
-        value === undefined
-          ? `the pod has no label ${name}, of which the selector wants ${wanted}`
-          : `label ${name} of the pod is ${value}, and the selector wants ${wanted}`,
-      )
-      .join('; '),
+  'selector-differs': ({ labels }) => labelsThatDiffer(labels),
   'pod-finished': ({ phase, restartPolicy }) =>
     `the pod has ended: its phase is ${phase}${restartPolicy === undefined ? '' : ` with restartPolicy ${restartPolicy}`}`,
   'pod-has-no-address': () => 'the pod has no address yet',
@@ -45,14 +45,4 @@ export const endpointWords: Words = {
   'hostname-left-out': ({ hostname, subdomain }) =>
     `the hostname ${hostname} has no name in DNS below this Service: the subdomain of the pod is ${subdomain ?? 'not set'}`,
   'host-network': ({ node }) => `the pod has the addresses of ${node === undefined ? 'its node' : `node ${node}`}`,
-}
-
-/** As a sentence for people. */
-export function endpointReason(reason: EndpointReason): string {
-  if (isShared(reason)) return createWriting().reason(reason)
-  return (endpointWords[reason.code] as (facts: EndpointReason) => string)(reason)
-}
-
-function isShared(reason: EndpointReason): reason is Extract<EndpointReason, { code: SharedCode }> {
-  return reason.code in podFacts
 }

@@ -38,6 +38,8 @@ export function shellForm(command: Command, { program, cluster, config }: Way = 
         ...cluster,
         ...config,
       ])}`
+    case 'status':
+      return `${program} ${shellQuote(['status', ...command.workloads, ...namespace, ...cluster])}`
     case 'kubectl':
       return shellQuote(['kubectl', ...cluster, ...namespace, ...command.args])
   }

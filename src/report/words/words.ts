@@ -4,7 +4,9 @@ import type { Command } from '../../reasons/command.ts'
 import type { Reason, ReasonFields } from '../../reasons/reason.ts'
 import { cleanup } from './cleanup.ts'
 import { orAsItIs } from './as-it-is.ts'
+import { endpoints } from './endpoints.ts'
 import { errors } from './errors.ts'
+import { explain } from './explain.ts'
 import { missing } from './missing.ts'
 import { orders } from './orders.ts'
 import { plan } from './plan.ts'
@@ -40,6 +42,8 @@ export const words: WordsOf<ReasonFields> = {
   ...cleanup,
   ...missing,
   ...errors,
+  ...endpoints,
+  ...explain,
 }
 
 /**

@@ -10,5 +10,9 @@ export const commands: SamplesOf<Commands> = {
     { command: 'undo', namespace: 'shop', workloads: [WEB] },
     { command: 'undo', namespace: 'shop', workloads: [WEB], run: RUN },
   ],
+  status: [
+    { command: 'status', namespace: 'shop', workloads: [WEB] },
+    { command: 'status', namespace: 'shop', workloads: [] },
+  ],
   kubectl: [kubectl('describe', 'pod', 'web-0'), kubectl('patch', WEB, '--type', 'merge', '-p', '{"spec":{"paused":false}}')],
 }

@@ -1,9 +1,8 @@
-import type { EndpointReasons, SharedCode } from '../../../endpoints/reasons.ts'
+import type { SharedCode } from '../../../endpoints/reasons.ts'
+import type { EndpointReasons } from '../../../reasons/endpoint-reasons.ts'
+import type { SamplesOf } from './some.ts'
 
-type Samples = { [C in keyof EndpointReasons]: readonly EndpointReasons[C][] }
-
-/** The compiler demands one of each code. */
-export const endpointSamples: Samples = {
+export const endpoints: SamplesOf<EndpointReasons> = {
   'no-selector': [{}],
   'external-name': [{}],
   'selects-nothing': [{ selector: { app: 'web', tier: 'front' } }],
@@ -46,4 +45,4 @@ const SHARED: Record<SharedCode, true> = {
 }
 
 /** All that a reason of endpoints may be. */
-export const endpointCodes: readonly string[] = [...Object.keys(endpointSamples), ...Object.keys(SHARED)]
+export const endpointCodes: readonly string[] = [...Object.keys(endpoints), ...Object.keys(SHARED)]

@@ -2,7 +2,9 @@ import type { ReasonFields } from '../../../reasons/reason.ts'
 import { advice } from './advice.ts'
 import { cleanup } from './cleanup.ts'
 import { commands } from './commands.ts'
+import { endpoints } from './endpoints.ts'
 import { errors } from './errors.ts'
+import { explain } from './explain.ts'
 import { missing } from './missing.ts'
 import { orders } from './orders.ts'
 import { plan } from './plan.ts'
@@ -37,6 +39,8 @@ export const reasonSamples: SamplesOf<ReasonFields> = {
   ...undo,
   ...cleanup,
   ...missing,
+  ...endpoints,
+  ...explain,
 }
 
 export { advice as adviceSamples, commands as commandSamples }
