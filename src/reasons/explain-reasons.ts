@@ -29,7 +29,7 @@ export interface ExplainReasons {
   'no-address-given': { service: string }
   /** These pods have a part of the labels that the selector wants. */
   'selector-nearly': { pods: readonly string[]; labels: readonly { name: string; wanted: string; value?: string }[] }
-  'in-no-service': { pod: string }
+  'in-no-service': { pods: readonly string[] }
 
   /** A condition that the kubelet owns was last written by another client, and stays so until the kubelet writes it again. */
   'condition-by-other': { pod: string; condition: string; status: string; writer: Writer }

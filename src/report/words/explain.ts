@@ -60,7 +60,7 @@ export const explain: WordsOf<ExplainReasons> = {
     `service/${service} has no selector and no address: whoever is to give it its EndpointSlices has not`,
   'selector-nearly': ({ pods, labels }) =>
     `the selector misses ${podNames(pods)} by ${agreeing(labels, 'a label', `${labels.length} labels`)}: ${labelsThatDiffer(labels)}`,
-  'in-no-service': ({ pod }) => `no Service of the namespace selects ${pod}`,
+  'in-no-service': ({ pods }) => `no Service of the namespace selects ${podNames(pods)}`,
   'condition-by-other': ({ pod, condition, status, writer }) =>
     `condition ${condition} of ${pod} was set to ${status} by ${writerWords(writer)}${writer.at === undefined ? '' : ` at ${writer.at}`}, and is the kubelet's: it stays so until the kubelet writes the status again`,
   'node-not-ready': ({ node, status, reason, since }) =>

@@ -67,7 +67,7 @@ export const explain: SamplesOf<ExplainReasons> = {
       ],
     },
   ],
-  'in-no-service': [{ pod: 'web-0' }],
+  'in-no-service': [{ pods: ['web-0'] }, { pods: ['web-0', 'web-1', 'web-2', 'web-3'] }],
   'condition-by-other': [
     { pod: 'web-0', condition: 'Ready', status: 'False', writer: EDIT },
     { pod: 'web-0', condition: 'Ready', status: 'True', writer: { manager: 'acme', is: 'other' } },

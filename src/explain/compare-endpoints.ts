@@ -1,0 +1,101 @@
+import type { EndpointSubset, Service } from '../endpoints/objects.ts'
+import type { PodMembership } from '../endpoints/pod-membership.ts'
+import type { InEndpoints } from '../reasons/explain-reasons.ts'
+import type { ReasonOf } from '../reasons/reason.ts'
+import type { Known } from './known-pods.ts'
+import type { ObservedAddress, ObservedEndpoints } from './observed.ts'
+import { ENDPOINTS_CONTROLLER_WRITES, writerOf } from './writers.ts'
+
+export type EndpointsDifference = ReasonOf<'endpoints-differ' | 'stale-address' | 'written-by-other' | 'endpoints-missing'>
+
+interface MadeEndpoints {
+  pods: readonly PodMembership[]
+  subsets: readonly EndpointSubset[]
+  isTruncated: boolean
+}
+
+/** How the Endpoints of a Service differ from what their controller would make, for the pods that are asked about. */
+export function compareEndpoints(
+  { metadata: { name: service } }: Service,
+  { pods, subsets, isTruncated }: MadeEndpoints,
+  stored: ObservedEndpoints | undefined,
+  known: Known,
+): EndpointsDifference[] {
+  if (stored === undefined) return [{ code: 'endpoints-missing', service }]
+  const found = placesIn(stored)
+  const compared = pods.filter(({ pod }) => known.isAsked(pod.metadata.uid))
+  // Which of them a truncation leaves out depends on the order of a hash.
+  const differ = compared.filter(({ pod, inEndpoints }) => !isTruncated && isIn(found, pod.metadata.uid) !== inEndpoints)
+  const right = new Set(subsets.flatMap((one) => [...one.addresses, ...one.notReadyAddresses]).map(keyOf))
+  const stale = addressesIn(stored).flatMap((address): EndpointsDifference[] => {
+    const { ip, targetRef } = address
+    if (right.has(keyOf(address))) return []
+    const made = pods.find(({ pod }) => pod.metadata.uid === targetRef?.uid)
+    if (made !== undefined && (isTruncated || !known.isAsked(made.pod.metadata.uid))) return []
+    const because = made !== undefined && made.inEndpoints !== 'absent' ? 'other-address' : known.whyStale(targetRef)
+    // That a pod is there at all is told with its others.
+    if (because === undefined || because === 'not-made') return []
+    return [{ ...staleIn(service, stored, ip), ...(targetRef?.name === undefined ? {} : { pod: targetRef.name }), because }]
+  })
+  const differences: EndpointsDifference[] = [
+    ...(differ.length === 0
+      ? []
+      : [
+          {
+            code: 'endpoints-differ' as const,
+            service,
+            pods: differ.map(({ pod, inEndpoints }) => ({
+              pod: pod.metadata.name,
+              is: isIn(found, pod.metadata.uid),
+              made: inEndpoints,
+            })),
+          },
+        ]),
+    ...unique(stale),
+  ]
+  return differences.length === 0 ? [] : [...differences, ...endpointsWrittenByOther(stored)]
+}
+
+export function endpointsWrittenByOther({ metadata: { name, managedFields } }: ObservedEndpoints): ReasonOf<'written-by-other'>[] {
+  const writer = writerOf(managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
+  if (writer === undefined || writer.is === 'controller-manager') return []
+  return [{ code: 'written-by-other', object: { kind: 'Endpoints', name }, writer }]
+}
+
+/** By the UID of the pod: ready under any port counts. */
+export function placesIn({ subsets = [] }: ObservedEndpoints): ReadonlyMap<string, InEndpoints> {
+  const places = new Map<string, InEndpoints>()
+  for (const { addresses = [], notReadyAddresses = [] } of subsets) {
+    for (const { targetRef } of notReadyAddresses) {
+      const uid = targetRef?.uid
+      if (uid !== undefined && !places.has(uid)) places.set(uid, 'not-ready')
+    }
+    for (const { targetRef } of addresses) if (targetRef?.uid !== undefined) places.set(targetRef.uid, 'ready')
+  }
+  return places
+}
+
+function isIn(places: ReadonlyMap<string, InEndpoints>, uid: string): InEndpoints {
+  return places.get(uid) ?? 'absent'
+}
+
+function keyOf({ ip, targetRef }: ObservedAddress): string {
+  return `${ip} ${targetRef?.uid ?? ''}`
+}
+
+function addressesIn({ subsets = [] }: ObservedEndpoints): ObservedAddress[] {
+  return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses])
+}
+
+function staleIn(service: string, { metadata: { name } }: ObservedEndpoints, address: string) {
+  return { code: 'stale-address' as const, service, object: { kind: 'Endpoints', name }, address }
+}
+
+/** An address stands once for each set of ports. */
+function unique<One>(some: readonly One[]): One[] {
+  const seen = new Set<string>()
+  return some.filter((one) => {
+    const key = JSON.stringify(one)
+    return !seen.has(key) && seen.add(key)
+  })
+}

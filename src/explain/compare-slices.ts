@@ -1,0 +1,116 @@
+import { SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY } from '../endpoints/endpoint-labels.ts'
+import type { EndpointPort, Service } from '../endpoints/objects.ts'
+import type { PodMembership } from '../endpoints/pod-membership.ts'
+import { portsKey } from '../endpoints/slice-groups.ts'
+import type { StaleAddress } from '../reasons/explain-reasons.ts'
+import type { ReasonOf } from '../reasons/reason.ts'
+import type { Known } from './known-pods.ts'
+import type { ObservedEndpoint, ObservedSlice } from './observed.ts'
+import { SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
+
+export type SliceDifference = ReasonOf<
+  'no-slice' | 'not-in-slices' | 'slice-differs' | 'slice-ports-differ' | 'stale-address' | 'written-by-other'
+>
+
+const FIELDS = ['ready', 'serving', 'terminating'] as const
+
+export function slicesOf(service: Service, slices: readonly ObservedSlice[]): ObservedSlice[] {
+  return slices.filter(({ metadata: { labels = {} } }) => labels[SERVICE_NAME] === service.metadata.name)
+}
+
+/** The controller of Kubernetes makes it. */
+export function isControllers({ metadata: { labels = {} } }: ObservedSlice): boolean {
+  return labels[SLICE_MANAGED_BY] === SLICE_CONTROLLER
+}
+
+/** A condition that is not set is as the API documents it: ready unless said otherwise, serving as ready, and not terminating. */
+export function conditionsOf({ conditions = {} }: ObservedEndpoint): { ready: boolean; serving: boolean; terminating: boolean } {
+  const { ready = true, serving = ready, terminating = false } = conditions
+  return { ready, serving, terminating }
+}
+
+/**
+ * How the slices of the controller differ from what it would make, for the pods that are asked about. `pods`: what it would make of each
+ * pod that the Service selects.
+ */
+export function compareSlices(
+  service: Service,
+  pods: readonly PodMembership[],
+  stored: readonly ObservedSlice[],
+  known: Known,
+): SliceDifference[] {
+  const { name } = service.metadata
+  const own = slicesOf(service, stored).filter(isControllers)
+  if (own.length === 0) return [{ code: 'no-slice', service: name }]
+  const differences = [
+    ...pods.filter(({ pod }) => known.isAsked(pod.metadata.uid)).flatMap((one) => ofPod(name, one, own)),
+    ...own.flatMap((slice) => staleIn(name, pods, slice, known)),
+  ]
+  const touched = new Set(differences.flatMap((one) => sliceOf(one) ?? own.map(({ metadata }) => metadata.name)))
+  const foreign = own.filter(({ metadata }) => touched.has(metadata.name)).flatMap(writtenByOther)
+  return [...differences, ...foreign]
+}
+
+/** Also where nothing differs by now. */
+export function writtenByOther({ metadata: { name, managedFields } }: ObservedSlice): ReasonOf<'written-by-other'>[] {
+  const writer = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
+  if (writer === undefined || writer.is === 'controller-manager') return []
+  return [{ code: 'written-by-other', object: { kind: 'EndpointSlice', name }, writer }]
+}
+
+function sliceOf(one: SliceDifference): string | undefined {
+  if (one.code === 'slice-differs' || one.code === 'slice-ports-differ') return one.slice
+  return one.code === 'stale-address' ? one.object.name : undefined
+}
+
+function ofPod(service: string, { pod, slices: made }: PodMembership, own: readonly ObservedSlice[]): SliceDifference[] {
+  const { name, uid } = pod.metadata
+  return made.flatMap((one): SliceDifference[] => {
+    const places = own
+      .filter(({ addressType }) => addressType === one.addressType)
+      .flatMap((slice) => (slice.endpoints ?? []).map((endpoint) => ({ slice, endpoint })))
+      .filter(({ endpoint }) => endpoint.targetRef?.uid === uid && endpoint.addresses.join() === one.addresses.join())
+    // For a moment, while a pod goes from one slice to another, both have it.
+    const differences = places.map(({ slice, endpoint }): SliceDifference[] => {
+      const within = { service, slice: slice.metadata.name, pod: name }
+      const is = conditionsOf(endpoint)
+      const differs = FIELDS.filter((field) => is[field] !== one.conditions[field]).map((field) => {
+        const set = endpoint.conditions?.[field]
+        return { field, ...(set === undefined ? {} : { is: set }), made: one.conditions[field] }
+      })
+      const ports = portsOf(slice)
+      return [
+        ...(differs.length === 0 ? [] : [{ code: 'slice-differs' as const, ...within, differs }]),
+        ...(portsKey(ports) === portsKey(one.ports)
+          ? []
+          : [{ code: 'slice-ports-differ' as const, ...within, ports: ports.map(shown), made: one.ports.map(shown) }]),
+      ]
+    })
+    if (differences.length === 0) return [{ code: 'not-in-slices', service, pod: name, addresses: one.addresses }]
+    return differences.some((some) => some.length === 0) ? [] : differences[0]!
+  })
+}
+
+function staleIn(service: string, pods: readonly PodMembership[], slice: ObservedSlice, known: Known): SliceDifference[] {
+  return (slice.endpoints ?? []).flatMap((endpoint) => {
+    const { uid, name: pod } = endpoint.targetRef ?? {}
+    const made = pods.find((one) => one.pod.metadata.uid === uid)
+    const wanted = made?.slices.filter(({ addressType }) => addressType === slice.addressType) ?? []
+    if (wanted.some(({ addresses }) => addresses.join() === endpoint.addresses.join())) return []
+    const because: StaleAddress | undefined = wanted.length > 0 ? 'other-address' : known.whyStale(endpoint.targetRef)
+    if (because === undefined) return []
+    const object = { kind: 'EndpointSlice', name: slice.metadata.name }
+    const address = endpoint.addresses.join(', ')
+    return [{ code: 'stale-address' as const, service, object, address, ...(pod === undefined ? {} : { pod }), because }]
+  })
+}
+
+function portsOf({ ports }: ObservedSlice): EndpointPort[] {
+  return (ports ?? []).flatMap(({ name = '', port, protocol = 'TCP', appProtocol }) =>
+    port === undefined ? [] : [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }],
+  )
+}
+
+function shown({ port, protocol, name }: EndpointPort): string {
+  return `${name === '' ? '' : `${name}:`}${port}/${protocol}`
+}

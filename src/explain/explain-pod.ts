@@ -1,0 +1,85 @@
+import type { Pod } from '../endpoints/objects.ts'
+import { isFinished } from '../endpoints/pod-membership.ts'
+import { isReady, notReadyBecause } from '../endpoints/readiness.ts'
+import type { Reason } from '../reasons/reason.ts'
+import type { ConditionExplanation } from './explanation.ts'
+import type { ObservedPod } from './observed.ts'
+import { conditionPath, KUBELET, writerOf } from './writers.ts'
+
+/** These the kubelet owns; the node lifecycle controller may set Ready to False. */
+const OF_KUBELET = ['Ready', 'ContainersReady', 'Initialized', 'PodReadyToStartContainers']
+
+/** What a pod is by itself, whatever Service asks. */
+const OF_POD = [
+  'pod-finished',
+  'pod-has-no-address',
+  'terminating',
+  'containers-not-ready',
+  'readiness-gates-closed',
+  'node-silent',
+  'ready-condition',
+  'host-network',
+] as const
+
+export function isOfPod({ code }: Reason): boolean {
+  return OF_POD.some((one) => one === code)
+}
+
+/** Why a pod is not fit to get requests; what follows from the first is left out. */
+export function unfitBecause(observed: ObservedPod): Reason[] {
+  const pod = asPod(observed)
+  const { phase } = observed.status ?? {}
+  const { restartPolicy } = observed.spec
+  if (isFinished(pod)) {
+    const ended = phase === 'Succeeded' ? phase : 'Failed'
+    return [{ code: 'pod-finished', phase: ended, ...(restartPolicy === undefined ? {} : { restartPolicy }) }]
+  }
+  const { deletionTimestamp: dueAt, finalizers = [] } = observed.metadata
+  const hasAddress = Boolean(observed.status?.podIP) || (observed.status?.podIPs ?? []).length > 0
+  return [
+    ...(dueAt === undefined ? [] : [{ code: 'terminating' as const, dueAt, finalizers: [...finalizers] }]),
+    ...(hasAddress ? [] : [{ code: 'pod-has-no-address' as const }]),
+    ...(isReady(pod) ? [] : [notReadyBecause(pod)]),
+  ]
+}
+
+export function isFit(observed: ObservedPod): boolean {
+  return unfitBecause(observed).length === 0
+}
+
+/** Ready first; with readiness gates, those that the pod waits for. */
+export function conditionsOfPod(pod: ObservedPod): ConditionExplanation[] {
+  const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
+  const types = new Set([...OF_KUBELET.slice(0, 2), ...gates])
+  return Array.from(types, (type) => conditionOf(pod, type))
+}
+
+export function conditionOf({ metadata, status }: ObservedPod, type: string): ConditionExplanation {
+  const found = status?.conditions?.find((one) => one.type === type)
+  if (found === undefined) return { type, status: 'missing' }
+  const { reason, message, lastTransitionTime } = found
+  const writer = writerOf(metadata.managedFields, conditionPath(type), KUBELET)
+  return {
+    type,
+    status: found.status,
+    ...(reason ? { reason } : {}),
+    ...(message ? { message } : {}),
+    ...(lastTransitionTime ? { since: lastTransitionTime } : {}),
+    ...(writer === undefined ? {} : { writtenBy: writer }),
+  }
+}
+
+/** Conditions of the kubelet that another client has set. */
+export function conditionsByOthers(pod: ObservedPod): Reason[] {
+  return OF_KUBELET.flatMap((type): Reason[] => {
+    const { status, writtenBy: writer } = conditionOf(pod, type)
+    if (writer === undefined || writer.is === 'kubelet') return []
+    if (type === 'Ready' && writer.is === 'controller-manager') return []
+    return [{ code: 'condition-by-other', pod: pod.metadata.name, condition: type, status, writer }]
+  })
+}
+
+/** With the fields that decide on endpoints. */
+export function asPod(pod: ObservedPod): Pod {
+  return pod as Pod
+}

@@ -1,0 +1,144 @@
+import type { Service } from '../endpoints/objects.ts'
+import type { Reason, ReasonOf } from '../reasons/reason.ts'
+import { explainEntry } from './explain-entry.ts'
+import { explainNode } from './explain-node.ts'
+import { asPod, conditionsByOthers, conditionsOfPod, isFit, unfitBecause } from './explain-pod.ts'
+import { explainService, isAbout, type ExplainedService } from './explain-service.ts'
+import type { Explanation, Finding, Place, PodExplanation, Unread } from './explanation.ts'
+import { nextOf, type About } from './next.ts'
+import type { Observed, ObservedPod, RunFacts } from './observed.ts'
+import { rotationOf } from './rotation.ts'
+import { nearestServices } from './selectors.ts'
+import { severityOf } from './severity.ts'
+
+/** Makes of what was seen whether the pods are in rotation, and if not, why. */
+export function explain(observed: Observed): Explanation {
+  const { about, asked, runs, unread } = observed
+  const findings: Finding[] = []
+  const tell: Tell = (reason, of = {}, severity = severityOf(reason, about.type)) => {
+    const { pod, service } = of
+    findings.push({
+      severity,
+      reason,
+      ...(pod === undefined ? {} : { pod }),
+      ...(service === undefined ? {} : { service }),
+      next: nextOf(reason, { namespace: about.namespace, ...of }),
+    })
+  }
+  const pods = observed.pods.filter(({ metadata }) => asked.has(metadata.uid))
+  if (observed.wanted !== undefined && pods.length < observed.wanted)
+    tell({ code: 'fewer-pods', workload: about.object, pods: pods.length, wanted: observed.wanted })
+  for (const pod of pods) tellRun(pod, runs.get(pod.metadata.uid), tell)
+  for (const pod of pods) tellPod(pod, tell)
+
+  const services = observed.services
+    .filter((service) => isAbout(service, observed))
+    .map((service) => ({ service, explained: explainService(service, observed) }))
+  for (const { service, explained } of services)
+    for (const { reason, pod } of explained.reasons)
+      if (isWorthwhile(reason, service))
+        tell(reason, { service: service.metadata.name, ...(pod === undefined ? {} : { pod }) })
+
+  const explainedPods = pods.map((pod) => explainPod(pod, services.map(({ explained }) => explained), observed, tell))
+  tellUnserved(explainedPods, observed, tell)
+
+  const names = new Set(pods.flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])))
+  const nodes = [...names].flatMap((name) => {
+    const node = observed.nodes?.find(({ metadata }) => metadata.name === name)
+    if (node === undefined) return []
+    const { explanation, reasons } = explainNode(node, observed.heartbeats.get(name))
+    for (const reason of reasons) tell(reason)
+    return [explanation]
+  })
+  const all = [...unread, ...unreadEntries(explainedPods)]
+  return {
+    about,
+    verdict: verdictOf(findings, all),
+    services: services.map(({ explained }) => explained.explanation),
+    pods: explainedPods,
+    nodes,
+    findings: findings.toSorted((a, b) => Number(a.severity === 'note') - Number(b.severity === 'note')),
+    unread: all,
+  }
+}
+
+type Tell = (reason: Reason, of?: Omit<About, 'namespace'>, severity?: Finding['severity']) => void
+
+function tellRun({ metadata: { name: pod } }: ObservedPod, run: RunFacts | undefined, tell: Tell): void {
+  if (run === undefined) return
+  const { run: id, step, out, holder, because, workload, needsOperator } = run
+  const of = { pod, ...(workload === undefined ? {} : { workload }) }
+  // A journal that cannot be read names no run.
+  if (id === '') tell({ code: 'journal-unreadable', problem: because }, of)
+  else tell({ code: 'pod-in-run', pod, run: id, step, out, ...(holder === undefined ? {} : { holder }), because }, of)
+  if (needsOperator) tell({ code: 'pod-needs-operator', pod, run: id }, of)
+}
+
+function tellPod(pod: ObservedPod, tell: Tell): void {
+  const { name } = pod.metadata
+  for (const reason of [...unfitBecause(pod), ...conditionsByOthers(pod)]) tell(reason, { pod: name })
+}
+
+/** Each pod of a StatefulSet has a hostname, and a name in DNS below its headless Service alone. */
+function isWorthwhile({ code }: Reason, { spec }: Service): boolean {
+  return code !== 'hostname-left-out' || spec.clusterIP === 'None'
+}
+
+function explainPod(pod: ObservedPod, services: readonly ExplainedService[], observed: Observed, tell: Tell): PodExplanation {
+  const { uid, name } = pod.metadata
+  const facts = observed.runs.get(uid)
+  const entries = observed.entries
+    .filter((entry) => entry.pod === uid)
+    .map((entry) => explainEntry(entry, { isFit: isFit(pod), run: facts }))
+  const workload = facts?.workload === undefined ? {} : { workload: facts.workload }
+  for (const { reasons } of entries) for (const reason of reasons) tell(reason, { pod: name, ...workload })
+  const places: Place[] = [...services.flatMap((one) => one.places.get(uid) ?? []), ...entries.map(({ place }) => place)]
+  const isHidden = observed.unread.some(({ decides, what }) => decides && what !== 'pods')
+  const { podIP } = pod.status ?? {}
+  const { nodeName } = pod.spec
+  return {
+    name,
+    uid,
+    ...(podIP ? { address: podIP } : {}),
+    ...(nodeName ? { node: nodeName } : {}),
+    rotation: rotationOf(places, isHidden),
+    conditions: conditionsOfPod(pod),
+    places,
+    ...(facts === undefined ? {} : { run: runOf(facts) }),
+  }
+}
+
+function runOf({ targets: _targets, ...run }: RunFacts): Omit<RunFacts, 'targets'> {
+  return run
+}
+
+/** Pods that no Service has. Where a load balancer has them, they need none. */
+function tellUnserved(pods: readonly PodExplanation[], observed: Observed, tell: Tell): void {
+  const { about, services, unread } = observed
+  if (about.type === 'service' || unread.some(({ what }) => what === 'services')) return
+  const unserved = pods.filter(({ places }) => !places.some((place) => 'service' in place))
+  const [first] = unserved
+  if (first === undefined) return
+  const isBalanced = unserved.every(({ places }) => places.some((place) => place.in === 'load-balancer'))
+  tell({ code: 'in-no-service', pods: unserved.map(({ name }) => name) }, {}, isBalanced ? 'note' : 'wrong')
+  const raw = observed.pods.find(({ metadata }) => metadata.uid === first.uid)
+  const near = raw === undefined ? [] : nearestServices(asPod(raw), services)
+  for (const { service, labels } of near.slice(0, 2))
+    tell({ code: 'selector-nearly', pods: [first.name], labels }, { service, pod: first.name })
+}
+
+function unreadEntries(pods: readonly PodExplanation[]): Unread[] {
+  const unread = new Map<string, Unread>()
+  for (const place of pods.flatMap(({ places }) => places)) {
+    if (place.in !== 'load-balancer' || place.admin !== 'unknown') continue
+    const because: Reason = place.by ?? ({ code: 'cannot-read-back' } satisfies ReasonOf<'cannot-read-back'>)
+    const { loadBalancer: name } = place
+    unread.set(`${name} ${JSON.stringify(because)}`, { what: 'load-balancer', name, decides: true, because })
+  }
+  return [...unread.values()]
+}
+
+function verdictOf(findings: readonly Finding[], unread: readonly Unread[]): Explanation['verdict'] {
+  if (findings.some(({ severity }) => severity === 'wrong')) return 'wrong'
+  return unread.some(({ decides }) => decides) ? 'unknown' : 'right'
+}

@@ -1,0 +1,26 @@
+import type { Place, Rotation } from './explanation.ts'
+
+/** Of a pod, by all places that decide: slices and load balancers. Endpoints follow the same pods, and are read by few. `isHidden`: there may be more. */
+export function rotationOf(places: readonly Place[], isHidden: boolean): Rotation {
+  const states = [...places.flatMap(stateOf), ...(isHidden ? ['unknown' as const] : [])]
+  if (states.length === 0) return 'nowhere'
+  if (states.every((state) => state === 'in')) return 'in'
+  if (states.every((state) => state === 'out')) return 'out'
+  const known = states.filter((state) => state !== 'unknown')
+  return known.length === 0 || known.every((state) => state === 'in') ? 'unknown' : 'partly'
+}
+
+function stateOf(place: Place): ('in' | 'out' | 'unknown')[] {
+  switch (place.in) {
+    case 'slice':
+      return [place.ready ? 'in' : 'out']
+    case 'no-slice':
+    case 'no-entry':
+      return ['out']
+    case 'load-balancer':
+      if (place.admin === 'unknown') return ['unknown']
+      return [place.admin === 'in' && place.routable ? 'in' : 'out']
+    case 'endpoints':
+      return []
+  }
+}

@@ -1,0 +1,81 @@
+import type { Writer } from '../reasons/fields.ts'
+
+/** One entry of `metadata.managedFields`. */
+export interface ManagedFields {
+  readonly manager?: string
+  readonly time?: string
+  readonly fieldsV1?: unknown
+}
+
+/** Where a field stands in `fieldsV1`: `['f:status', 'f:podIP']`. */
+export type FieldPath = readonly string[]
+
+export interface Ownership {
+  /** Whose part it is. */
+  is: 'kubelet' | 'controller-manager'
+  /** Fields that nobody else writes: their owner is that client, whatever it calls itself. */
+  marks: readonly FieldPath[]
+}
+
+/** The kubelet of a distribution may be a part of a larger program, and have its name. */
+export const KUBELET: Ownership = {
+  is: 'kubelet',
+  marks: [
+    ['f:status', 'f:containerStatuses'],
+    ['f:status', 'f:podIP'],
+    ['f:status', 'f:startTime'],
+  ],
+}
+
+export const SLICE_CONTROLLER_WRITES: Ownership = {
+  is: 'controller-manager',
+  marks: [['f:metadata', 'f:ownerReferences']],
+}
+
+export const ENDPOINTS_CONTROLLER_WRITES: Ownership = {
+  is: 'controller-manager',
+  marks: [
+    ['f:metadata', 'f:labels', 'f:endpoints.kubernetes.io/managed-by'],
+    ['f:metadata', 'f:annotations', 'f:endpoints.kubernetes.io/last-change-trigger-time'],
+  ],
+}
+
+const NAMES: Readonly<Record<string, Writer['is']>> = {
+  kubelet: 'kubelet',
+  'kube-controller-manager': 'controller-manager',
+  sluice: 'sluice',
+}
+
+/** The client that has last changed this field; undefined where the object does not say. */
+export function writerOf(all: readonly ManagedFields[] = [], path: FieldPath, ownership: Ownership): Writer | undefined {
+  const owners = all.filter((entry) => owns(entry, path))
+  // Several own a field where each has applied the same value.
+  const last = owners.reduce<ManagedFields | undefined>(
+    (best, one) => (best === undefined || (one.time ?? '') > (best.time ?? '') ? one : best),
+    undefined,
+  )
+  if (last?.manager === undefined) return undefined
+  const { manager, time } = last
+  return { manager, is: classOf(manager, all, ownership), ...(time === undefined ? {} : { at: time }) }
+}
+
+export function conditionPath(type: string): FieldPath {
+  return ['f:status', 'f:conditions', `k:${JSON.stringify({ type })}`, 'f:status']
+}
+
+function classOf(manager: string, all: readonly ManagedFields[], { is, marks }: Ownership): Writer['is'] {
+  const known = NAMES[manager]
+  if (known !== undefined) return known
+  if (manager.startsWith('kubectl')) return 'person'
+  const isOwn = all.some((entry) => entry.manager === manager && marks.some((mark) => owns(entry, mark)))
+  return isOwn ? is : 'other'
+}
+
+function owns({ fieldsV1 }: ManagedFields, path: FieldPath): boolean {
+  let below = fieldsV1
+  for (const name of path) {
+    if (typeof below !== 'object' || below === null || !Object.hasOwn(below, name)) return false
+    below = (below as Record<string, unknown>)[name]
+  }
+  return true
+}
