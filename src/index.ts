@@ -32,6 +32,7 @@ export type {
   WorkloadChoice,
   WorkloadName,
 } from './library/request/upgrade-request.ts'
+export type { ExplainedObject } from './library/request/parse-explain.ts'
 export type { ReportRequest } from './library/request/parse-report.ts'
 export type { RunSettings } from './engine/settings.ts'
 
@@ -39,6 +40,7 @@ export type { RunSettings } from './engine/settings.ts'
 export type * from './engine/events.ts'
 export type * from './plan/plan.ts'
 export type * from './engine/status/status.ts'
+export type * from './explain/explanation.ts'
 export type * from './report/report.ts'
 export type { ContainerRestart, Warning } from './journal/account.ts'
 export type { MixedWorkload } from './journal/ledger.ts'
@@ -50,7 +52,7 @@ export type { ContainerImage, JournalStep } from './pods/glossary.ts'
 
 // Why something is as it is: codes with fields (docs/reasons.md), and their English.
 export type { Reason, ReasonCode, ReasonFields, ReasonOf } from './reasons/reason.ts'
-export type { LoadBalancerEntry, EntryReading, NamedImage } from './reasons/fields.ts'
+export type { LoadBalancerEntry, EntryReading, NamedImage, ObjectName, Writer } from './reasons/fields.ts'
 export type { RefusalCode } from './reasons/refusals.ts'
 export type { Difference } from './reasons/template-reasons.ts'
 export type { Advice, AdviceCode, AdviceFields, EntryBefore } from './reasons/advice.ts'

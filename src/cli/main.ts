@@ -50,7 +50,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     }
     // With all words that a reason may have: a command line that is understood does without.
     const { failureOf } = await import('./failures.ts')
-    const failure = failureOf(error, { touched: false, plans: running !== undefined && isPlan(running) })
+    const failure = failureOf(error, { touched: false, plans: running !== undefined && tellsByOne(running) })
     reportFailure(failure, { verbose: running?.opts<{ verbose?: boolean }>().verbose === true }, terminal)
     // Its command has found the mistake.
     if (failure.code === EXIT.usage)
@@ -59,9 +59,10 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   }
 }
 
-function isPlan(command: Command): boolean {
+/** Its exit code 1 is an answer, and no failure. */
+function tellsByOne(command: Command): boolean {
   const isDryRun = command.opts<{ dryRun?: boolean }>().dryRun === true
-  return command.name() === 'plan' || (isDryRun && command.name() !== 'cleanup')
+  return command.name() === 'plan' || command.name() === 'explain' || (isDryRun && command.name() !== 'cleanup')
 }
 
 /** Commander answers `help nosuch` with the help of all commands, and never names the word; `nosuch` it does. */

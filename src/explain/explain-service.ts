@@ -8,8 +8,9 @@ import { compareSlices, conditionsOf, isControllers, slicesOf } from './compare-
 import { asPod, isOfPod } from './explain-pod.ts'
 import type { Place, ServiceExplanation, SliceExplanation } from './explanation.ts'
 import { knownPods } from './known-pods.ts'
-import type { Observed, ObservedEndpoint, ObservedPod, ObservedSlice } from './observed.ts'
+import type { Observed, ObservedPod, ObservedSlice } from './observed.ts'
 import { nearlySelected } from './selectors.ts'
+import { hasPod, isEndpointOf } from './service-pods.ts'
 import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
 
 export interface ExplainedService {
@@ -123,23 +124,12 @@ function slicePlaces(service: string, pod: ObservedPod, slices: readonly Observe
   return slices.flatMap((slice) => {
     const { addressType, metadata } = slice
     const managedBy = isControllers(slice) ? undefined : (managerOf(slice) ?? '')
-    const own = (slice.endpoints ?? []).filter((endpoint) => isOf(endpoint, pod))
+    const own = (slice.endpoints ?? []).filter((endpoint) => isEndpointOf(endpoint, pod))
     return own.map((endpoint): Place => {
       const stands = { in: 'slice' as const, service, slice: metadata.name, addressType }
       return { ...stands, ...(managedBy === undefined ? {} : { managedBy }), ...conditionsOf(endpoint) }
     })
   })
-}
-
-function hasPod({ endpoints = [] }: ObservedSlice, pod: ObservedPod): boolean {
-  return endpoints.some((endpoint) => isOf(endpoint, pod))
-}
-
-/** Other writers may name no pod: then its address counts. */
-function isOf({ addresses, targetRef }: ObservedEndpoint, { metadata, status }: ObservedPod): boolean {
-  if (targetRef?.uid !== undefined) return targetRef.uid === metadata.uid
-  const own = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)]
-  return addresses.some((address) => own.includes(address))
 }
 
 function sliceExplanation(slice: ObservedSlice): SliceExplanation {

@@ -138,7 +138,7 @@ function unreadEntries(pods: readonly PodExplanation[]): Unread[] {
   return [...unread.values()]
 }
 
-function verdictOf(findings: readonly Finding[], unread: readonly Unread[]): Explanation['verdict'] {
+export function verdictOf(findings: readonly Finding[], unread: readonly Unread[]): Explanation['verdict'] {
   if (findings.some(({ severity }) => severity === 'wrong')) return 'wrong'
   return unread.some(({ decides }) => decides) ? 'unknown' : 'right'
 }

@@ -148,8 +148,8 @@ export interface NodeExplanation {
 
 /** What could not be read; the rest is told. */
 export interface Unread {
-  what: 'pods' | 'services' | 'endpointslices' | 'endpoints' | 'nodes' | 'leases' | 'records' | 'workload' | 'version' | 'load-balancer'
-  /** Of the load balancer, or the Lease. */
+  what: 'pods' | 'services' | 'endpointslices' | 'endpoints' | 'nodes' | 'leases' | 'records' | 'workload' | 'load-balancer'
+  /** Of the load balancer; of a run, whose record it is. */
   name?: string
   /** Without it nobody can tell that all is as it should be. */
   decides: boolean

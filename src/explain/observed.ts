@@ -113,8 +113,6 @@ export interface Observed {
   wanted?: number
   /** By the UID of the pod. */
   entries: readonly ObservedEntry[]
-  /** The config has load balancers. */
-  hasLoadBalancers: boolean
   /** By the UID of the pod. */
   runs: ReadonlyMap<string, RunFacts>
   unread: readonly Unread[]

@@ -9,6 +9,7 @@ import type { Status } from '../engine/status/status.ts'
 import { withinLocks } from '../engine/locks/within-locks.ts'
 import { withinRates } from '../engine/traffic/call-budget.ts'
 import { createScopeQueues } from '../engine/traffic/scope-queues.ts'
+import type { Explanation } from '../explain/explanation.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import { withSignal } from '../kube/with-signal.ts'
 import { createObservation } from '../observation/observation.ts'
@@ -36,6 +37,7 @@ import { parseReport, type ReportRequest } from './request/parse-report.ts'
 import { abortSettings, parseAbort, parseUpgrade } from './request/parse-upgrade.ts'
 import { RequestError } from './request/request-error.ts'
 import type { AbortRequest, UndoRequest, UpgradeRequest, WorkloadChoice } from './request/upgrade-request.ts'
+import { type ExplainedObject, parseExplain } from './request/parse-explain.ts'
 import { type Run, type RunSource, startRun } from './run.ts'
 
 /** Upgrades of one cluster with one config. Any number of plans and runs may be under way at once. */
@@ -71,6 +73,12 @@ export interface Sluice {
   report(request: ReportRequest, options?: CallOptions): Promise<RecordedReport>
   /** The runs on record in a namespace, the newest first. */
   runs(about?: Pick<WorkloadChoice, 'namespace'>, options?: CallOptions): Promise<KnownRun[]>
+  /**
+   * Whether a pod, or those of a Service or a workload, is in rotation, where, since when and by whom; and if not, why. Reads, and writes
+   * nothing; without a config, no load balancer is asked. What may not be read is in `unread`. Rejects with a RequestError, and with a
+   * WorkloadError where there is no such object, or it may not be read.
+   */
+  explain(about: ExplainedObject, options?: CallOptions): Promise<Explanation>
   /**
    * Ends what is under way: plans and other calls at once, runs as their own signal would, with their grace. Then closes the load
    * balancers and the cluster. Resolves when nothing is open any more. What is begun after that is rejected with a SluiceClosedError.
@@ -344,6 +352,13 @@ export function createSluice(options: SluiceOptions): Sluice {
         const namespace = parseNamespace(about, ofCluster)
         const { listRuns } = await import('./records.ts')
         return listRuns({ client: withSignal(client, () => signal), namespace })
+      }),
+    explain: (about, own = {}) =>
+      call(own, async (signal) => {
+        const request = parseExplain(about, ofCluster)
+        const loadBalancers = config === undefined ? [] : (await load()).loadBalancers
+        const { readExplanation } = await import('../explain/read/read-explanation.ts')
+        return readExplanation(request, { client: withSignal(client, () => signal), kinds, clock, loadBalancers, queues, signal })
       }),
     close() {
       closed ??= closeAll()

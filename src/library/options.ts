@@ -14,7 +14,7 @@ export interface SluiceOptions {
   cluster: Cluster
   /**
    * By `loadConfig` or `checkConfig`; or a function that gives it, called when it is needed first. Only what reads and writes records
-   * (status, report, pause, resume, abort) can do without; `end` of an abort cannot.
+   * (status, report, pause, resume, abort) and explain can do without; `end` of an abort cannot.
    */
   config?: Config | (() => Promise<Config>)
   /** Of workloads, such as `createKinds([...KINDS.all, mine])`. Default: those that sluice knows by itself. */

@@ -58,6 +58,10 @@ export type PlanFlags = ClusterFlags & OutputFlags & RequestFlags
 
 export interface StatusFlags extends ClusterFlags, OutputFlags {}
 
+export interface ExplainFlags extends ClusterFlags, OutputFlags {
+  config?: string
+}
+
 export interface ReportFlags extends ClusterFlags {
   output: 'text' | 'json' | 'html'
   color: ColorChoice

@@ -1,0 +1,253 @@
+import type {
+  ConditionExplanation,
+  Explanation,
+  Finding,
+  NodeExplanation,
+  Place,
+  PodExplanation,
+  Rotation,
+  ServiceExplanation,
+  Unread,
+} from '../../explain/explanation.ts'
+import type { Writer } from '../../reasons/fields.ts'
+import { worded } from '../../report/words/document.ts'
+import { writerWords } from '../../report/words/explain.ts'
+import type { Writing } from '../../report/words/writing.ts'
+import { API_VERSION } from './api-version.ts'
+import type { Colors } from './color.ts'
+import { table } from './columns.ts'
+import { inert } from './inert.ts'
+
+/** More than a screen has room for; those with findings are told by these. */
+const MOST_PODS = 20
+
+/** For `explain -o json`. */
+export function explainDocument(explanation: Explanation, write: Writing): unknown {
+  return worded({ apiVersion: API_VERSION, kind: 'Explanation', ...explanation }, write)
+}
+
+export function explainLines(explanation: Explanation, colors: Colors, write: Writing): string[] {
+  const { about, pods, services, nodes, findings, unread } = explanation
+  const [only] = pods
+  const isOne = about.type === 'pod' && only !== undefined
+  const sections = [
+    isOne ? podSection(only, write) : podsSection(pods, findings),
+    about.type === 'pod' ? [] : servicesSection(services),
+    isOne ? conditionsSection(only) : [],
+    nodesSection(nodes),
+    findingsSection(findings, write, colors),
+    unreadSection(unread, write),
+  ]
+  const shown = sections.filter((lines) => lines.length > 0)
+  return [headline(explanation, colors), ...shown.flatMap((lines) => ['', ...lines])]
+}
+
+const ROTATION: Record<Rotation, string> = {
+  in: 'in rotation',
+  out: 'out of rotation',
+  partly: 'in rotation in a part of its places',
+  nowhere: 'nothing routes to it',
+  unknown: 'whether it is in rotation is not known',
+}
+
+function headline({ about, verdict, pods }: Explanation, colors: Colors): string {
+  const { object, namespace, type } = about
+  const paint = verdict === 'right' ? colors.green : verdict === 'wrong' ? colors.red : colors.yellow
+  const [only] = pods
+  const counted = `${pods.filter(({ rotation }) => rotation === 'in').length} of ${pods.length} pods in rotation`
+  const told = type === 'pod' && only !== undefined ? ROTATION[only.rotation] : pods.length === 0 ? 'no pods' : counted
+  const more = verdict === 'right' ? '' : verdict === 'wrong' ? '; not all is as it should be' : '; not all could be read'
+  return `${inert(object)} in namespace ${inert(namespace)}: ${paint(`${told}${more}`)}`
+}
+
+function podSection({ address, node, places, conditions, run }: PodExplanation, write: Writing): string[] {
+  const [ready] = conditions
+  const rows = places.map((place) => [...placeCells(place, write), ...sinceCells(place, ready, run)])
+  return [
+    `  address ${inert(address ?? 'none')}, node ${inert(node ?? 'none')}`,
+    ...(rows.length === 0 ? [] : ['', ...table([['WHERE', 'IN ROTATION', 'STATE', 'SINCE', 'BY'], ...rows], { indent: '  ' })]),
+  ]
+}
+
+function placeCells(place: Place, write: Writing): [where: string, isIn: string, state: string] {
+  switch (place.in) {
+    case 'slice': {
+      const by = place.managedBy === undefined ? '' : ` of ${place.managedBy || 'another writer'}`
+      return [inert(`service/${place.service}, slice ${place.slice}${by}`), place.ready ? 'yes' : 'no', sliceState(place)]
+    }
+    case 'no-slice':
+      return [inert(`service/${place.service}`), 'no', 'in no slice']
+    case 'endpoints':
+      return [inert(`service/${place.service}, Endpoints`), place.is === 'ready' ? 'yes' : 'no', place.is]
+    case 'load-balancer': {
+      const { loadBalancer, target, admin, routable } = place
+      const isIn = admin === 'unknown' ? 'unknown' : admin === 'in' && routable ? 'yes' : 'no'
+      return [inert(`${loadBalancer}, ${target}`), isIn, inert(entryState(place, write))]
+    }
+    case 'no-entry':
+      return [inert(place.loadBalancer), 'no', inert(write.reason(place.because))]
+  }
+}
+
+function sliceState({ ready, serving, terminating }: Extract<Place, { in: 'slice' }>): string {
+  if (terminating) return serving ? 'terminating, serving' : 'terminating'
+  return ready ? 'ready' : 'not ready'
+}
+
+function entryState(place: Extract<Place, { in: 'load-balancer' }>, write: Writing): string {
+  const { admin, routable, weight, inFlight, said, by } = place
+  return [
+    admin,
+    ...(admin === 'in' && !routable ? ['fails its health check'] : []),
+    ...(weight === undefined ? [] : [`weight ${weight}`]),
+    ...(inFlight === null ? [] : [`${inFlight} in flight`]),
+    ...(said === undefined ? [] : [said]),
+    ...(by === undefined ? [] : [write.reason(by)]),
+  ].join(', ')
+}
+
+/** A slice follows condition Ready of the pod. A load balancer says of no entry since when, or by whom. */
+function sinceCells(
+  place: Place,
+  ready: ConditionExplanation | undefined,
+  run: PodExplanation['run'],
+): [since: string, by: string] {
+  if (place.in === 'slice' && place.managedBy === undefined) return [inert(ready?.since ?? '-'), byWords(ready?.writtenBy)]
+  if (place.in === 'load-balancer' && place.outBy !== undefined)
+    return place.outBy === 'run' && run !== undefined
+      ? [inert(`${run.startedAt ?? '-'} or later`), inert(`run ${run.run}`)]
+      : ['-', 'no run of sluice']
+  return ['-', '-']
+}
+
+function byWords(writer: Writer | undefined): string {
+  return writer === undefined ? '-' : inert(writerWords(writer))
+}
+
+function podsSection(pods: readonly PodExplanation[], findings: readonly Finding[]): string[] {
+  if (pods.length === 0) return []
+  const told = new Set(findings.flatMap(({ pod }) => pod ?? []))
+  // Those with findings stay, in their order.
+  const shown = pods.length <= MOST_PODS ? pods : pods.filter(({ name, rotation }) => told.has(name) || rotation !== 'in')
+  const some = shown.slice(0, MOST_PODS)
+  const rows = some.map(({ name, rotation, conditions: [ready], node, places, run }) => [
+    inert(name),
+    rotation,
+    inert(ready?.status ?? '-'),
+    inert(ready?.since ?? '-'),
+    byWords(ready?.writtenBy),
+    inert(node ?? '-'),
+    inert(places.flatMap(shortPlace).join(', ') || '-'),
+    inert(run?.run || '-'),
+  ])
+  const head = ['POD', 'ROTATION', 'READY', 'SINCE', 'WRITTEN BY', 'NODE', 'PLACES', 'RUN']
+  const hidden = pods.length - some.length
+  return [
+    ...table([head, ...rows], { indent: '  ' }),
+    ...(hidden > 0 ? [`  and ${hidden} more, ${pods.length - shown.length} of them in rotation with nothing to say; -o json has all`] : []),
+  ]
+}
+
+function shortPlace(place: Place): string[] {
+  switch (place.in) {
+    case 'slice':
+      return [`${place.service} ${sliceState(place)}`]
+    case 'no-slice':
+      return [`${place.service} in no slice`]
+    case 'load-balancer':
+      return [`${place.loadBalancer} ${place.admin === 'in' && !place.routable ? 'fails its check' : place.admin}`]
+    case 'no-entry':
+      return [`${place.loadBalancer} no entry`]
+    case 'endpoints':
+      return []
+  }
+}
+
+function servicesSection(services: readonly ServiceExplanation[]): string[] {
+  const rows = services.flatMap(({ name, slices, endpoints }) => [
+    ...slices.map((slice) => [
+      inert(`service/${name}`),
+      inert(`EndpointSlice ${slice.name}`),
+      inert(slice.managedBy ?? '-'),
+      String(slice.ready),
+      String(slice.notReady),
+      byWords(slice.writtenBy),
+      inert(slice.writtenBy?.at ?? '-'),
+    ]),
+    ...(endpoints === undefined
+      ? []
+      : [
+          [
+            inert(`service/${name}`),
+            'Endpoints',
+            '-',
+            String(endpoints.ready),
+            String(endpoints.notReady),
+            byWords(endpoints.writtenBy),
+            inert(endpoints.writtenBy?.at ?? '-'),
+          ],
+        ]),
+  ])
+  if (rows.length === 0) return []
+  return table([['SERVICE', 'OBJECT', 'KEPT BY', 'READY', 'NOT READY', 'WRITTEN BY', 'AT'], ...rows], { indent: '  ' })
+}
+
+function conditionsSection({ conditions }: PodExplanation): string[] {
+  const rows = conditions.map(({ type, status, reason, since, writtenBy }) => [
+    inert(type),
+    inert(status),
+    inert(since ?? '-'),
+    byWords(writtenBy),
+    inert(reason ?? ''),
+  ])
+  return table([['CONDITION', 'STATUS', 'SINCE', 'WRITTEN BY', 'REASON'], ...rows], { indent: '  ' })
+}
+
+function nodesSection(nodes: readonly NodeExplanation[]): string[] {
+  if (nodes.length === 0) return []
+  const rows = nodes.map(({ name, ready, heartbeat }) => [
+    inert(name),
+    inert(ready.status),
+    inert(ready.since ?? '-'),
+    inert(heartbeatWords(heartbeat)),
+  ])
+  return table([['NODE', 'READY', 'SINCE', 'HEARTBEAT'], ...rows], { indent: '  ' })
+}
+
+function heartbeatWords(heartbeat: NodeExplanation['heartbeat']): string {
+  if (heartbeat === undefined) return 'no Lease was read'
+  const { renewedAt, seen, watchedMs = 0 } = heartbeat
+  const at = renewedAt === undefined ? 'never renewed' : `renewed at ${renewedAt} by the clock of the node`
+  const watched = `${(watchedMs / 1000).toFixed(0)} s of watching`
+  if (seen === undefined) return at
+  return seen === 'renewed' ? `renewed within ${watched}; ${at}` : `not renewed in ${watched}; ${at}`
+}
+
+function findingsSection(findings: readonly Finding[], write: Writing, colors: Colors): string[] {
+  return findings.flatMap(({ severity, reason, pod, service, next }) => {
+    const mark = severity === 'wrong' ? colors.red('×') : colors.yellow('‼')
+    const about = [service === undefined ? '' : `service/${service}`, pod ?? ''].filter((name) => name !== '').join(', ')
+    return [
+      `${mark} ${inert(`${about === '' ? '' : `${about}: `}${write.reason(reason)}`)} [${reason.code}]`,
+      ...next.map((command) => `    ${inert(write.command(command))}`),
+    ]
+  })
+}
+
+const UNREAD: Record<Unread['what'], string> = {
+  pods: 'the pods of the namespace',
+  services: 'the Services of the namespace',
+  endpointslices: 'the EndpointSlices',
+  endpoints: 'the Endpoints',
+  nodes: 'the nodes',
+  leases: 'the Leases of the nodes, in kube-node-lease',
+  records: 'the records of runs',
+  workload: 'the workload itself',
+  'load-balancer': 'the load balancer',
+}
+
+function unreadSection(unread: readonly Unread[], write: Writing): string[] {
+  return unread.map(({ what, name, because }) =>
+    inert(`? ${UNREAD[what]}${name === undefined ? '' : ` ${name}`} could not be read: ${write.reason(because)}`),
+  )
+}

@@ -1,0 +1,30 @@
+import { KubeError } from '../../kube/errors.ts'
+import { reasonOf } from '../../engine/errors.ts'
+import type { Unread } from '../explanation.ts'
+
+/** What may be missing: the rest is told. */
+export interface Attempts {
+  unread: Unread[]
+  /** The value, or undefined where it could not be read. */
+  try<Value>(part: Omit<Unread, 'because'>, read: () => Promise<Value>): Promise<Value | undefined>
+}
+
+export function createAttempts(): Attempts {
+  const unread: Unread[] = []
+  return {
+    unread,
+    async try(part, read) {
+      try {
+        return await read()
+      } catch (error) {
+        unread.push({ ...part, because: reasonOf(error) })
+        return undefined
+      }
+    },
+  }
+}
+
+/** The API server does not serve such objects, or has no such one. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404
+}

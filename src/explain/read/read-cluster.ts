@@ -1,0 +1,161 @@
+import type { Service } from '../../endpoints/objects.ts'
+import { controllerRules, type ControllerRules } from '../../endpoints/controller-rules.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound } from '../../kube/errors.ts'
+import { stringField } from '../../kube/json.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import { podsPath } from '../../observation/pod-record.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { podView } from '../../pods/view.ts'
+import { isNamedIn } from '../../workloads/kinds/named-in.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { namingTheRight, WorkloadError } from '../../workloads/errors.ts'
+import { workloadRecord } from '../../workloads/records.ts'
+import { resourceOf } from '../../workloads/resources.ts'
+import { knownKind } from '../../workloads/known-kind.ts'
+import type { ObservedEndpoints, ObservedNode, ObservedPod, ObservedSlice } from '../observed.ts'
+import { servicePods } from '../service-pods.ts'
+import { isAbsent, type Attempts } from './attempts.ts'
+import { endpointsOf, nodeOf, podOf, serviceOf, sliceOf } from './raw.ts'
+import type { ExplainRequest } from './request.ts'
+
+export interface ClusterReading {
+  pods: ObservedPod[]
+  hasAllPods: boolean
+  /** Of those that are asked about. */
+  views: PodView[]
+  services: Service[]
+  slices?: ObservedSlice[]
+  endpoints?: ObservedEndpoints[]
+  nodes?: ObservedNode[]
+  wanted?: number
+}
+
+interface Ports {
+  client: KubeClient
+  kinds: Kinds
+}
+
+/** More nodes than this are listed, and not asked for one by one. */
+const NODES_BY_NAME = 20
+
+/**
+ * The object that is asked about, and what there is of it in the namespace. Throws a WorkloadError where it is not there, or may not be
+ * read; what else may not be read is told to `attempts`.
+ */
+export async function readCluster(request: ExplainRequest, { client, kinds }: Ports, attempts: Attempts): Promise<ClusterReading> {
+  const { about, namespace } = request
+  const list = async (path: string, selectors = {}): Promise<unknown[]> => (await listPages({ client, path, selectors })).items
+  const slicesPath = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`
+  const ofService = about.type === 'service'
+  const itself = await readItself(request, { client, kinds }, attempts)
+  const [all, services, slices, endpoints] = await Promise.all([
+    attempts.try({ what: 'pods', decides: about.type !== 'pod' }, () => list(podsPath(namespace))),
+    ofService
+      ? [serviceOf(itself)]
+      : attempts.try({ what: 'services', decides: true }, async () => (await list(servicesPath(namespace))).map(serviceOf)),
+    attempts.try({ what: 'endpointslices', decides: true }, async () =>
+      (await list(slicesPath, ofService ? { labelSelector: `kubernetes.io/service-name=${about.name}` } : {})).map(sliceOf),
+    ),
+    attempts.try({ what: 'endpoints', decides: false }, () =>
+      list(
+        `/api/v1/namespaces/${encodeURIComponent(namespace)}/endpoints`,
+        ofService ? { fieldSelector: `metadata.name=${about.name}` } : {},
+      )
+        .then((items) => items.map(endpointsOf))
+        // They are on their way out of Kubernetes.
+        .catch((error: unknown) => {
+          if (isAbsent(error)) return undefined
+          throw error
+        }),
+    ),
+  ])
+  const raw = all ?? (about.type === 'pod' ? [itself] : [])
+  const pods = raw.map(podOf)
+  const views = raw.map(podView)
+  const asked = askedOf(request, { pods, views, kinds, service: services?.[0], slices: slices ?? [] })
+  const names = new Set(views.filter(({ uid }) => asked.has(uid)).flatMap(({ node }) => node ?? []))
+  const nodes = await attempts.try({ what: 'nodes', decides: false }, () => readNodes([...names], client, list))
+  const wanted = about.type === 'workload' && itself !== undefined ? wantedOf(itself, request, kinds) : undefined
+  return {
+    pods,
+    hasAllPods: all !== undefined,
+    views: views.filter(({ uid }) => asked.has(uid)),
+    services: services ?? [],
+    ...(slices === undefined ? {} : { slices }),
+    ...(endpoints === undefined ? {} : { endpoints }),
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(wanted === undefined ? {} : { wanted }),
+  }
+}
+
+/** Those of this version of Kubernetes; of the newest, where the API server does not say. */
+export async function readRules(client: KubeClient): Promise<ControllerRules> {
+  const version = await client.get('/version').catch(() => undefined)
+  const minor = Number.parseInt(stringField(version, 'minor') ?? '', 10)
+  return controllerRules(Number.isNaN(minor) ? Infinity : minor)
+}
+
+async function readItself({ about, namespace, ref }: ExplainRequest, { client, kinds }: Ports, attempts: Attempts): Promise<unknown> {
+  const resource = ref === undefined ? undefined : resourceOf(knownKind(kinds, ref))
+  const path = resource?.object(namespace, about.name) ?? `${servicesPath(namespace)}/${encodeURIComponent(about.name)}`
+  try {
+    return await client.get(path)
+  } catch (error) {
+    if (isNotFound(error))
+      throw new WorkloadError('not-found', { code: 'no-such-workload', workload: about.object, namespace }, { cause: error })
+    // Of a workload the pods are asked about, which may be readable all the same.
+    if (about.type === 'workload')
+      return attempts.try({ what: 'workload', decides: false }, () => Promise.reject(error as Error))
+    throw namingTheRight(error, ['get'], resource?.name ?? 'services', namespace)
+  }
+}
+
+interface Candidates {
+  pods: readonly ObservedPod[]
+  views: readonly PodView[]
+  kinds: Kinds
+  service: Service | undefined
+  slices: readonly ObservedSlice[]
+}
+
+/** The UIDs of the pods that the request is about. */
+export function askedOf({ about, ref }: ExplainRequest, { pods, views, kinds, service, slices }: Candidates): ReadonlySet<string> {
+  switch (about.type) {
+    case 'pod':
+      return new Set(views.filter(({ name }) => name === about.name).map(({ uid }) => uid))
+    case 'service':
+      return new Set(service === undefined ? [] : servicePods(service, pods, slices).map(({ metadata }) => metadata.uid))
+    case 'workload':
+      return new Set(views.filter((view) => isNamedIn(kinds, ref!, view)).map(({ uid }) => uid))
+  }
+}
+
+async function readNodes(
+  names: readonly string[],
+  client: KubeClient,
+  list: (path: string) => Promise<unknown[]>,
+): Promise<ObservedNode[]> {
+  if (names.length > NODES_BY_NAME) return (await list('/api/v1/nodes')).map(nodeOf)
+  const found = await Promise.all(
+    names.map((name) =>
+      client.get(`/api/v1/nodes/${encodeURIComponent(name)}`).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      }),
+    ),
+  )
+  return found.flatMap((raw) => (raw === undefined ? [] : [nodeOf(raw)]))
+}
+
+/** A kind without a count of its own, as one pod a node, has that of its status. */
+function wantedOf(raw: unknown, { ref }: ExplainRequest, kinds: Kinds): number | undefined {
+  const record = workloadRecord(raw)
+  const { mechanism } = knownKind(kinds, ref!)
+  if (mechanism?.type === 'revisioned') return mechanism.revisions.desired(record)
+  return mechanism === undefined ? undefined : record.wantedReplicas
+}
+
+function servicesPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/services`
+}

@@ -1,0 +1,88 @@
+import { entriesOf, STANDING } from '../../engine/status/pod-advice.ts'
+import { readStatus } from '../../engine/status/read-status.ts'
+import type { PodStatus, Status, StatusReport } from '../../engine/status/status.ts'
+import { journalOf } from '../../journal/journal.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { displayName } from '../../pods/workload-id.ts'
+import type { RunFacts } from '../observed.ts'
+import type { Attempts } from './attempts.ts'
+import type { ExplainPorts } from './request.ts'
+
+/**
+ * The run that has each of these pods, as `sluice status` finds it: by its UID. Where the records of runs cannot be read, the journal of
+ * the pod tells what it can.
+ */
+export async function readRuns(
+  pods: readonly PodView[],
+  namespace: string,
+  { client, kinds, clock }: Pick<ExplainPorts, 'client' | 'kinds' | 'clock'>,
+  attempts: Attempts,
+): Promise<Map<string, RunFacts>> {
+  const status = await attempts.try({ what: 'records', decides: false }, () =>
+    readStatus({ namespace, refs: [] }, { client, kinds, clock }),
+  )
+  for (const { run, problem } of status?.unreadable ?? [])
+    attempts.unread.push({ what: 'records', name: run, decides: false, because: problem })
+  const runs = new Map<string, RunFacts>()
+  for (const pod of pods) {
+    const facts = status === undefined ? byJournal(pod) : byStatus(pod, status)
+    if (facts !== undefined) runs.set(pod.uid, facts)
+  }
+  return runs
+}
+
+function byStatus(pod: PodView, { workloads }: Status): RunFacts | undefined {
+  const all = workloads.flatMap((report) => report.pods.map((one) => ({ report, one })))
+  const open = all.filter(({ one }) => one.state !== 'closed')
+  // Entries that were drained for the pod in whose place this one has come.
+  const found = open.find(({ one }) => one.uid === pod.uid) ?? open.find(({ one }) => one.name === pod.name)
+  if (found === undefined) return undefined
+  const { one, report } = found
+  return { ...factsOf(one, report), targets: one.uid === pod.uid ? targetsOf(pod) : formerTargets(one) }
+}
+
+function factsOf(
+  { run, state, out, reasons, needsOperator }: PodStatus,
+  { workload, lease, runs }: StatusReport,
+): Omit<RunFacts, 'targets'> {
+  const startedAt = runs.find(({ id }) => id === run)?.startedAt
+  return {
+    run,
+    step: state,
+    workload: displayName(workload),
+    ...(lease?.holder === undefined ? {} : { holder: lease.holder }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    out,
+    because: reasons[0] ?? { code: 'nothing-open' },
+    needsOperator: needsOperator !== undefined,
+  }
+}
+
+function byJournal(pod: PodView): RunFacts | undefined {
+  const stored = journalOf(pod)
+  if (stored.kind === 'none' || (stored.kind === 'read' && stored.journal.step === 'closed')) return undefined
+  if (stored.kind === 'unreadable')
+    return { run: '', step: 'drain', out: null, because: stored.problem, needsOperator: true, targets: [] }
+  const { run, step, targets, undrained } = stored.journal
+  return {
+    run,
+    step,
+    out: undrained ? false : step === 'patched' ? true : null,
+    because: undrained
+      ? { code: 'changes-without-drain', containers: undrained, ready: pod.ready }
+      : STANDING[step](entriesOf(targets), pod),
+    needsOperator: false,
+    targets: targetsOf(pod),
+  }
+}
+
+function targetsOf(pod: PodView): RunFacts['targets'] {
+  const stored = journalOf(pod)
+  return stored.kind === 'read' ? stored.journal.targets : []
+}
+
+function formerTargets({ reasons }: PodStatus): RunFacts['targets'] {
+  return reasons.flatMap((reason) =>
+    reason.code === 'gone-and-drained' ? reason.entries.map((entry) => ({ ...entry, untouched: false })) : [],
+  )
+}

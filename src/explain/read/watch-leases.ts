@@ -1,0 +1,76 @@
+import { leasePath } from '../../engine/leases/lease.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound } from '../../kube/errors.ts'
+import { pause } from '../../kube/pause.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { NODE_LEASES } from '../next.ts'
+import type { Heartbeat } from '../observed.ts'
+import type { Attempts } from './attempts.ts'
+import { nodeLeaseOf, type NodeLease } from './raw.ts'
+
+const LOOK_EVERY_MS = 1_000
+/** A kubelet renews its Lease in a quarter of its duration, and may be a little late. */
+const RENEWS_IN = 4
+const LATE_MS = 2_000
+const LONGEST_WATCH_MS = 20_000
+/** By two clocks that may differ: reason to watch, and no proof of anything. */
+const SUSPICIOUS_MS = 25_000
+
+/** Leases of nodes that were read. */
+export type NodeLeases = Map<string, NodeLease>
+
+export async function readLeases(nodes: readonly string[], client: KubeClient, attempts: Attempts): Promise<NodeLeases> {
+  const read = await attempts.try({ what: 'leases', decides: false }, () =>
+    Promise.all(nodes.map(async (node) => [node, await readLease(node, client)] as const)),
+  )
+  return new Map((read ?? []).flatMap(([node, lease]) => (lease === undefined ? [] : [[node, lease] as const])))
+}
+
+/**
+ * When each node has renewed its Lease. Those in `doubted`, and those whose renewal seems long past, are watched: until each has renewed
+ * its Lease once more, or for as long as a kubelet that works takes to. The time is that of this process; `renewedAt` is the node's.
+ */
+export async function watchLeases(
+  leases: NodeLeases,
+  doubted: ReadonlySet<string>,
+  { client, clock, signal }: { client: KubeClient; clock: Clock; signal: AbortSignal },
+): Promise<Map<string, Heartbeat>> {
+  const beats = new Map(Array.from(leases, ([node, lease]): [string, Heartbeat] => [node, renewedAt(lease)]))
+  const watched = new Map(Array.from(leases).filter(([node, lease]) => doubted.has(node) || seemsOld(lease, clock)))
+  const since = clock.now()
+  const longest = Math.max(0, ...Array.from(watched.values(), ({ durationMs }) => durationMs / RENEWS_IN + LATE_MS))
+  const limitMs = Math.min(longest, LONGEST_WATCH_MS)
+  while (watched.size > 0) {
+    const watchedMs = clock.now() - since
+    const isOver = watchedMs >= limitMs
+    for (const [node, before] of watched) {
+      const now = await readLease(node, client).catch(() => undefined)
+      if (now === undefined) continue
+      if (now.renewedAt !== before.renewedAt) {
+        beats.set(node, { ...renewedAt(now), seen: 'renewed', watchedMs })
+        watched.delete(node)
+      } else if (isOver) beats.set(node, { ...renewedAt(now), seen: 'silent', watchedMs })
+    }
+    if (isOver) break
+    await pause(clock, LOOK_EVERY_MS, signal)
+    signal.throwIfAborted()
+  }
+  return beats
+}
+
+async function readLease(node: string, client: KubeClient): Promise<NodeLease | undefined> {
+  try {
+    return nodeLeaseOf(await client.get(leasePath(NODE_LEASES, node)))
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function renewedAt({ renewedAt: at }: NodeLease): Heartbeat {
+  return at === undefined ? {} : { renewedAt: at }
+}
+
+function seemsOld({ renewedAt: at }: NodeLease, clock: Clock): boolean {
+  return at === undefined || Math.abs(clock.wallNow() - Date.parse(at)) > SUSPICIOUS_MS
+}
