@@ -99,9 +99,8 @@ function entryState(place: Extract<Place, { in: 'load-balancer' }>, write: Writi
   return [
     admin,
     ...(admin === 'in' && !routable ? ['fails its health check'] : []),
-    ...(weight === undefined ? [] : [`weight ${weight}`]),
     ...(inFlight === null ? [] : [`${inFlight} in flight`]),
-    ...(said === undefined ? [] : [said]),
+    ...(said !== undefined ? [said] : weight === undefined ? [] : [`weight ${weight}`]),
     ...(by === undefined ? [] : [write.reason(by)]),
   ].join(', ')
 }
@@ -224,12 +223,15 @@ function heartbeatWords(heartbeat: NodeExplanation['heartbeat']): string {
 }
 
 function findingsSection(findings: readonly Finding[], write: Writing, colors: Colors): string[] {
+  const told = new Set<string>()
   return findings.flatMap(({ severity, reason, pod, service, next }) => {
+    // A command that several findings have stands below the first.
+    const commands = next.map((command) => write.command(command)).filter((command) => !told.has(command) && told.add(command))
     const mark = severity === 'wrong' ? colors.red('×') : colors.yellow('‼')
     const about = [service === undefined ? '' : `service/${service}`, pod ?? ''].filter((name) => name !== '').join(', ')
     return [
       `${mark} ${inert(`${about === '' ? '' : `${about}: `}${write.reason(reason)}`)} [${reason.code}]`,
-      ...next.map((command) => `    ${inert(write.command(command))}`),
+      ...commands.map((command) => `    ${inert(command)}`),
     ]
   })
 }

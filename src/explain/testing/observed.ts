@@ -1,0 +1,127 @@
+import { controllerRules } from '../../endpoints/controller-rules.ts'
+import { SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY } from '../../endpoints/endpoint-labels.ts'
+import { pod as endpointPod, service } from '../../endpoints/testing/objects.ts'
+import type { Observed, ObservedCondition, ObservedEndpoint, ObservedEndpoints, ObservedPod, ObservedSlice } from '../observed.ts'
+import type { ManagedFields } from '../writers.ts'
+
+export const AT = '2026-11-29T10:00:00Z'
+
+/** Written by the kubelet, as a real API server keeps it; more of the same pod's `managedFields` come after. */
+export function byKubelet(...types: string[]): ManagedFields {
+  const conditions = Object.fromEntries(types.map((type) => [`k:${JSON.stringify({ type })}`, { 'f:status': {}, 'f:type': {} }]))
+  const status = { 'f:conditions': conditions, 'f:containerStatuses': {}, 'f:podIP': {}, 'f:startTime': {} }
+  return { manager: 'kubelet', time: AT, fieldsV1: { 'f:status': status } }
+}
+
+export function writtenBy(manager: string, fieldsV1: object, time = '2026-11-29T10:05:00Z'): ManagedFields {
+  return { manager, time, fieldsV1 }
+}
+
+/** Condition Ready alone. */
+export const READY_FIELDS = { 'f:status': { 'f:conditions': { 'k:{"type":"Ready"}': { 'f:status': {} } } } }
+
+interface PodOptions {
+  name?: string
+  address?: string
+  labels?: Record<string, string>
+  conditions?: ObservedCondition[]
+  managedFields?: ManagedFields[]
+  metadata?: object
+  spec?: object
+  status?: object
+}
+
+export const READY: ObservedCondition[] = [
+  { type: 'ContainersReady', status: 'True', lastTransitionTime: AT },
+  { type: 'Ready', status: 'True', lastTransitionTime: AT },
+]
+
+export const NOT_READY: ObservedCondition[] = [
+  { type: 'ContainersReady', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: AT },
+  { type: 'Ready', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: AT },
+]
+
+/** A pod that the Service `web` selects, Ready unless told otherwise. */
+export function pod({ name = 'web-0', address = '10.0.0.1', labels, conditions = READY, ...more }: PodOptions = {}): ObservedPod {
+  const { managedFields = [byKubelet('Ready', 'ContainersReady')], metadata = {}, spec = {}, status = {} } = more
+  const plain = endpointPod({
+    metadata: { name, uid: `uid-of-${name}`, ...(labels === undefined ? {} : { labels }) },
+    spec,
+    status: { podIP: address, podIPs: [{ ip: address }] },
+  })
+  return {
+    ...plain,
+    metadata: { ...plain.metadata, managedFields, ...metadata },
+    status: { ...plain.status, conditions, ...status },
+  }
+}
+
+export function notReady(options: PodOptions = {}): ObservedPod {
+  const containerStatuses = [{ name: 'app', ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } } }]
+  return pod({ conditions: NOT_READY, ...options, status: { containerStatuses, ...options.status } })
+}
+
+export function endpointOf({ metadata, status }: ObservedPod, more: Partial<ObservedEndpoint> = {}): ObservedEndpoint {
+  const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  const { name, uid } = metadata
+  return {
+    addresses: [status!.podIP!],
+    conditions: { ready, serving: ready, terminating: false },
+    targetRef: { kind: 'Pod', name, uid },
+    ...more,
+  }
+}
+
+/** As the controller keeps it. */
+export function slice(endpoints: ObservedEndpoint[], more: Partial<ObservedSlice> = {}): ObservedSlice {
+  return {
+    metadata: {
+      name: 'web-abc12',
+      labels: { [SERVICE_NAME]: 'web', [SLICE_MANAGED_BY]: SLICE_CONTROLLER },
+      managedFields: [
+        writtenBy('kube-controller-manager', { 'f:endpoints': {}, 'f:metadata': { 'f:ownerReferences': {} } }, AT),
+      ],
+    },
+    addressType: 'IPv4',
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    endpoints,
+    ...more,
+  }
+}
+
+export function endpointsObject(pods: readonly ObservedPod[], more: Partial<ObservedEndpoints> = {}): ObservedEndpoints {
+  const place = (is: boolean) =>
+    pods
+      .map((one) => ({ ip: one.status!.podIP!, targetRef: endpointOf(one).targetRef!, is: endpointOf(one).conditions!.ready! }))
+      .filter((one) => one.is === is)
+      .map(({ ip, targetRef }) => ({ ip, targetRef }))
+  return {
+    metadata: { name: 'web', managedFields: [writtenBy('kube-controller-manager', { 'f:subsets': {} }, AT)] },
+    subsets: [{ addresses: place(true), notReadyAddresses: place(false) }],
+    ...more,
+  }
+}
+
+/** What is seen of a cluster in which everything is as its controllers make it, but for what is given. */
+export function observed({ pods = [pod()], about, ...more }: Partial<Observed> & { pods?: readonly ObservedPod[] } = {}): Observed {
+  const [first] = pods
+  return {
+    about: about ?? { type: 'pod', object: `pod/${first!.metadata.name}`, name: first!.metadata.name, namespace: 'shop' },
+    rules: controllerRules(35),
+    services: [service()],
+    pods,
+    hasAllPods: true,
+    asked: new Set(pods.map(({ metadata }) => metadata.uid)),
+    slices: [slice(pods.map((one) => endpointOf(one)))],
+    endpoints: [endpointsObject(pods)],
+    nodes: [{ metadata: { name: 'node-1' }, status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: AT }] } }],
+    heartbeats: new Map([['node-1', { renewedAt: AT }]]),
+    entries: [],
+    runs: new Map(),
+    unread: [],
+    ...more,
+  }
+}
+
+export const SERVICE_WEB = { type: 'service', object: 'service/web', name: 'web', namespace: 'shop' } as const
+export const STATEFUL_SET_WEB = { type: 'workload', object: 'statefulset/web', name: 'web', namespace: 'shop' } as const
