@@ -56,7 +56,9 @@ export function compareEndpoints(
   return differences.length === 0 ? [] : [...differences, ...endpointsWrittenByOther(stored)]
 }
 
-export function endpointsWrittenByOther({ metadata: { name, managedFields } }: ObservedEndpoints): ReasonOf<'written-by-other'>[] {
+export function endpointsWrittenByOther({
+  metadata: { name, managedFields },
+}: ObservedEndpoints): ReasonOf<'written-by-other'>[] {
   const writer = writerOf(managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'Endpoints', name }, writer }]

@@ -11,8 +11,7 @@ export function explainEntry(
   { isFit, run }: { isFit: boolean; run: RunFacts | undefined },
 ): { place: Place; reasons: Reason[] } {
   const { loadBalancer } = entry
-  if (!entry.found)
-    return { place: { in: 'no-entry', loadBalancer, because: entry.because }, reasons: [entry.because] }
+  if (!entry.found) return { place: { in: 'no-entry', loadBalancer, because: entry.because }, reasons: [entry.because] }
   const { target, admin, routable, weight, inFlight, said, by } = entry
   const isOut = admin === 'out' || admin === 'draining' || admin === 'absent'
   const recorded = run?.targets.find((one) => one.loadBalancer === loadBalancer && one.target === target)

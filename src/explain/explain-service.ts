@@ -38,11 +38,18 @@ export function explainService(service: Service, observed: Observed): ExplainedS
     for (const reason of some) reasons.push({ reason, ...(pod === undefined ? {} : { pod }) })
   }
 
-  if (isWhole) tell(result.reasons)
-  else tell(result.reasons.filter(({ code }) => code === 'headless-without-ports'))
-  if (isWhole && result.reasons.some(({ code }) => code === 'selects-nothing')) tell(nearlySelected(service, all))
+  tell(
+    result.reasons.filter(({ code }) =>
+      code === 'selects-nothing' ? isWhole && observed.hasAllPods : isWhole || code === 'headless-without-ports',
+    ),
+  )
+  if (isWhole && selected.length === 0) tell(nearlySelected(service, all))
   for (const { pod, reasons: own } of selected)
-    if (asked.has(pod.metadata.uid)) tell(own.filter((one) => !isOfPod(one)), pod.metadata.name)
+    if (asked.has(pod.metadata.uid))
+      tell(
+        own.filter((one) => !isOfPod(one)),
+        pod.metadata.name,
+      )
   if (made !== undefined && slices !== undefined) {
     tell(compareSlices(service, selected, slices, known))
     tell(othersOf(name, ownSlices))
@@ -52,7 +59,7 @@ export function explainService(service: Service, observed: Observed): ExplainedS
     tell(compareEndpoints(service, { pods: selected, subsets, isTruncated: truncation !== undefined }, stored, known))
   }
   const explained = ownSlices.map(sliceExplanation)
-  if (isWhole && slices !== undefined) tell(emptyBecause(service, selected.length, explained))
+  if (isWhole && slices !== undefined) tell(emptyBecause(service, selected.length, explained, observed))
 
   const inEndpoints = stored && placesIn(stored)
   const places = new Map<string, Place[]>()
@@ -61,7 +68,8 @@ export function explainService(service: Service, observed: Observed): ExplainedS
     if (!asked.has(uid)) continue
     const found = slicePlaces(name, pod, ownSlices)
     const isSelected = selected.some((one) => one.pod.metadata.uid === uid)
-    const isMissed = slices !== undefined && isSelected && !found.some((place) => place.in === 'slice' && place.managedBy === undefined)
+    const isMissed =
+      slices !== undefined && isSelected && !found.some((place) => place.in === 'slice' && place.managedBy === undefined)
     const is = inEndpoints?.get(uid)
     places.set(uid, [
       ...found,
@@ -96,26 +104,29 @@ function nodesFor({ nodes, pods }: Observed): readonly Node[] {
 
 function othersOf(service: string, slices: readonly ObservedSlice[]): Reason[] {
   const others = slices.filter((slice) => !isControllers(slice))
-  return Array.from(
-    Map.groupBy(others, managerOf),
-    ([managedBy, some]): Reason => ({
-      code: 'slices-of-others',
-      service,
-      slices: some.map(({ metadata }) => metadata.name),
-      ...(managedBy === undefined ? {} : { managedBy }),
-    }),
-  )
+  return Array.from(Map.groupBy(others, managerOf), ([managedBy, some]): Reason => ({
+    code: 'slices-of-others',
+    service,
+    slices: some.map(({ metadata }) => metadata.name),
+    ...(managedBy === undefined ? {} : { managedBy }),
+  }))
 }
 
 function managerOf({ metadata: { labels = {} } }: ObservedSlice): string | undefined {
   return labels[SLICE_MANAGED_BY]
 }
 
-function emptyBecause(service: Service, selected: number, slices: readonly SliceExplanation[]): Reason[] {
+function emptyBecause(
+  service: Service,
+  selected: number,
+  slices: readonly SliceExplanation[],
+  { hasAllPods }: Pick<Observed, 'hasAllPods'>,
+): Reason[] {
   const { name } = service.metadata
   if (service.spec.type === 'ExternalName' || slices.some(({ ready }) => ready > 0)) return []
   const isMade = Object.keys(service.spec.selector ?? {}).length > 0
-  if (isMade) return selected === 0 ? [] : [{ code: 'no-ready-endpoint', service: name, pods: selected }]
+  // That it selects nothing is told already.
+  if (isMade) return selected === 0 && hasAllPods ? [] : [{ code: 'no-ready-endpoint', service: name, pods: selected }]
   if (slices.every(({ notReady }) => notReady === 0)) return [{ code: 'no-address-given', service: name }]
   return [{ code: 'no-ready-endpoint', service: name, pods: 0 }]
 }

@@ -269,7 +269,12 @@ const scenes: Scene[] = [
           managedFields: [byKubelet('ContainersReady'), writtenBy('kube-controller-manager', READY_FIELDS)],
         }),
       ],
-      nodes: [{ metadata: { name: 'node-1' }, status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }] } }],
+      nodes: [
+        {
+          metadata: { name: 'node-1' },
+          status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }] },
+        },
+      ],
       heartbeats: new Map([['node-1', { renewedAt: '2026-11-29T09:00:00Z', seen: 'silent' as const, watchedMs: 12_000 }]]),
     }),
     findings: ['wrong node-silent', 'wrong node-not-ready', 'wrong node-lease-not-renewed'],
@@ -293,7 +298,13 @@ const scenes: Scene[] = [
   {
     code: 'node-cordoned',
     seen: () => ({
-      nodes: [{ metadata: { name: 'node-1' }, spec: { unschedulable: true }, status: { conditions: [{ type: 'Ready', status: 'True' }] } }],
+      nodes: [
+        {
+          metadata: { name: 'node-1' },
+          spec: { unschedulable: true },
+          status: { conditions: [{ type: 'Ready', status: 'True' }] },
+        },
+      ],
     }),
     findings: ['note node-cordoned'],
     verdict: 'right',
@@ -354,7 +365,12 @@ const scenes: Scene[] = [
     code: 'not-found',
     seen: () => ({
       entries: [
-        { pod: 'uid-of-web-0', loadBalancer: 'edge', found: false, because: { code: 'not-found', loadBalancer: 'edge', said: 'none' } },
+        {
+          pod: 'uid-of-web-0',
+          loadBalancer: 'edge',
+          found: false,
+          because: { code: 'not-found', loadBalancer: 'edge', said: 'none' },
+        },
       ],
     }),
     findings: ['wrong not-found'],
@@ -445,7 +461,9 @@ test('what others than the controller keep counts for a Service without a select
   const own = slice([{ addresses: ['10.0.0.1'] }], { metadata: { name: 'web-1', labels: OTHER_CONTROLLER } })
   const result = explain(observed({ pods: [web], services: [service({ selector: {} })], slices: [own], endpoints: [] }))
   expect(codes(result)).toEqual([])
-  expect(result.pods).toMatchObject([{ rotation: 'in', places: [{ in: 'slice', slice: 'web-1', managedBy: 'acme.example', ready: true }] }])
+  expect(result.pods).toMatchObject([
+    { rotation: 'in', places: [{ in: 'slice', slice: 'web-1', managedBy: 'acme.example', ready: true }] },
+  ])
 })
 
 test('of two pods the one is told that is out, by its name', () => {

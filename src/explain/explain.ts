@@ -26,7 +26,7 @@ export function explain(observed: Observed): Explanation {
     })
   }
   const pods = observed.pods.filter(({ metadata }) => asked.has(metadata.uid))
-  if (observed.wanted !== undefined && pods.length < observed.wanted)
+  if (observed.hasAllPods && observed.wanted !== undefined && pods.length < observed.wanted)
     tell({ code: 'fewer-pods', workload: about.object, pods: pods.length, wanted: observed.wanted })
   for (const pod of pods) tellRun(pod, runs.get(pod.metadata.uid), tell)
   for (const pod of pods) tellPod(pod, tell)
@@ -36,10 +36,16 @@ export function explain(observed: Observed): Explanation {
     .map((service) => ({ service, explained: explainService(service, observed) }))
   for (const { service, explained } of services)
     for (const { reason, pod } of explained.reasons)
-      if (isWorthwhile(reason, service))
-        tell(reason, { service: service.metadata.name, ...(pod === undefined ? {} : { pod }) })
+      if (isWorthwhile(reason, service)) tell(reason, { service: service.metadata.name, ...(pod === undefined ? {} : { pod }) })
 
-  const explainedPods = pods.map((pod) => explainPod(pod, services.map(({ explained }) => explained), observed, tell))
+  const explainedPods = pods.map((pod) =>
+    explainPod(
+      pod,
+      services.map(({ explained }) => explained),
+      observed,
+      tell,
+    ),
+  )
   tellUnserved(explainedPods, observed, tell)
 
   const names = new Set(pods.flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])))

@@ -15,7 +15,12 @@ export interface Known {
  */
 export function knownPods(
   service: Service,
-  { pods, hasAllPods, asked, isWhole }: { pods: readonly Pod[]; hasAllPods: boolean; asked: ReadonlySet<string>; isWhole: boolean },
+  {
+    pods,
+    hasAllPods,
+    asked,
+    isWhole,
+  }: { pods: readonly Pod[]; hasAllPods: boolean; asked: ReadonlySet<string>; isWhole: boolean },
 ): Known {
   const byUid = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
   const names = new Map(pods.map((pod) => [pod.metadata.name, pod]))

@@ -38,5 +38,8 @@ test('of Endpoints the pods are told that differ in both looks', () => {
 
 test('a pod that is not ready is told by the second look as it stands', () => {
   const second = explain(observed({ pods: [notReady(), WEB_1], about }))
-  expect(seenTwice(lacksSecond, second)).toMatchObject({ verdict: 'wrong', findings: [{ reason: { code: 'containers-not-ready' } }] })
+  expect(seenTwice(lacksSecond, second)).toMatchObject({
+    verdict: 'wrong',
+    findings: [{ reason: { code: 'containers-not-ready' } }],
+  })
 })

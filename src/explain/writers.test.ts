@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { byKubelet, READY_FIELDS, writtenBy } from './testing/observed.ts'
-import { conditionPath, ENDPOINTS_CONTROLLER_WRITES, KUBELET, type ManagedFields, SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
+import {
+  conditionPath,
+  ENDPOINTS_CONTROLLER_WRITES,
+  KUBELET,
+  type ManagedFields,
+  SLICE_CONTROLLER_WRITES,
+  writerOf,
+} from './writers.ts'
 
 const READY = conditionPath('Ready')
 
@@ -37,9 +44,13 @@ test('the controller of a slice is the client that has given it its owner, and t
   const endpoints = { 'f:endpoints': {} }
   const made = { 'f:metadata': { 'f:ownerReferences': {} } }
   const labels = { 'f:metadata': { 'f:labels': { 'f:endpoints.kubernetes.io/managed-by': {} } } }
-  expect(writerOf([writtenBy('k3s', { ...made, ...endpoints })], ['f:endpoints'], SLICE_CONTROLLER_WRITES)?.is).toBe('controller-manager')
-  expect(writerOf([writtenBy('k3s', made), writtenBy('acme', endpoints)], ['f:endpoints'], SLICE_CONTROLLER_WRITES)?.is).toBe('other')
-  expect(
-    writerOf([writtenBy('k3s', { ...labels, 'f:subsets': {} })], ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)?.is,
-  ).toBe('controller-manager')
+  expect(writerOf([writtenBy('k3s', { ...made, ...endpoints })], ['f:endpoints'], SLICE_CONTROLLER_WRITES)?.is).toBe(
+    'controller-manager',
+  )
+  expect(writerOf([writtenBy('k3s', made), writtenBy('acme', endpoints)], ['f:endpoints'], SLICE_CONTROLLER_WRITES)?.is).toBe(
+    'other',
+  )
+  expect(writerOf([writtenBy('k3s', { ...labels, 'f:subsets': {} })], ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)?.is).toBe(
+    'controller-manager',
+  )
 })

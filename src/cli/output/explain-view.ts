@@ -11,7 +11,7 @@ import type {
 } from '../../explain/explanation.ts'
 import type { Writer } from '../../reasons/fields.ts'
 import { worded } from '../../report/words/document.ts'
-import { writerWords } from '../../report/words/explain.ts'
+import { conditionWriterWords, writerWords } from '../../report/words/explain.ts'
 import type { Writing } from '../../report/words/writing.ts'
 import { API_VERSION } from './api-version.ts'
 import type { Colors } from './color.ts'
@@ -111,12 +111,17 @@ function sinceCells(
   ready: ConditionExplanation | undefined,
   run: PodExplanation['run'],
 ): [since: string, by: string] {
-  if (place.in === 'slice' && place.managedBy === undefined) return [inert(ready?.since ?? '-'), byWords(ready?.writtenBy)]
+  if (place.in === 'slice' && place.managedBy === undefined) return [inert(ready?.since ?? '-'), conditionBy(ready)]
   if (place.in === 'load-balancer' && place.outBy !== undefined)
     return place.outBy === 'run' && run !== undefined
       ? [inert(`${run.startedAt ?? '-'} or later`), inert(`run ${run.run}`)]
       : ['-', 'no run of sluice']
   return ['-', '-']
+}
+
+function conditionBy(condition: ConditionExplanation | undefined): string {
+  const writer = condition?.writtenBy
+  return writer === undefined ? '-' : inert(conditionWriterWords(writer))
 }
 
 function byWords(writer: Writer | undefined): string {
@@ -134,7 +139,7 @@ function podsSection(pods: readonly PodExplanation[], findings: readonly Finding
     rotation,
     inert(ready?.status ?? '-'),
     inert(ready?.since ?? '-'),
-    byWords(ready?.writtenBy),
+    conditionBy(ready),
     inert(node ?? '-'),
     inert(places.flatMap(shortPlace).join(', ') || '-'),
     inert(run?.run || '-'),
@@ -143,7 +148,9 @@ function podsSection(pods: readonly PodExplanation[], findings: readonly Finding
   const hidden = pods.length - some.length
   return [
     ...table([head, ...rows], { indent: '  ' }),
-    ...(hidden > 0 ? [`  and ${hidden} more, ${pods.length - shown.length} of them in rotation with nothing to say; -o json has all`] : []),
+    ...(hidden > 0
+      ? [`  and ${hidden} more, ${pods.length - shown.length} of them in rotation with nothing to say; -o json has all`]
+      : []),
   ]
 }
 
@@ -192,12 +199,12 @@ function servicesSection(services: readonly ServiceExplanation[]): string[] {
 }
 
 function conditionsSection({ conditions }: PodExplanation): string[] {
-  const rows = conditions.map(({ type, status, reason, since, writtenBy }) => [
-    inert(type),
-    inert(status),
-    inert(since ?? '-'),
-    byWords(writtenBy),
-    inert(reason ?? ''),
+  const rows = conditions.map((one) => [
+    inert(one.type),
+    inert(one.status),
+    inert(one.since ?? '-'),
+    conditionBy(one),
+    inert(one.reason ?? ''),
   ])
   return table([['CONDITION', 'STATUS', 'SINCE', 'WRITTEN BY', 'REASON'], ...rows], { indent: '  ' })
 }
@@ -228,7 +235,11 @@ function findingsSection(findings: readonly Finding[], write: Writing, colors: C
     // A command that several findings have stands below the first.
     const commands = next.map((command) => write.command(command)).filter((command) => !told.has(command) && told.add(command))
     const mark = severity === 'wrong' ? colors.red('×') : colors.yellow('‼')
-    const about = [service === undefined ? '' : `service/${service}`, pod ?? ''].filter((name) => name !== '').join(', ')
+    // A sentence that has the name does without it in front.
+    const about = [
+      ...(service === undefined || 'service' in reason ? [] : [`service/${service}`]),
+      ...(pod === undefined || 'pod' in reason ? [] : [pod]),
+    ].join(', ')
     return [
       `${mark} ${inert(`${about === '' ? '' : `${about}: `}${write.reason(reason)}`)} [${reason.code}]`,
       ...commands.map((command) => `    ${inert(command)}`),

@@ -21,9 +21,7 @@ const Pod = z.looseObject({
     initContainers: Containers.optional(),
     readinessGates: z.array(z.looseObject({ conditionType: z.string() })).optional(),
   }),
-  status: z
-    .looseObject({ conditions: z.array(Condition).optional(), podIPs: z.array(z.looseObject({})).optional() })
-    .optional(),
+  status: z.looseObject({ conditions: z.array(Condition).optional(), podIPs: z.array(z.looseObject({})).optional() }).optional(),
 })
 
 const ServiceObject = z.looseObject({
@@ -52,9 +50,7 @@ const Slice = z.looseObject({
 const Addresses = z.array(z.looseObject({ ip: z.string(), targetRef: Reference.optional() }))
 const Endpoints = z.looseObject({
   metadata: Metadata,
-  subsets: z
-    .array(z.looseObject({ addresses: Addresses.optional(), notReadyAddresses: Addresses.optional() }))
-    .optional(),
+  subsets: z.array(z.looseObject({ addresses: Addresses.optional(), notReadyAddresses: Addresses.optional() })).optional(),
 })
 
 const NodeObject = z.looseObject({
@@ -105,7 +101,5 @@ export function nodeLeaseOf(raw: unknown): NodeLease {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, part]) => (part === null ? [] : [[name, withoutNulls(part)]])),
-  )
+  return Object.fromEntries(Object.entries(value).flatMap(([name, part]) => (part === null ? [] : [[name, withoutNulls(part)]])))
 }

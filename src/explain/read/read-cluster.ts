@@ -43,7 +43,11 @@ const NODES_BY_NAME = 20
  * The object that is asked about, and what there is of it in the namespace. Throws a WorkloadError where it is not there, or may not be
  * read; what else may not be read is told to `attempts`.
  */
-export async function readCluster(request: ExplainRequest, { client, kinds }: Ports, attempts: Attempts): Promise<ClusterReading> {
+export async function readCluster(
+  request: ExplainRequest,
+  { client, kinds }: Ports,
+  attempts: Attempts,
+): Promise<ClusterReading> {
   const { about, namespace } = request
   const list = async (path: string, selectors = {}): Promise<unknown[]> => (await listPages({ client, path, selectors })).items
   const slicesPath = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`
@@ -96,7 +100,11 @@ export async function readRules(client: KubeClient): Promise<ControllerRules> {
   return controllerRules(Number.isNaN(minor) ? Infinity : minor)
 }
 
-async function readItself({ about, namespace, ref }: ExplainRequest, { client, kinds }: Ports, attempts: Attempts): Promise<unknown> {
+async function readItself(
+  { about, namespace, ref }: ExplainRequest,
+  { client, kinds }: Ports,
+  attempts: Attempts,
+): Promise<unknown> {
   const resource = ref === undefined ? undefined : resourceOf(knownKind(kinds, ref))
   const path = resource?.object(namespace, about.name) ?? `${servicesPath(namespace)}/${encodeURIComponent(about.name)}`
   try {
@@ -105,8 +113,7 @@ async function readItself({ about, namespace, ref }: ExplainRequest, { client, k
     if (isNotFound(error))
       throw new WorkloadError('not-found', { code: 'no-such-workload', workload: about.object, namespace }, { cause: error })
     // Of a workload the pods are asked about, which may be readable all the same.
-    if (about.type === 'workload')
-      return attempts.try({ what: 'workload', decides: false }, () => Promise.reject(error as Error))
+    if (about.type === 'workload') return attempts.try({ what: 'workload', decides: false }, () => Promise.reject(error as Error))
     throw namingTheRight(error, ['get'], resource?.name ?? 'services', namespace)
   }
 }
@@ -120,7 +127,10 @@ interface Candidates {
 }
 
 /** The UIDs of the pods that the request is about. */
-export function askedOf({ about, ref }: ExplainRequest, { pods, views, kinds, service, slices }: Candidates): ReadonlySet<string> {
+export function askedOf(
+  { about, ref }: ExplainRequest,
+  { pods, views, kinds, service, slices }: Candidates,
+): ReadonlySet<string> {
   switch (about.type) {
     case 'pod':
       return new Set(views.filter(({ name }) => name === about.name).map(({ uid }) => uid))

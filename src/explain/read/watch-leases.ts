@@ -41,7 +41,7 @@ export async function watchLeases(
   const longest = Math.max(0, ...Array.from(watched.values(), ({ durationMs }) => durationMs / RENEWS_IN + LATE_MS))
   const limitMs = Math.min(longest, LONGEST_WATCH_MS)
   while (watched.size > 0) {
-    const watchedMs = clock.now() - since
+    const watchedMs = Math.round(clock.now() - since)
     const isOver = watchedMs >= limitMs
     for (const [node, before] of watched) {
       const now = await readLease(node, client).catch(() => undefined)

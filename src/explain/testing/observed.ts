@@ -78,9 +78,7 @@ export function slice(endpoints: ObservedEndpoint[], more: Partial<ObservedSlice
     metadata: {
       name: 'web-abc12',
       labels: { [SERVICE_NAME]: 'web', [SLICE_MANAGED_BY]: SLICE_CONTROLLER },
-      managedFields: [
-        writtenBy('kube-controller-manager', { 'f:endpoints': {}, 'f:metadata': { 'f:ownerReferences': {} } }, AT),
-      ],
+      managedFields: [writtenBy('kube-controller-manager', { 'f:endpoints': {}, 'f:metadata': { 'f:ownerReferences': {} } }, AT)],
     },
     addressType: 'IPv4',
     ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
@@ -103,7 +101,11 @@ export function endpointsObject(pods: readonly ObservedPod[], more: Partial<Obse
 }
 
 /** What is seen of a cluster in which everything is as its controllers make it, but for what is given. */
-export function observed({ pods = [pod()], about, ...more }: Partial<Observed> & { pods?: readonly ObservedPod[] } = {}): Observed {
+export function observed({
+  pods = [pod()],
+  about,
+  ...more
+}: Partial<Observed> & { pods?: readonly ObservedPod[] } = {}): Observed {
   const [first] = pods
   return {
     about: about ?? { type: 'pod', object: `pod/${first!.metadata.name}`, name: first!.metadata.name, namespace: 'shop' },
@@ -114,7 +116,9 @@ export function observed({ pods = [pod()], about, ...more }: Partial<Observed> &
     asked: new Set(pods.map(({ metadata }) => metadata.uid)),
     slices: [slice(pods.map((one) => endpointOf(one)))],
     endpoints: [endpointsObject(pods)],
-    nodes: [{ metadata: { name: 'node-1' }, status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: AT }] } }],
+    nodes: [
+      { metadata: { name: 'node-1' }, status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: AT }] } },
+    ],
     heartbeats: new Map([['node-1', { renewedAt: AT }]]),
     entries: [],
     runs: new Map(),

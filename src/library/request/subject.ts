@@ -16,8 +16,7 @@ const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 export function parseSubject(text: string, kinds?: Kinds): ParsedSubject {
   const [type = '', name = '', ...more] = text.split('/')
   if (SERVICE_TYPES.has(type.toLowerCase()) && name !== '' && more.length === 0) {
-    if (!SERVICE_NAME.test(name))
-      return { ok: false, problem: `${quote(text)}: ${quote(name)} cannot be the name of a Service` }
+    if (!SERVICE_NAME.test(name)) return { ok: false, problem: `${quote(text)}: ${quote(name)} cannot be the name of a Service` }
     return { ok: true, type: 'service', object: `service/${name}`, name }
   }
   const read = parseRef(text, kinds === undefined ? {} : { kinds })

@@ -1,7 +1,7 @@
 import type { ExplainReasons, InEndpoints, StaleAddress } from '../../reasons/explain-reasons.ts'
 import type { ObjectName, Writer } from '../../reasons/fields.ts'
 import { labelsThatDiffer } from './endpoints.ts'
-import { agreeing, entryReading, podNames, seconds, type WordsOf } from './writing.ts'
+import { agreeing, entryReading, podNames, type WordsOf } from './writing.ts'
 
 function object({ kind, name }: ObjectName): string {
   return `${kind} ${name}`
@@ -9,7 +9,7 @@ function object({ kind, name }: ObjectName): string {
 
 const CLIENTS: Record<Writer['is'], string> = {
   kubelet: 'the kubelet',
-  'controller-manager': 'the controller manager of Kubernetes',
+  'controller-manager': 'the controller manager',
   person: 'a person',
   sluice: 'sluice',
   other: 'another client',
@@ -17,7 +17,13 @@ const CLIENTS: Record<Writer['is'], string> = {
 
 /** Such as `a person (kubectl-edit)`. */
 export function writerWords({ manager, is }: Omit<Writer, 'at'>): string {
-  return is === 'kubelet' || is === 'sluice' ? CLIENTS[is] : `${CLIENTS[is]} (${manager})`
+  const isNamed = is === 'person' || is === 'other'
+  return isNamed ? `${CLIENTS[is]} (${manager})` : CLIENTS[is]
+}
+
+/** Of a condition of a pod: within the controller manager, one controller alone writes Ready. */
+export function conditionWriterWords(writer: Omit<Writer, 'at'>): string {
+  return writer.is === 'controller-manager' ? 'the node lifecycle controller' : writerWords(writer)
 }
 
 const STALE: Record<StaleAddress, (pod: string) => string> = {
@@ -66,7 +72,7 @@ export const explain: WordsOf<ExplainReasons> = {
   'node-not-ready': ({ node, status, reason, since }) =>
     `condition Ready of node ${node} is ${status}${reason === undefined ? '' : ` (${reason})`}${since === undefined ? '' : ` since ${since}`}`,
   'node-lease-not-renewed': ({ node, renewedAt, watchedMs }) =>
-    `the Lease of node ${node} was not renewed in ${seconds(watchedMs)} of watching${renewedAt === undefined ? '' : `; the last renewal was at ${renewedAt} by the clock of the node`}`,
+    `the Lease of node ${node} was not renewed in ${Math.round(watchedMs / 1000)} s of watching${renewedAt === undefined ? '' : `; the last renewal was at ${renewedAt} by the clock of the node`}`,
   'node-cordoned': ({ node }) => `node ${node} is cordoned: it takes no new pods, and its pods run on`,
   'fewer-pods': ({ workload, pods, wanted }) => `${workload} has ${pods} of ${wanted} pods`,
   'pod-in-run': ({ pod, run, holder, because }, write) =>
