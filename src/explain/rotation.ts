@@ -7,7 +7,7 @@ export function rotationOf(places: readonly Place[], isHidden: boolean): Rotatio
   if (states.every((state) => state === 'in')) return 'in'
   if (states.every((state) => state === 'out')) return 'out'
   const known = states.filter((state) => state !== 'unknown')
-  return known.length === 0 || known.every((state) => state === 'in') ? 'unknown' : 'partly'
+  return known.every((state) => state === 'in') ? 'unknown' : 'partly'
 }
 
 function stateOf(place: Place): ('in' | 'out' | 'unknown')[] {

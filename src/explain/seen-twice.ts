@@ -42,23 +42,23 @@ function placesOf(reason: Reason): string[] {
   if (!isForNow(reason)) return []
   switch (reason.code) {
     case 'no-slice':
-      return [place(reason.code, reason.service)]
+      return [keyOf(reason.code, reason.service)]
     case 'not-in-slices':
-      return [place(reason.code, reason.service, reason.pod)]
+      return [keyOf(reason.code, reason.service, reason.pod)]
     case 'slice-differs':
     case 'slice-ports-differ':
-      return [place(reason.code, reason.slice, reason.pod)]
+      return [keyOf(reason.code, reason.slice, reason.pod)]
     case 'stale-address':
-      return [place(reason.code, reason.object.kind, reason.object.name, reason.address)]
+      return [keyOf(reason.code, reason.object.kind, reason.object.name, reason.address)]
     case 'endpoints-differ':
       return reason.pods.map(({ pod }) => inEndpoints(reason.service, pod))
   }
 }
 
 function inEndpoints(service: string, pod: string): string {
-  return place('endpoints-differ', service, pod)
+  return keyOf('endpoints-differ', service, pod)
 }
 
-function place(...names: string[]): string {
+function keyOf(...names: string[]): string {
   return names.join(' ')
 }

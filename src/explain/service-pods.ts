@@ -18,6 +18,6 @@ export function hasPod({ endpoints = [] }: ObservedSlice, pod: ObservedPod): boo
 /** Other writers may name no pod: then its address counts. */
 export function isEndpointOf({ addresses, targetRef }: ObservedEndpoint, { metadata, status }: ObservedPod): boolean {
   if (targetRef?.uid !== undefined) return targetRef.uid === metadata.uid
-  const own = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)]
-  return addresses.some((address) => own.includes(address))
+  const own = new Set([status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)])
+  return addresses.some((address) => own.has(address))
 }

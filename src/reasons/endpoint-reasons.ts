@@ -52,3 +52,6 @@ export interface PodEndpointReasons {
 }
 
 export interface EndpointReasons extends ServiceEndpointReasons, PodEndpointReasons {}
+
+/** How a pod stands is told by the codes of `PodFacts`. */
+export type SharedCode = 'terminating' | 'containers-not-ready' | 'readiness-gates-closed' | 'node-silent'

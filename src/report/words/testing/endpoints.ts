@@ -1,5 +1,4 @@
-import type { SharedCode } from '../../../endpoints/reasons.ts'
-import type { EndpointReasons } from '../../../reasons/endpoint-reasons.ts'
+import type { EndpointReasons, SharedCode } from '../../../reasons/endpoint-reasons.ts'
 import type { SamplesOf } from './some.ts'
 
 export const endpoints: SamplesOf<EndpointReasons> = {
