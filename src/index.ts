@@ -32,6 +32,7 @@ export type {
   WorkloadChoice,
   WorkloadName,
 } from './library/request/upgrade-request.ts'
+export type { LeaseWatch } from './explain/read/request.ts'
 export type { ExplainedObject } from './library/request/parse-explain.ts'
 export type { ReportRequest } from './library/request/parse-report.ts'
 export type { RunSettings } from './engine/settings.ts'

@@ -161,7 +161,10 @@ test('what is not there, and what is no object to explain: 3 and 2', async () =>
     code: 3,
     stderr: expect.stringContaining('there is no pod/none in namespace default'),
   })
-  expect(await sluice('explain', 'web')).toMatchObject({ code: 2, stderr: expect.stringContaining('explain takes TYPE/NAME, where TYPE is one of pod, ') })
+  expect(await sluice('explain', 'web')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('explain takes TYPE/NAME, where TYPE is one of pod, '),
+  })
   expect(await sluice('explain', 'pod/web-0', '--config', 'none.yaml')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('none.yaml: there is no such file'),

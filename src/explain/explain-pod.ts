@@ -47,11 +47,14 @@ export function isFit(observed: ObservedPod): boolean {
   return unfitBecause(observed).length === 0
 }
 
-/** Ready first; with readiness gates, those that the pod waits for. */
+/** Ready first, and its parts; then what tells why the pod is on no node, or is going. */
 export function conditionsOfPod(pod: ObservedPod): ConditionExplanation[] {
   const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
-  const types = new Set([...OF_KUBELET.slice(0, 2), ...gates])
-  return Array.from(types, (type) => conditionOf(pod, type))
+  const types = new Set(['Ready', 'ContainersReady', ...gates])
+  const stands = (pod.status?.conditions ?? []).filter(
+    ({ type, status }) => (type === 'PodScheduled' && status !== 'True') || (type === 'DisruptionTarget' && status === 'True'),
+  )
+  return [...types, ...stands.map(({ type }) => type)].map((type) => conditionOf(pod, type))
 }
 
 export function conditionOf({ metadata, status }: ObservedPod, type: string): ConditionExplanation {

@@ -176,7 +176,7 @@ const scenes: Scene[] = [
     what: 'in Endpoints that somebody has given another address',
     seen: () => ({
       about: SERVICE_WEB,
-      endpoints: [endpointsObject([pod()], { subsets: [{ addresses: [{ ip: '192.0.2.1' }, endpoints(pod())] }] })],
+      endpoints: [endpointsObject([pod()], { subsets: [{ addresses: [{ ip: '192.0.2.1' }, addressOf(pod())] }] })],
     }),
     findings: ['wrong stale-address'],
     verdict: 'wrong',
@@ -378,7 +378,7 @@ const scenes: Scene[] = [
   },
 ]
 
-function endpoints(one: ReturnType<typeof pod>) {
+function addressOf(one: ReturnType<typeof pod>) {
   return { ip: one.status!.podIP!, targetRef: endpointOf(one).targetRef! }
 }
 
@@ -474,4 +474,21 @@ test('of two pods the one is told that is out, by its name', () => {
     ['web-0', 'out'],
     ['web-1', 'in'],
   ])
+})
+
+test('a pod that is on no node, or is going, is told with the condition that says why', () => {
+  const unscheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }
+  const evicted = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'evicting' }
+  const pending = pod({ conditions: [unscheduled], status: { phase: 'Pending', podIP: '', podIPs: [] } })
+  const [slices, endpoints] = [[slice([])], [endpointsObject([])]]
+  expect(explain(observed({ pods: [pending], slices, endpoints }))).toMatchObject({
+    findings: [{ reason: { code: 'pod-has-no-address' } }, { reason: { code: 'ready-condition', status: 'missing' } }],
+    pods: [{ rotation: 'out', conditions: [{ status: 'missing' }, { status: 'missing' }, { reason: 'Unschedulable' }] }],
+  })
+  const going = pod({ conditions: [...READY, evicted], metadata: { deletionTimestamp: '2026-11-29T10:10:00Z' } })
+  const leaving = [slice([endpointOf(going, { conditions: { ready: false, serving: true, terminating: true } })])]
+  expect(explain(observed({ pods: [going], slices: leaving, endpoints }))).toMatchObject({
+    findings: [{ reason: { code: 'terminating' } }],
+    pods: [{ rotation: 'out', conditions: [{ status: 'True' }, {}, { type: 'DisruptionTarget', message: 'evicting' }] }],
+  })
 })

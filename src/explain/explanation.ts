@@ -47,7 +47,7 @@ export interface PodExplanation {
   address?: string
   node?: string
   rotation: Rotation
-  /** Ready first. */
+  /** Ready first, and its parts; PodScheduled where it is not True, and DisruptionTarget where it is. */
   conditions: ConditionExplanation[]
   places: Place[]
   /** The run of sluice that has it. */

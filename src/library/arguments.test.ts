@@ -223,6 +223,23 @@ test.each<[string, (one: Sluice) => unknown, object]>([
     { field: 'wait', message: '"no" is not true or false' },
   ],
   ['a signal of a pause', (one) => one.pause({ workload: 'sts/web' }, any({ signal: 5 })), { field: 'signal' }],
+  ['an object that is none to explain', (one) => one.explain({ object: 'web' }), { field: 'object' }],
+  ['no object to explain', (one) => one.explain(any({})), { field: 'object' }],
+  [
+    'a workload in place of an object',
+    (one) => one.explain(any({ object: 'sts/web', workload: 'sts/web' })),
+    { field: 'workload' },
+  ],
+  [
+    'a namespace of an explanation that cannot be',
+    (one) => one.explain({ object: 'sts/web', namespace: 'A B' }),
+    { field: 'namespace' },
+  ],
+  [
+    'a callback of an explanation that is none',
+    (one) => one.explain({ object: 'sts/web' }, any({ onWatching: 5 })),
+    { field: 'onWatching' },
+  ],
   ['a signal of a status', (one) => one.status({}, any({ signal: 5 })), { field: 'signal' }],
   ['no report', (one) => one.report(any(undefined)), { field: 'request', message: 'is missing' }],
   [

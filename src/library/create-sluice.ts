@@ -20,7 +20,7 @@ import { comparePlans } from './compare-plans.ts'
 import { connectLocks, type ConnectedLocks } from './connect-locks.ts'
 import type { Cluster } from './cluster.ts'
 import { PlanChangedError, SluiceClosedError } from './errors.ts'
-import type { CallOptions, PlanOptions, SluiceOptions, AbortOptions, RunOptions } from './options.ts'
+import type { CallOptions, ExplainOptions, PlanOptions, SluiceOptions, AbortOptions, RunOptions } from './options.ts'
 import type { Abort, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
 import { inWords } from './in-words.ts'
 import type { Ordered } from './ordered.ts'
@@ -29,7 +29,7 @@ import { assertUndoes, isPlan, type PlannedUpgrade } from './plan.ts'
 import { processIdentity } from './process-identity.ts'
 import type { RecordedReport } from './records.ts'
 import { assertPlan } from './request/given-plan.ts'
-import { abortOptions, callOptions, planOptions, runOptions } from './request/options.ts'
+import { abortOptions, callOptions, explainOptions, planOptions, runOptions } from './request/options.ts'
 import { parseChoice, parseNamed, parseNamespace } from './request/parse-choice.ts'
 import { assertShape } from './request/parsed.ts'
 import { checkedConfig, sluiceOptions } from './request/sluice-options.ts'
@@ -78,7 +78,7 @@ export interface Sluice {
    * nothing; without a config, no load balancer is asked. What may not be read is in `unread`. Rejects with a RequestError, and with a
    * WorkloadError where there is no such object, or it may not be read.
    */
-  explain(about: ExplainedObject, options?: CallOptions): Promise<Explanation>
+  explain(about: ExplainedObject, options?: ExplainOptions): Promise<Explanation>
   /**
    * Ends what is under way: plans and other calls at once, runs as their own signal would, with their grace. Then closes the load
    * balancers and the cluster. Resolves when nothing is open any more. What is begun after that is rejected with a SluiceClosedError.
@@ -353,13 +353,24 @@ export function createSluice(options: SluiceOptions): Sluice {
         const { listRuns } = await import('./records.ts')
         return listRuns({ client: withSignal(client, () => signal), namespace })
       }),
-    explain: (about, own = {}) =>
-      call(own, async (signal) => {
+    explain: (about, own = {}) => {
+      const work = async (signal: AbortSignal): Promise<Explanation> => {
+        const { onWatching } = own
         const request = parseExplain(about, ofCluster)
         const loadBalancers = config === undefined ? [] : (await load()).loadBalancers
         const { readExplanation } = await import('../explain/read/read-explanation.ts')
-        return readExplanation(request, { client: withSignal(client, () => signal), kinds, clock, loadBalancers, queues, signal })
-      }),
+        return readExplanation(request, {
+          client: withSignal(client, () => signal),
+          kinds,
+          clock,
+          loadBalancers,
+          queues,
+          signal,
+          ...(onWatching === undefined ? {} : { onWatching: (watch) => outside(() => onWatching(watch)) }),
+        })
+      }
+      return call(own, work, explainOptions)
+    },
     close() {
       closed ??= closeAll()
       return closed

@@ -1,6 +1,7 @@
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import type { Config } from '../config/config.ts'
 import type { RunEvent } from '../engine/events.ts'
+import type { LeaseWatch } from '../explain/read/request.ts'
 import type { FeedScope } from '../observation/observation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
@@ -44,6 +45,11 @@ export interface CallOptions {
 export interface PlanOptions extends CallOptions {
   /** Told of what happens while the plan is made. */
   onEvent?(event: RunEvent): void
+}
+
+export interface ExplainOptions extends CallOptions {
+  /** Leases of nodes in doubt are watched, for so many milliseconds at most. */
+  onWatching?(watch: LeaseWatch): void
 }
 
 export interface RunOptions {

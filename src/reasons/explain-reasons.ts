@@ -54,7 +54,7 @@ export interface ExplainReasons {
   'entry-out-before-run': { entry: EntryReading; run: string }
   /** It is in rotation, and the load balancer sends it no requests: by its own health check. */
   'entry-fails-check': { entry: EntryReading }
-  /** The load balancer sends requests to a pod that is not ready. */
+  /** The load balancer sends requests to a pod that is not ready, or is going. */
   'entry-in-and-pod-not-ready': { entry: EntryReading }
 }
 

@@ -9,7 +9,8 @@ import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { writingFor } from '../printed-commands/writing.ts'
 import { createColors, useColor } from '../output/color.ts'
-import { inertJson } from '../output/inert.ts'
+import { formatElapsed } from '../output/elapsed.ts'
+import { inert, inertJson } from '../output/inert.ts'
 import { explainDocument, explainLines } from '../output/explain-view.ts'
 import { withCluster } from './with-cluster.ts'
 
@@ -26,7 +27,12 @@ export async function explainAction(
     const { sluiceOf } = await import('../world.ts')
     const sluice = sluiceOf(cluster, terminal, config)
     try {
-      return await sluice.explain({ object: argument })
+      return await sluice.explain(
+        { object: argument },
+        {
+          onWatching: ({ nodes, forMs }) => terminal.err.write(`watching ${leasesOf(nodes)} for up to ${formatElapsed(forMs)}\n`),
+        },
+      )
     } finally {
       await sluice.close()
     }
@@ -60,4 +66,9 @@ async function readConfigIfAny(flag: string | undefined, env: NodeJS.ProcessEnv)
     () => false,
   )
   return isNamed || isThere ? readConfig(file) : undefined
+}
+
+function leasesOf(nodes: readonly string[]): string {
+  const [only, ...more] = nodes
+  return more.length === 0 ? `the Lease of node ${inert(only ?? '')}` : `the Leases of ${nodes.length} nodes`
 }

@@ -20,6 +20,7 @@ import { inert } from './inert.ts'
 
 /** More than a screen has room for; those with findings are told by these. */
 const MOST_PODS = 20
+const FEW = 3
 
 /** For `explain -o json`. */
 export function explainDocument(explanation: Explanation, write: Writing): unknown {
@@ -78,7 +79,7 @@ function placeCells(place: Place, write: Writing): [where: string, isIn: string,
     case 'no-slice':
       return [inert(`service/${place.service}`), 'no', 'in no slice']
     case 'endpoints':
-      return [inert(`service/${place.service}, Endpoints`), place.is === 'ready' ? 'yes' : 'no', place.is]
+      return [inert(`service/${place.service}, Endpoints`), place.is === 'ready' ? 'yes' : 'no', place.is.replace('-', ' ')]
     case 'load-balancer': {
       const { loadBalancer, target, admin, routable } = place
       const isIn = admin === 'unknown' ? 'unknown' : admin === 'in' && routable ? 'yes' : 'no'
@@ -119,6 +120,12 @@ function sinceCells(
   return ['-', '-']
 }
 
+/** Of a condition that is True its message says nothing, but for the one that tells why the pod is going. */
+function whyWords({ type, status, reason, message }: ConditionExplanation): string {
+  const isTold = status !== 'True' || type === 'DisruptionTarget'
+  return [...(reason === undefined ? [] : [reason]), ...(isTold && message !== undefined ? [message] : [])].join(': ')
+}
+
 function conditionBy(condition: ConditionExplanation | undefined): string {
   const writer = condition?.writtenBy
   return writer === undefined ? '-' : inert(conditionWriterWords(writer))
@@ -145,13 +152,15 @@ function podsSection(pods: readonly PodExplanation[], findings: readonly Finding
     inert(run?.run || '-'),
   ])
   const head = ['POD', 'ROTATION', 'READY', 'SINCE', 'WRITTEN BY', 'NODE', 'PLACES', 'RUN']
-  const hidden = pods.length - some.length
   return [
-    ...table([head, ...rows], { indent: '  ' }),
-    ...(hidden > 0
-      ? [`  and ${hidden} more, ${pods.length - shown.length} of them in rotation with nothing to say; -o json has all`]
-      : []),
+    ...(rows.length === 0 ? [] : table([head, ...rows], { indent: '  ' })),
+    ...hiddenLines(pods.length - some.length, shown.length === some.length),
   ]
+}
+
+function hiddenLines(hidden: number, areRight: boolean): string[] {
+  if (hidden === 0) return []
+  return [`  and ${hidden} more${areRight ? ', in rotation, of which there is nothing to say' : ''}; -o json has all`]
 }
 
 function shortPlace(place: Place): string[] {
@@ -204,20 +213,26 @@ function conditionsSection({ conditions }: PodExplanation): string[] {
     inert(one.status),
     inert(one.since ?? '-'),
     conditionBy(one),
-    inert(one.reason ?? ''),
+    inert(whyWords(one)),
   ])
   return table([['CONDITION', 'STATUS', 'SINCE', 'WRITTEN BY', 'REASON'], ...rows], { indent: '  ' })
 }
 
 function nodesSection(nodes: readonly NodeExplanation[]): string[] {
-  if (nodes.length === 0) return []
-  const rows = nodes.map(({ name, ready, heartbeat }) => [
+  const isRight = ({ ready, heartbeat }: NodeExplanation): boolean => ready.status === 'True' && heartbeat?.seen !== 'silent'
+  const shown = nodes.length <= FEW ? nodes : nodes.filter((node) => !isRight(node))
+  if (shown.length === 0) return []
+  const rows = shown.map(({ name, ready, heartbeat }) => [
     inert(name),
     inert(ready.status),
     inert(ready.since ?? '-'),
     inert(heartbeatWords(heartbeat)),
   ])
-  return table([['NODE', 'READY', 'SINCE', 'HEARTBEAT'], ...rows], { indent: '  ' })
+  const hidden = nodes.length - shown.length
+  return [
+    ...table([['NODE', 'READY', 'SINCE', 'HEARTBEAT'], ...rows], { indent: '  ' }),
+    ...(hidden === 0 ? [] : [`  and ${hidden} more that are ready`]),
+  ]
 }
 
 function heartbeatWords(heartbeat: NodeExplanation['heartbeat']): string {
@@ -229,22 +244,29 @@ function heartbeatWords(heartbeat: NodeExplanation['heartbeat']): string {
   return seen === 'renewed' ? `renewed within ${watched}; ${at}` : `not renewed in ${watched}; ${at}`
 }
 
+/** What is said of several pods in the same words is said once. */
 function findingsSection(findings: readonly Finding[], write: Writing, colors: Colors): string[] {
+  const same = Map.groupBy(findings, ({ severity, reason, service = '' }) => [severity, service, write.reason(reason)].join('\n'))
   const told = new Set<string>()
-  return findings.flatMap(({ severity, reason, pod, service, next }) => {
+  return [...same.values()].flatMap((some) => {
+    const { severity, reason, service, next } = some[0]!
     // A command that several findings have stands below the first.
     const commands = next.map((command) => write.command(command)).filter((command) => !told.has(command) && told.add(command))
     const mark = severity === 'wrong' ? colors.red('×') : colors.yellow('‼')
     // A sentence that has the name does without it in front.
     const about = [
       ...(service === undefined || 'service' in reason ? [] : [`service/${service}`]),
-      ...(pod === undefined || 'pod' in reason ? [] : [pod]),
+      ...('pod' in reason ? [] : fewNames(some.flatMap(({ pod }) => pod ?? []))),
     ].join(', ')
     return [
       `${mark} ${inert(`${about === '' ? '' : `${about}: `}${write.reason(reason)}`)} [${reason.code}]`,
       ...commands.map((command) => `    ${inert(command)}`),
     ]
   })
+}
+
+function fewNames(names: readonly string[]): string[] {
+  return names.length <= FEW ? [...names] : [...names.slice(0, FEW), `and ${names.length - FEW} more`]
 }
 
 const UNREAD: Record<Unread['what'], string> = {

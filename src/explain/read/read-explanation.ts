@@ -62,16 +62,16 @@ export async function readExplanation(request: ExplainRequest, ports: ExplainPor
 
 async function readHeartbeats(
   { views, nodes = [] }: ClusterReading,
-  { client, clock, signal }: ExplainPorts,
+  ports: ExplainPorts,
   attempts: ReturnType<typeof createAttempts>,
 ): Promise<Map<string, Heartbeat>> {
   const names = [...new Set(views.flatMap(({ node }) => node ?? []))]
-  const leases = await readLeases(names, client, attempts)
+  const leases = await readLeases(names, ports.client, attempts)
   const doubted = new Set([
     ...views.filter(({ nodeIsSilent }) => nodeIsSilent).flatMap(({ node }) => node ?? []),
     ...nodes
       .filter(({ status }) => !status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'))
       .map(({ metadata }) => metadata.name),
   ])
-  return watchLeases(leases, doubted, { client, clock, signal })
+  return watchLeases(leases, doubted, ports)
 }

@@ -13,6 +13,12 @@ export interface ExplainRequest {
   ref?: WorkloadId
 }
 
+/** Leases of nodes are watched, for so long at most. */
+export interface LeaseWatch {
+  nodes: string[]
+  forMs: number
+}
+
 export interface ExplainPorts {
   client: KubeClient
   kinds: Kinds
@@ -21,4 +27,5 @@ export interface ExplainPorts {
   loadBalancers: readonly LoadBalancer[]
   queues: ScopeQueues
   signal: AbortSignal
+  onWatching?: (watch: LeaseWatch) => void
 }

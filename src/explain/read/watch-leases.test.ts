@@ -29,19 +29,22 @@ async function watched({
   let beats: Awaited<ReturnType<typeof watchLeases>> | undefined
   const { signal } = new AbortController()
   const names = new Set(doubted ? ['node-1'] : [])
-  void watchLeases(leases, names, { client: api.client, clock, signal }).then((found) => (beats = found))
+  const told: unknown[] = []
+  const onWatching = (watch: unknown): void => void told.push(watch)
+  void watchLeases(leases, names, { client: api.client, clock, signal, onWatching }).then((found) => (beats = found))
   await clock.runUntil(() => beats !== undefined)
-  return { beat: beats!.get('node-1'), tookMs: clock.now() - begun, first: at(first) }
+  return { beat: beats!.get('node-1'), tookMs: clock.now() - begun, first: at(first), told }
 }
 
 test('a Lease that was renewed just now is not watched', async () => {
-  const { beat, tookMs, first } = await watched({ agoMs: 9_000 })
-  expect([beat, tookMs]).toEqual([{ renewedAt: first }, 0])
+  const { beat, tookMs, first, told } = await watched({ agoMs: 9_000 })
+  expect([beat, tookMs, told]).toEqual([{ renewedAt: first }, 0, []])
 })
 
 test('a Lease that seems old is watched for as long as a kubelet takes to renew it, and told as silent', async () => {
-  const { beat, first } = await watched({ agoMs: 60_000 })
+  const { beat, first, told } = await watched({ agoMs: 60_000 })
   expect(beat).toEqual({ renewedAt: first, seen: 'silent', watchedMs: 12_000 })
+  expect(told).toEqual([{ nodes: ['node-1'], forMs: 12_000 }])
 })
 
 test('a clock of a node that is behind makes no silence: the renewal is seen', async () => {

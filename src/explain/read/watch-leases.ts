@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { NODE_LEASES } from '../next.ts'
 import type { Heartbeat } from '../observed.ts'
 import type { Attempts } from './attempts.ts'
+import type { ExplainPorts } from './request.ts'
 import { nodeLeaseOf, type NodeLease } from './raw.ts'
 
 const LOOK_EVERY_MS = 1_000
@@ -33,13 +34,14 @@ export async function readLeases(nodes: readonly string[], client: KubeClient, a
 export async function watchLeases(
   leases: NodeLeases,
   doubted: ReadonlySet<string>,
-  { client, clock, signal }: { client: KubeClient; clock: Clock; signal: AbortSignal },
+  { client, clock, signal, onWatching }: Pick<ExplainPorts, 'client' | 'clock' | 'signal' | 'onWatching'>,
 ): Promise<Map<string, Heartbeat>> {
   const beats = new Map(Array.from(leases, ([node, lease]): [string, Heartbeat] => [node, renewedAt(lease)]))
   const watched = new Map(Array.from(leases).filter(([node, lease]) => doubted.has(node) || seemsOld(lease, clock)))
   const since = clock.now()
   const longest = Math.max(0, ...Array.from(watched.values(), ({ durationMs }) => durationMs / RENEWS_IN + LATE_MS))
   const limitMs = Math.min(longest, LONGEST_WATCH_MS)
+  if (watched.size > 0) onWatching?.({ nodes: [...watched.keys()], forMs: limitMs })
   while (watched.size > 0) {
     const watchedMs = Math.round(clock.now() - since)
     const isOver = watchedMs >= limitMs

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import type { AbortOptions, CallOptions, PlanOptions, RunOptions } from '../options.ts'
+import type { AbortOptions, CallOptions, ExplainOptions, PlanOptions, RunOptions } from '../options.ts'
 import { duration } from './duration.ts'
 import { callback, signal } from './members.ts'
 
 export const callOptions = z.strictObject({ signal } satisfies Record<keyof CallOptions, z.ZodType>)
 
 export const planOptions = z.strictObject({ signal, onEvent: callback } satisfies Record<keyof PlanOptions, z.ZodType>)
+
+export const explainOptions = z.strictObject({ signal, onWatching: callback } satisfies Record<keyof ExplainOptions, z.ZodType>)
 
 export const abortOptions = z.strictObject({
   signal,

@@ -86,5 +86,5 @@ export const explain: WordsOf<ExplainReasons> = {
   'entry-fails-check': ({ entry }, write) =>
     `in rotation, and the load balancer sends it no requests, by its own health check: ${entryReading(entry, write)}`,
   'entry-in-and-pod-not-ready': ({ entry }, write) =>
-    `the load balancer sends requests to it, and the pod is not ready: ${entryReading(entry, write)}`,
+    `the load balancer sends requests to it, though the pod is not ready, or is going: ${entryReading(entry, write)}`,
 }
