@@ -27,10 +27,11 @@ export function compareEndpoints(
   // Which of them a truncation leaves out depends on the order of a hash.
   const differ = compared.filter(({ pod, inEndpoints }) => !isTruncated && isIn(found, pod.metadata.uid) !== inEndpoints)
   const right = new Set(subsets.flatMap((one) => [...one.addresses, ...one.notReadyAddresses]).map(keyOf))
+  const byUid = new Map(pods.map((one) => [one.pod.metadata.uid, one]))
   const stale = addressesIn(stored).flatMap((address): EndpointsDifference[] => {
     const { ip, targetRef } = address
     if (right.has(keyOf(address))) return []
-    const made = pods.find(({ pod }) => pod.metadata.uid === targetRef?.uid)
+    const made = byUid.get(targetRef?.uid ?? '')
     if (made !== undefined && (isTruncated || !known.isAsked(made.pod.metadata.uid))) return []
     const because = made !== undefined && made.inEndpoints !== 'absent' ? 'other-address' : known.whyStale(targetRef)
     // That a pod is there at all is told with its others.
@@ -56,9 +57,7 @@ export function compareEndpoints(
   return differences.length === 0 ? [] : [...differences, ...endpointsWrittenByOther(stored)]
 }
 
-export function endpointsWrittenByOther({
-  metadata: { name, managedFields },
-}: ObservedEndpoints): ReasonOf<'written-by-other'>[] {
+function endpointsWrittenByOther({ metadata: { name, managedFields } }: ObservedEndpoints): ReasonOf<'written-by-other'>[] {
   const writer = writerOf(managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'Endpoints', name }, writer }]

@@ -6,6 +6,7 @@ import type { StaleAddress } from '../reasons/explain-reasons.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
 import type { ObservedEndpoint, ObservedSlice } from './observed.ts'
+import { indexSlices, type SliceIndex } from './slice-index.ts'
 import { SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
 
 export type SliceDifference = ReasonOf<
@@ -42,17 +43,18 @@ export function compareSlices(
   const { name } = service.metadata
   const own = slicesOf(service, stored).filter(isControllers)
   if (own.length === 0) return [{ code: 'no-slice', service: name }]
+  const index = indexSlices(own)
+  const byUid = new Map(pods.map((one) => [one.pod.metadata.uid, one]))
   const differences = [
-    ...pods.filter(({ pod }) => known.isAsked(pod.metadata.uid)).flatMap((one) => ofPod(name, one, own)),
-    ...own.flatMap((slice) => staleIn(name, pods, slice, known)),
+    ...pods.filter(({ pod }) => known.isAsked(pod.metadata.uid)).flatMap((one) => ofPod(name, one, index)),
+    ...own.flatMap((slice) => staleIn(name, byUid, slice, known)),
   ]
   const touched = new Set(differences.flatMap((one) => sliceOf(one) ?? own.map(({ metadata }) => metadata.name)))
   const foreign = own.filter(({ metadata }) => touched.has(metadata.name)).flatMap(writtenByOther)
   return [...differences, ...foreign]
 }
 
-/** Also where nothing differs by now. */
-export function writtenByOther({ metadata: { name, managedFields } }: ObservedSlice): ReasonOf<'written-by-other'>[] {
+function writtenByOther({ metadata: { name, managedFields } }: ObservedSlice): ReasonOf<'written-by-other'>[] {
   const writer = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'EndpointSlice', name }, writer }]
@@ -63,13 +65,13 @@ function sliceOf(one: SliceDifference): string | undefined {
   return one.code === 'stale-address' ? one.object.name : undefined
 }
 
-function ofPod(service: string, { pod, slices: made }: PodMembership, own: readonly ObservedSlice[]): SliceDifference[] {
+function ofPod(service: string, { pod, slices: made }: PodMembership, index: SliceIndex): SliceDifference[] {
   const { name, uid } = pod.metadata
   return made.flatMap((one): SliceDifference[] => {
-    const places = own
-      .filter(({ addressType }) => addressType === one.addressType)
-      .flatMap((slice) => (slice.endpoints ?? []).map((endpoint) => ({ slice, endpoint })))
-      .filter(({ endpoint }) => endpoint.targetRef?.uid === uid && endpoint.addresses.join() === one.addresses.join())
+    const places = index
+      .byUid(uid)
+      .filter(({ slice }) => slice.addressType === one.addressType)
+      .filter(({ endpoint }) => endpoint.addresses.join() === one.addresses.join())
     // For a moment, while a pod goes from one slice to another, both have it.
     const differences = places.map(({ slice, endpoint }): SliceDifference[] => {
       const within = { service, slice: slice.metadata.name, pod: name }
@@ -91,13 +93,20 @@ function ofPod(service: string, { pod, slices: made }: PodMembership, own: reado
   })
 }
 
-function staleIn(service: string, pods: readonly PodMembership[], slice: ObservedSlice, known: Known): SliceDifference[] {
+function staleIn(
+  service: string,
+  pods: ReadonlyMap<string, PodMembership>,
+  slice: ObservedSlice,
+  known: Known,
+): SliceDifference[] {
   return (slice.endpoints ?? []).flatMap((endpoint) => {
-    const { uid, name: pod } = endpoint.targetRef ?? {}
-    const made = pods.find((one) => one.pod.metadata.uid === uid)
+    const { uid = '', name: pod } = endpoint.targetRef ?? {}
+    const made = pods.get(uid)
     const wanted = made?.slices.filter(({ addressType }) => addressType === slice.addressType) ?? []
     if (wanted.some(({ addresses }) => addresses.join() === endpoint.addresses.join())) return []
-    const because: StaleAddress | undefined = wanted.length > 0 ? 'other-address' : known.whyStale(endpoint.targetRef)
+    const isElsewhere = wanted.length > 0
+    if (isElsewhere && !known.isAsked(uid)) return []
+    const because: StaleAddress | undefined = isElsewhere ? 'other-address' : known.whyStale(endpoint.targetRef)
     if (because === undefined) return []
     const object = { kind: 'EndpointSlice', name: slice.metadata.name }
     const address = endpoint.addresses.join(', ')

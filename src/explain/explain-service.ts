@@ -1,16 +1,16 @@
 import { SLICE_MANAGED_BY } from '../endpoints/endpoint-labels.ts'
 import type { Node, Service } from '../endpoints/objects.ts'
-import { selects } from '../endpoints/pod-membership.ts'
-import { serviceEndpoints } from '../endpoints/service-endpoints.ts'
+import { type PodMembership, selects } from '../endpoints/pod-membership.ts'
+import { serviceEndpoints, type ServiceEndpoints } from '../endpoints/service-endpoints.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { compareEndpoints, placesIn } from './compare-endpoints.ts'
 import { compareSlices, conditionsOf, isControllers, slicesOf } from './compare-slices.ts'
 import { asPod, isOfPod } from './explain-pod.ts'
 import type { Place, ServiceExplanation, SliceExplanation } from './explanation.ts'
 import { knownPods } from './known-pods.ts'
-import type { Observed, ObservedPod, ObservedSlice } from './observed.ts'
+import type { Observed, ObservedEndpoints, ObservedSlice } from './observed.ts'
 import { nearlySelected } from './selectors.ts'
-import { hasPod, isEndpointOf } from './service-pods.ts'
+import { indexSlices, type PlacedEndpoint } from './slice-index.ts'
 import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
 
 export interface ExplainedService {
@@ -23,63 +23,82 @@ export interface ExplainedService {
 
 /** What one Service makes of the pods that are asked about, and how its endpoints stand. */
 export function explainService(service: Service, observed: Observed): ExplainedService {
-  const { asked, about, slices, endpoints } = observed
   const { name } = service.metadata
-  const isWhole = about.type === 'service'
   const all = observed.pods.map(asPod)
   const result = serviceEndpoints({ service, pods: all, nodes: nodesFor(observed), rules: observed.rules })
-  const { made } = result
   const selected = result.pods.filter((one) => one.selected)
-  const known = knownPods(service, { pods: all, hasAllPods: observed.hasAllPods, asked, isWhole })
-  const stored = endpoints?.find(({ metadata }) => metadata.name === name)
-  const ownSlices = slicesOf(service, slices ?? [])
-  const reasons: ExplainedService['reasons'] = []
-  const tell = (some: readonly Reason[], pod?: string): void => {
-    for (const reason of some) reasons.push({ reason, ...(pod === undefined ? {} : { pod }) })
+  const slices = slicesOf(service, observed.slices ?? [])
+  const stored = observed.endpoints?.find(({ metadata }) => metadata.name === name)
+  const explained = slices.map(sliceExplanation)
+  return {
+    explanation: explanationOf(service, explained, stored),
+    places: placesOf(service, new Set(selected.map(({ pod }) => pod.metadata.uid)), slices, stored, observed),
+    reasons: [
+      ...ofService(service, result, selected.length, observed).map((reason) => ({ reason })),
+      ...selected
+        .filter(({ pod }) => observed.asked.has(pod.metadata.uid))
+        .flatMap(({ pod, reasons }) =>
+          reasons.filter((one) => !isOfPod(one)).map((reason) => ({ reason, pod: pod.metadata.name })),
+        ),
+      ...differences(service, result, selected, stored, observed).map((reason) => ({ reason })),
+      ...(result.made === undefined ? [] : othersOf(name, slices).map((reason) => ({ reason }))),
+      ...emptyBecause(service, selected.length, explained, observed).map((reason) => ({ reason })),
+    ],
   }
+}
 
-  tell(
-    result.reasons.filter(({ code }) =>
-      code === 'selects-nothing' ? isWhole && observed.hasAllPods : isWhole || code === 'headless-without-ports',
-    ),
-  )
-  if (isWhole && selected.length === 0) tell(nearlySelected(service, all))
-  for (const { pod, reasons: own } of selected)
-    if (asked.has(pod.metadata.uid))
-      tell(
-        own.filter((one) => !isOfPod(one)),
-        pod.metadata.name,
-      )
-  if (made !== undefined && slices !== undefined) {
-    tell(compareSlices(service, selected, slices, known))
-    tell(othersOf(name, ownSlices))
-  }
-  if (made !== undefined && endpoints !== undefined) {
-    const { subsets, truncation } = made.endpoints
-    tell(compareEndpoints(service, { pods: selected, subsets, isTruncated: truncation !== undefined }, stored, known))
-  }
-  const explained = ownSlices.map(sliceExplanation)
-  if (isWhole && slices !== undefined) tell(emptyBecause(service, selected.length, explained, observed))
+/** What is to be said of the Service itself. Where pods cannot be listed, nobody knows that it selects none. */
+function ofService(service: Service, { reasons }: ServiceEndpoints, selected: number, observed: Observed): Reason[] {
+  if (observed.about.type !== 'service') return reasons.filter(({ code }) => code === 'headless-without-ports')
+  const told = reasons.filter(({ code }) => code !== 'selects-nothing' || observed.hasAllPods)
+  return selected === 0 ? [...told, ...nearlySelected(service, observed.pods.map(asPod))] : told
+}
 
+function differences(
+  service: Service,
+  { made }: ServiceEndpoints,
+  selected: readonly PodMembership[],
+  stored: ObservedEndpoints | undefined,
+  { slices, endpoints, pods, hasAllPods, asked, about }: Observed,
+): Reason[] {
+  if (made === undefined) return []
+  const isWhole = about.type === 'service'
+  const known = knownPods(service, { pods: pods.map(asPod), hasAllPods, asked, isWhole })
+  const { subsets, truncation } = made.endpoints
+  const ofEndpoints = { pods: selected, subsets, isTruncated: truncation !== undefined }
+  return [
+    ...(slices === undefined ? [] : compareSlices(service, selected, slices, known)),
+    ...(endpoints === undefined ? [] : compareEndpoints(service, ofEndpoints, stored, known)),
+  ]
+}
+
+/** By the UID of the pod. */
+function placesOf(
+  { metadata: { name: service } }: Service,
+  selected: ReadonlySet<string>,
+  slices: readonly ObservedSlice[],
+  stored: ObservedEndpoints | undefined,
+  observed: Observed,
+): ReadonlyMap<string, Place[]> {
+  const index = indexSlices(slices)
   const inEndpoints = stored && placesIn(stored)
-  const places = new Map<string, Place[]>()
-  for (const pod of observed.pods) {
-    const { uid } = pod.metadata
-    if (!asked.has(uid)) continue
-    const found = slicePlaces(name, pod, ownSlices)
-    const isSelected = selected.some((one) => one.pod.metadata.uid === uid)
-    const isMissed =
-      slices !== undefined && isSelected && !found.some((place) => place.in === 'slice' && place.managedBy === undefined)
-    const is = inEndpoints?.get(uid)
-    places.set(uid, [
-      ...found,
-      ...(isMissed ? [{ in: 'no-slice' as const, service: name }] : []),
-      ...(inEndpoints !== undefined && (isSelected || is !== undefined)
-        ? [{ in: 'endpoints' as const, service: name, is: is ?? ('absent' as const) }]
-        : []),
-    ])
-  }
-  return { explanation: explanationOf(service, explained, stored), places, reasons }
+  const pods = observed.pods.filter(({ metadata }) => observed.asked.has(metadata.uid))
+  return new Map(
+    pods.map((pod) => {
+      const { uid } = pod.metadata
+      const found = index.of(pod).map((one) => slicePlace(service, one))
+      const isSelected = selected.has(uid)
+      const isMissed = observed.slices !== undefined && isSelected && !found.some(({ managedBy }) => managedBy === undefined)
+      const is = inEndpoints?.get(uid)
+      const isTold = inEndpoints !== undefined && (isSelected || is !== undefined)
+      const places: Place[] = [
+        ...found,
+        ...(isMissed ? [{ in: 'no-slice' as const, service }] : []),
+        ...(isTold ? [{ in: 'endpoints' as const, service, is: is ?? ('absent' as const) }] : []),
+      ]
+      return [uid, places]
+    }),
+  )
 }
 
 /** The Service has something to say of a pod that is asked about. */
@@ -89,7 +108,8 @@ export function isAbout(service: Service, observed: Observed): boolean {
   const pods = observed.pods.filter((pod) => observed.asked.has(pod.metadata.uid))
   const hasSelector = Object.keys(spec.selector ?? {}).length > 0
   if (hasSelector && pods.some((pod) => selects(service, asPod(pod)))) return true
-  if (slicesOf(service, observed.slices ?? []).some((slice) => pods.some((pod) => hasPod(slice, pod)))) return true
+  const index = indexSlices(slicesOf(service, observed.slices ?? []))
+  if (pods.some((pod) => index.of(pod).length > 0)) return true
   const stored = observed.endpoints?.find((one) => one.metadata.name === metadata.name)
   const places = stored && placesIn(stored)
   return places !== undefined && pods.some((pod) => places.has(pod.metadata.uid))
@@ -120,8 +140,9 @@ function emptyBecause(
   service: Service,
   selected: number,
   slices: readonly SliceExplanation[],
-  { hasAllPods }: Pick<Observed, 'hasAllPods'>,
+  { hasAllPods, about, slices: read }: Observed,
 ): Reason[] {
+  if (about.type !== 'service' || read === undefined) return []
   const { name } = service.metadata
   if (service.spec.type === 'ExternalName' || slices.some(({ ready }) => ready > 0)) return []
   const isMade = Object.keys(service.spec.selector ?? {}).length > 0
@@ -131,16 +152,10 @@ function emptyBecause(
   return [{ code: 'no-ready-endpoint', service: name, pods: 0 }]
 }
 
-function slicePlaces(service: string, pod: ObservedPod, slices: readonly ObservedSlice[]): Place[] {
-  return slices.flatMap((slice) => {
-    const { addressType, metadata } = slice
-    const managedBy = isControllers(slice) ? undefined : (managerOf(slice) ?? '')
-    const own = (slice.endpoints ?? []).filter((endpoint) => isEndpointOf(endpoint, pod))
-    return own.map((endpoint): Place => {
-      const stands = { in: 'slice' as const, service, slice: metadata.name, addressType }
-      return { ...stands, ...(managedBy === undefined ? {} : { managedBy }), ...conditionsOf(endpoint) }
-    })
-  })
+function slicePlace(service: string, { slice, endpoint }: PlacedEndpoint): Extract<Place, { in: 'slice' }> {
+  const managedBy = isControllers(slice) ? undefined : (managerOf(slice) ?? '')
+  const stands = { in: 'slice' as const, service, slice: slice.metadata.name, addressType: slice.addressType }
+  return { ...stands, ...(managedBy === undefined ? {} : { managedBy }), ...conditionsOf(endpoint) }
 }
 
 function sliceExplanation(slice: ObservedSlice): SliceExplanation {
@@ -161,7 +176,7 @@ function sliceExplanation(slice: ObservedSlice): SliceExplanation {
 function explanationOf(
   { metadata: { name }, spec: { selector = {} } }: Service,
   slices: SliceExplanation[],
-  stored: NonNullable<Observed['endpoints']>[number] | undefined,
+  stored: ObservedEndpoints | undefined,
 ): ServiceExplanation {
   if (stored === undefined) return { name, selector, slices }
   const { subsets = [], metadata } = stored

@@ -323,6 +323,34 @@ const scenes: Scene[] = [
     verdict: 'wrong',
   },
   {
+    code: 'pod-in-run',
+    what: 'which changes a container that needs no drain',
+    seen: () => ({
+      entries: [ENTRY],
+      runs: runs({ out: false, because: { code: 'changes-without-drain', containers: ['side'], ready: true }, targets: [] }),
+    }),
+    findings: ['note pod-in-run'],
+    verdict: 'right',
+  },
+  {
+    code: 'stale-address',
+    what: 'of a pod that is not asked about, which has another address',
+    seen: () => ({
+      asked: new Set(['uid-of-web-0']),
+      pods: [pod(), WEB_1],
+      slices: [slice([endpointOf(pod()), endpointOf(WEB_1), endpointOf(WEB_1, { addresses: ['10.0.0.99'] })])],
+    }),
+    findings: [],
+    verdict: 'right',
+  },
+  {
+    code: 'stale-address',
+    what: 'of the pod, which has another address',
+    seen: () => ({ slices: [slice([endpointOf(pod()), endpointOf(pod(), { addresses: ['10.0.0.99'] })])] }),
+    findings: ['wrong stale-address'],
+    verdict: 'wrong',
+  },
+  {
     code: 'pod-needs-operator',
     seen: () => ({ entries: [OUT], runs: runs({ needsOperator: true }) }),
     findings: ['wrong pod-in-run', 'wrong pod-needs-operator', 'wrong entry-out-by-run'],

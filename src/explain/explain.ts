@@ -3,10 +3,10 @@ import type { Reason, ReasonOf } from '../reasons/reason.ts'
 import { explainEntry } from './explain-entry.ts'
 import { explainNode } from './explain-node.ts'
 import { asPod, conditionsByOthers, conditionsOfPod, isFit, unfitBecause } from './explain-pod.ts'
-import { explainService, isAbout, type ExplainedService } from './explain-service.ts'
+import { explainService, isAbout } from './explain-service.ts'
 import type { Explanation, Finding, Place, PodExplanation, Unread } from './explanation.ts'
 import { nextOf, type About } from './next.ts'
-import type { Observed, ObservedPod, RunFacts } from './observed.ts'
+import type { Observed, ObservedEntry, ObservedPod, RunFacts } from './observed.ts'
 import { rotationOf } from './rotation.ts'
 import { nearestServices } from './selectors.ts'
 import { severityOf } from './severity.ts'
@@ -25,6 +25,7 @@ export function explain(observed: Observed): Explanation {
       next: nextOf(reason, { namespace: about.namespace, ...of }),
     })
   }
+  const isHidden = unread.some(({ decides, what }) => decides && what !== 'pods')
   const pods = observed.pods.filter(({ metadata }) => asked.has(metadata.uid))
   if (observed.hasAllPods && observed.wanted !== undefined && pods.length < observed.wanted)
     tell({ code: 'fewer-pods', workload: about.object, pods: pods.length, wanted: observed.wanted })
@@ -38,14 +39,12 @@ export function explain(observed: Observed): Explanation {
     for (const { reason, pod } of explained.reasons)
       if (isWorthwhile(reason, service)) tell(reason, { service: service.metadata.name, ...(pod === undefined ? {} : { pod }) })
 
-  const explainedPods = pods.map((pod) =>
-    explainPod(
-      pod,
-      services.map(({ explained }) => explained),
-      observed,
-      tell,
-    ),
-  )
+  const entries = Map.groupBy(observed.entries, ({ pod }) => pod)
+  const explainedPods = pods.map((pod) => {
+    const { uid } = pod.metadata
+    const places = services.flatMap(({ explained }) => explained.places.get(uid) ?? [])
+    return explainPod(pod, { places, entries: entries.get(uid) ?? [], run: runs.get(uid), isHidden }, tell)
+  })
   tellUnserved(explainedPods, observed, tell)
 
   const names = new Set(pods.flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])))
@@ -76,7 +75,11 @@ function tellRun({ metadata: { name: pod } }: ObservedPod, run: RunFacts | undef
   const of = { pod, ...(workload === undefined ? {} : { workload }) }
   // A journal that cannot be read names no run.
   if (id === '') tell({ code: 'journal-unreadable', problem: because }, of)
-  else tell({ code: 'pod-in-run', pod, run: id, step, out, ...(holder === undefined ? {} : { holder }), because }, of)
+  else {
+    const by = holder === undefined ? {} : { holder }
+    // Of containers that change without a drain the pod stays in rotation.
+    tell({ code: 'pod-in-run', pod, run: id, step, out, ...by, because }, of, out === false ? 'note' : 'wrong')
+  }
   if (needsOperator) tell({ code: 'pod-needs-operator', pod, run: id }, of)
 }
 
@@ -90,16 +93,21 @@ function isWorthwhile({ code }: Reason, { spec }: Service): boolean {
   return code !== 'hostname-left-out' || spec.clusterIP === 'None'
 }
 
-function explainPod(pod: ObservedPod, services: readonly ExplainedService[], observed: Observed, tell: Tell): PodExplanation {
+interface OfPod {
+  /** In Services. */
+  places: readonly Place[]
+  entries: readonly ObservedEntry[]
+  run: RunFacts | undefined
+  /** There may be more places. */
+  isHidden: boolean
+}
+
+function explainPod(pod: ObservedPod, { places, entries, run, isHidden }: OfPod, tell: Tell): PodExplanation {
   const { uid, name } = pod.metadata
-  const facts = observed.runs.get(uid)
-  const entries = observed.entries
-    .filter((entry) => entry.pod === uid)
-    .map((entry) => explainEntry(entry, { isFit: isFit(pod), run: facts }))
-  const workload = facts?.workload === undefined ? {} : { workload: facts.workload }
-  for (const { reasons } of entries) for (const reason of reasons) tell(reason, { pod: name, ...workload })
-  const places: Place[] = [...services.flatMap((one) => one.places.get(uid) ?? []), ...entries.map(({ place }) => place)]
-  const isHidden = observed.unread.some(({ decides, what }) => decides && what !== 'pods')
+  const explained = entries.map((entry) => explainEntry(entry, { isFit: isFit(pod), run }))
+  const workload = run?.workload === undefined ? {} : { workload: run.workload }
+  for (const { reasons } of explained) for (const reason of reasons) tell(reason, { pod: name, ...workload })
+  const all = [...places, ...explained.map(({ place }) => place)]
   const { podIP } = pod.status ?? {}
   const { nodeName } = pod.spec
   return {
@@ -107,10 +115,10 @@ function explainPod(pod: ObservedPod, services: readonly ExplainedService[], obs
     uid,
     ...(podIP ? { address: podIP } : {}),
     ...(nodeName ? { node: nodeName } : {}),
-    rotation: rotationOf(places, isHidden),
+    rotation: rotationOf(all, isHidden),
     conditions: conditionsOfPod(pod),
-    places,
-    ...(facts === undefined ? {} : { run: runOf(facts) }),
+    places: all,
+    ...(run === undefined ? {} : { run: runOf(run) }),
   }
 }
 

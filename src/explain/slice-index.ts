@@ -1,0 +1,39 @@
+import type { ObservedEndpoint, ObservedPod, ObservedSlice } from './observed.ts'
+
+export interface PlacedEndpoint {
+  slice: ObservedSlice
+  endpoint: ObservedEndpoint
+}
+
+/** The endpoints of some slices, by the pod that each is of. */
+export interface SliceIndex {
+  byUid(uid: string): readonly PlacedEndpoint[]
+  /** Other writers may name no pod: then its address counts. */
+  of(pod: ObservedPod): readonly PlacedEndpoint[]
+}
+
+export function indexSlices(slices: readonly ObservedSlice[]): SliceIndex {
+  const uids = new Map<string, PlacedEndpoint[]>()
+  const addresses = new Map<string, PlacedEndpoint[]>()
+  const put = (index: Map<string, PlacedEndpoint[]>, key: string, one: PlacedEndpoint): void => {
+    const some = index.get(key)
+    if (some === undefined) index.set(key, [one])
+    else some.push(one)
+  }
+  for (const slice of slices) {
+    for (const endpoint of slice.endpoints ?? []) {
+      const uid = endpoint.targetRef?.uid
+      if (uid !== undefined) put(uids, uid, { slice, endpoint })
+      else for (const address of endpoint.addresses) put(addresses, address, { slice, endpoint })
+    }
+  }
+  const byUid = (uid: string): readonly PlacedEndpoint[] => uids.get(uid) ?? []
+  return {
+    byUid,
+    of({ metadata, status }) {
+      const own = new Set([status?.podIP ?? '', ...(status?.podIPs ?? []).map(({ ip = '' }) => ip)])
+      const byAddress = new Set([...own].flatMap((address) => addresses.get(address) ?? []))
+      return [...byUid(metadata.uid), ...byAddress]
+    },
+  }
+}
