@@ -3,10 +3,15 @@ import type { Adapter, Endpoint, Target } from '../../../adapters/contract.ts'
 import { AdapterError } from '../../../adapters/contract.ts'
 import { createScopeQueues } from '../../engine/traffic/scope-queues.ts'
 import { service } from '../../endpoints/testing/objects.ts'
+import { writeJournal } from '../../journal/journal.ts'
+import { realisticJournal, testTarget } from '../../journal/testing/journals.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { Journal } from '../../pods/glossary.ts'
+import { JOURNAL_KEY } from '../../pods/view.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
+import { APPS, deployment, workload } from '../../workloads/testing/manifests.ts'
 import type { Explanation } from '../explanation.ts'
 import { AT, endpointOf, endpointsObject, pod, slice } from '../testing/observed.ts'
 import { readExplanation } from './read-explanation.ts'
@@ -214,4 +219,92 @@ test('a load balancer that cannot be asked is told, and so is one that does not 
     verdict: 'unknown',
     unread: [{ because: { code: 'cannot-read-back' } }],
   })
+})
+
+function ofWorkload(object: string): ExplainRequest {
+  const [type = '', name = ''] = object.split('/')
+  const { group, version, kind, plural } = KINDS.kindNamed(type)!
+  return {
+    namespace: 'shop',
+    about: { type: 'workload', object, name, namespace: 'shop' },
+    ref: { group, version, kind, plural, name },
+  }
+}
+
+function owner(kind: string, name: string): object {
+  return { ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid: `uid-of-${name}`, controller: true }] }
+}
+
+test('a workload is told by the pods that it owns, and by those that it lacks', async () => {
+  const api = createCluster()
+  api.put(`${APPS}/statefulsets/web`, workload({ replicas: 2 }))
+  api.put(`${CORE}/pods/web-0`, pod({ metadata: owner('StatefulSet', 'web') }))
+  // Of another owner, with the same labels.
+  api.put(`${CORE}/pods/web-1`, pod({ name: 'web-1', address: '10.0.0.2', metadata: owner('StatefulSet', 'web2') }))
+  api.put(SLICE, slice([endpointOf(pod()), endpointOf(pod({ name: 'web-1', address: '10.0.0.2' }))]))
+  expect(await read({ api, request: ofWorkload('statefulset/web') })).toMatchObject({
+    verdict: 'wrong',
+    pods: [{ name: 'web-0', rotation: 'in' }],
+    findings: [{ reason: { code: 'fewer-pods', workload: 'statefulset/web', pods: 1, wanted: 2 } }],
+  })
+})
+
+test('the pods of a Deployment are those of its ReplicaSets; a DaemonSet has as many as its nodes', async () => {
+  const api = createCluster()
+  api.put(`${APPS}/deployments/web`, deployment(1))
+  api.put(`${CORE}/pods/web-0`, pod({ metadata: owner('ReplicaSet', 'web-5f7d') }))
+  expect(await read({ api, request: ofWorkload('deployment/web') })).toMatchObject({
+    verdict: 'right',
+    pods: [{ name: 'web-0' }],
+  })
+  api.put(`${APPS}/daemonsets/web`, workload({ replicas: 1 }))
+  api.put(`${CORE}/pods/web-0`, pod({ metadata: owner('DaemonSet', 'web') }))
+  expect(await read({ api, request: ofWorkload('daemonset/web') })).toMatchObject({ verdict: 'right', pods: [{ name: 'web-0' }] })
+})
+
+test('a workload that may not be read itself is told by its pods', async () => {
+  const api = createCluster()
+  api.put(`${CORE}/pods/web-0`, pod({ metadata: owner('StatefulSet', 'web') }))
+  refuse(api, (method, path) => method === 'GET' && path.endsWith('/statefulsets/web'))
+  expect(await read({ api, request: ofWorkload('statefulset/web') })).toMatchObject({
+    verdict: 'right',
+    pods: [{ name: 'web-0' }],
+    unread: [{ what: 'workload', decides: false }],
+  })
+})
+
+const DRAINED: Journal = {
+  ...realisticJournal,
+  run: 'r7',
+  step: 'drain',
+  targets: [testTarget({ target: 'web-0', scope: 'web' })],
+}
+
+test('where the records of runs may not be read, the journal of the pod tells which run has it', async () => {
+  const out: Adapter = {
+    ...ADAPTER,
+    inspect: async (targets) =>
+      new Map(targets.map(({ id }) => [id, { admin: 'draining' as const, routable: false, inFlight: 0 }])),
+  }
+  const api = createCluster()
+  const uid = 'uid-of-web-0'
+  const annotations = { [JOURNAL_KEY]: writeJournal(DRAINED, uid) }
+  api.put(`${CORE}/pods/web-0`, pod({ metadata: { annotations } }))
+  for (const isRefused of [false, true]) {
+    if (isRefused) refuse(api, (_method, path) => path.endsWith('/configmaps'))
+    const result = await read({ api, adapter: out })
+    expect(result).toMatchObject({
+      verdict: 'wrong',
+      pods: [{ rotation: 'partly', run: { run: 'r7', step: 'drain', out: null, needsOperator: false } }],
+      unread: isRefused ? [{ what: 'records' }] : [],
+    })
+    expect(result.findings.map(({ reason }) => reason.code)).toEqual(['pod-in-run', 'entry-out-by-run'])
+  }
+  const broken = createCluster()
+  broken.put(`${CORE}/pods/web-0`, pod({ metadata: { annotations: { [JOURNAL_KEY]: '{' } } }))
+  for (const isRefused of [false, true]) {
+    if (isRefused) refuse(broken, (_method, path) => path.endsWith('/configmaps'))
+    const result = await read({ api: broken })
+    expect(result.findings.map(({ reason }) => reason.code)).toEqual(['journal-unreadable', 'pod-needs-operator'])
+  }
 })
