@@ -39,8 +39,16 @@ export function unfitBecause(observed: ObservedPod): Reason[] {
   return [
     ...(dueAt === undefined ? [] : [{ code: 'terminating' as const, dueAt, finalizers: [...finalizers] }]),
     ...(hasAddress ? [] : [{ code: 'pod-has-no-address' as const }]),
-    ...(isReady(pod) ? [] : [notReadyBecause(pod)]),
+    ...(isReady(pod) ? [] : [readyTakenBecause(observed)]),
   ]
+}
+
+/** A Ready without a reason is what the node lifecycle controller writes, and what a person writes who changes the status alone. */
+function readyTakenBecause(observed: ObservedPod): Reason {
+  const because = notReadyBecause(asPod(observed))
+  const { status, writtenBy } = conditionOf(observed, 'Ready')
+  const isByHand = writtenBy !== undefined && writtenBy.is !== 'kubelet' && writtenBy.is !== 'controller-manager'
+  return because.code === 'node-silent' && isByHand ? { code: 'ready-condition', status } : because
 }
 
 export function isFit(observed: ObservedPod): boolean {

@@ -261,6 +261,20 @@ const scenes: Scene[] = [
   },
   {
     code: 'condition-by-other',
+    what: 'that an operator has set to False without a reason is no silent node',
+    seen: () => ({
+      pods: [
+        pod({
+          conditions: [READY[0]!, { type: 'Ready', status: 'False' }],
+          managedFields: [byKubelet('ContainersReady'), writtenBy('kubectl-edit', READY_FIELDS)],
+        }),
+      ],
+    }),
+    findings: ['wrong ready-condition', 'wrong condition-by-other'],
+    verdict: 'wrong',
+  },
+  {
+    code: 'condition-by-other',
     what: 'is not the node lifecycle controller, which sets Ready where a node is silent',
     seen: () => ({
       pods: [

@@ -12,6 +12,8 @@ export type Json = any
 export interface ControlPlane {
   /** Rejects where the answer is no success. */
   ask(method: string, path: string, body?: unknown): Promise<Json>
+  /** The path of the kubeconfig of its admin. */
+  kubeconfig: string
   stop(): Promise<void>
 }
 
@@ -84,6 +86,7 @@ export async function startControlPlane(programs: string): Promise<ControlPlane>
 
   return {
     ask,
+    kubeconfig,
     async stop() {
       await manager.stop()
       await release()
