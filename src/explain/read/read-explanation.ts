@@ -8,6 +8,7 @@ import { readCluster, readRules, type ClusterReading } from './read-cluster.ts'
 import { readEntries } from './read-entries.ts'
 import { readRuns } from './read-runs.ts'
 import type { ExplainPorts, ExplainRequest } from './request.ts'
+import { sharedReads } from './shared-reads.ts'
 import { readLeases, watchLeases } from './watch-leases.ts'
 
 /** Until a controller that works has caught up with what was seen of the pods. */
@@ -23,7 +24,8 @@ export async function readExplanation(request: ExplainRequest, ports: ExplainPor
   const rules = await readRules(client)
   const look = async (beats?: ReadonlyMap<string, Heartbeat>): Promise<Observed> => {
     const attempts = createAttempts()
-    const cluster = await readCluster(request, ports, attempts)
+    const shared = { ...ports, client: sharedReads(client) }
+    const cluster = await readCluster(request, shared, attempts)
     const { views, pods, hasAllPods, services, slices, endpoints, nodes, wanted } = cluster
     const [entries, runs, heartbeats] = await Promise.all([
       readEntries(
@@ -31,7 +33,7 @@ export async function readExplanation(request: ExplainRequest, ports: ExplainPor
         ports,
         attempts,
       ),
-      readRuns(views, request.namespace, ports, attempts),
+      readRuns(views, request.namespace, shared, attempts),
       beats ?? readHeartbeats(cluster, ports, attempts),
     ])
     return {
