@@ -26,6 +26,7 @@ export function explainEntry(
     inFlight,
     ...(said ? { said } : {}),
     ...(isOut ? { outBy: byRun ? 'run' : 'others' } : {}),
+    ...(byRun && recorded.drainedAt !== undefined ? { since: recorded.drainedAt } : {}),
     ...(by === undefined ? {} : { by }),
   }
   const reading = readingOf(entry)

@@ -93,6 +93,8 @@ export type Place =
       said?: string
       /** Of one that is out. `others`: an operator, or another tool. */
       outBy?: 'run' | 'others'
+      /** When the run has drained it; told by its process, at the end of that. */
+      since?: string
       /** Why it could not be read. */
       by?: Reason
     }

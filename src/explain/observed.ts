@@ -89,8 +89,8 @@ export type ObservedEntry = { pod: string; loadBalancer: string } & (
 )
 
 export interface RunFacts extends RunOfPod {
-  /** Entries that the journal names. `untouched`: an operator had it out. */
-  targets: readonly { loadBalancer: string; target: string; untouched: boolean }[]
+  /** Entries that the journal names. `untouched`: an operator had it out. `drainedAt`: by the clock of the process that has told it. */
+  targets: readonly { loadBalancer: string; target: string; untouched: boolean; drainedAt?: string }[]
 }
 
 export interface Observed {

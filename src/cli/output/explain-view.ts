@@ -115,7 +115,7 @@ function sinceCells(
   if (place.in === 'slice' && place.managedBy === undefined) return [inert(ready?.since ?? '-'), conditionBy(ready)]
   if (place.in === 'load-balancer' && place.outBy !== undefined)
     return place.outBy === 'run' && run !== undefined
-      ? [inert(`${run.startedAt ?? '-'} or later`), inert(`run ${run.run}`)]
+      ? [inert(place.since ?? `${run.startedAt ?? '-'} or later`), inert(`run ${run.run}`)]
       : ['-', 'no run of sluice']
   return ['-', '-']
 }

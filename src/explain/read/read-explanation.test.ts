@@ -4,11 +4,15 @@ import { AdapterError } from '../../../adapters/contract.ts'
 import { createScopeQueues } from '../../engine/traffic/scope-queues.ts'
 import { service } from '../../endpoints/testing/objects.ts'
 import { writeJournal } from '../../journal/journal.ts'
+import type { PodAccount } from '../../journal/account.ts'
+import { LEDGER_LABEL, ledgerChunks, type LedgerHeader } from '../../journal/ledger.ts'
+import { withAccounts } from '../../journal/ledger-accounts.ts'
 import { realisticJournal, testTarget } from '../../journal/testing/journals.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { Journal } from '../../pods/glossary.ts'
 import { JOURNAL_KEY } from '../../pods/view.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { APPS, deployment, workload } from '../../workloads/testing/manifests.ts'
@@ -307,4 +311,38 @@ test('where the records of runs may not be read, the journal of the pod tells wh
     const result = await read({ api: broken })
     expect(result.findings.map(({ reason }) => reason.code)).toEqual(['journal-unreadable', 'pod-needs-operator'])
   }
+})
+
+test.each<[what: string, epoch: number, effects: ('drain' | 'restore')[], since: string | undefined]>([
+  ['since its drain', 2, ['drain', 'restore', 'drain'], '2026-11-29T10:01:02.000Z'],
+  ['without an instant where a later process has drained it', 3, ['drain'], undefined],
+  ['without an instant where it was put back since', 2, ['drain', 'restore'], undefined],
+])('an entry that a run has left out is told %s', async (_what, epoch, effects, since) => {
+  const api = createCluster()
+  const uid = 'uid-of-web-0'
+  const { targets } = DRAINED
+  const annotations = { [JOURNAL_KEY]: writeJournal({ ...DRAINED, epoch }, uid) }
+  api.put(`${CORE}/pods/web-0`, pod({ metadata: { annotations, ...owner('StatefulSet', 'web') } }))
+  const call = { ...targets[0]!, operation: 'o1', batch: 1, outcome: 'applied' as const }
+  const account: PodAccount = {
+    epoch: 2,
+    startedAtMs: Date.parse('2026-11-29T10:00:00.000Z'),
+    phases: [],
+    effects: effects.map((effect, index) => ({ ...call, effect, afterMs: 2_000 + index * 30_000 })),
+    restarts: [],
+  }
+  const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'w' }]
+  const header: LedgerHeader = { run: 'r7', workloads, images: [], startedAt: '2026-11-29T09:59:00.000Z', chunks: 1 }
+  const ledger = { header, entries: new Map([[uid, { uid, pod: 'web-0', targets, state: 'open' as const }]]) }
+  const entries = new Map(withAccounts(ledger, new Map([[uid, account]])).map((one) => [one.uid, one]))
+  const [data] = ledgerChunks({ header, entries })
+  api.put(`${CORE}/configmaps/sluice-run-r7`, { metadata: { name: 'sluice-run-r7', labels: { [LEDGER_LABEL]: 'r7' } }, data })
+  const out: Adapter = {
+    ...ADAPTER,
+    inspect: async (some) => new Map(some.map(({ id }) => [id, { admin: 'out' as const, routable: false, inFlight: 0 }])),
+  }
+  const [told] = (await read({ api, adapter: out })).pods
+  expect(told?.run).toMatchObject({ run: 'r7', workload: 'statefulset/web', startedAt: '2026-11-29T09:59:00.000Z' })
+  const place = told!.places.find((one) => one.in === 'load-balancer')
+  expect([place?.outBy, place?.since]).toEqual(['run', since])
 })

@@ -1,7 +1,10 @@
 import { entriesOf, STANDING } from '../../engine/status/pod-advice.ts'
+import { listLedgers } from '../../engine/ledgers/list-ledgers.ts'
 import { readStatus } from '../../engine/status/read-status.ts'
 import type { PodStatus, Status, StatusReport } from '../../engine/status/status.ts'
 import { journalOf } from '../../journal/journal.ts'
+import type { ReadLedger } from '../../journal/ledger.ts'
+import { accountsOf } from '../../journal/ledger-accounts.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import type { RunFacts } from '../observed.ts'
@@ -18,17 +21,36 @@ export async function readRuns(
   { client, kinds, clock }: Pick<ExplainPorts, 'client' | 'kinds' | 'clock'>,
   attempts: Attempts,
 ): Promise<Map<string, RunFacts>> {
-  const status = await attempts.try({ what: 'records', decides: false }, () =>
-    readStatus({ namespace, refs: [] }, { client, kinds, clock }),
-  )
-  for (const { run, problem } of status?.unreadable ?? [])
+  const records = await attempts.try({ what: 'records', decides: false }, async () => ({
+    status: await readStatus({ namespace, refs: [] }, { client, kinds, clock }),
+    ledgers: await listLedgers(client, namespace),
+  }))
+  for (const { run, problem } of records?.status.unreadable ?? [])
     attempts.unread.push({ what: 'records', name: run, decides: false, because: problem })
   const runs = new Map<string, RunFacts>()
   for (const pod of pods) {
-    const facts = status === undefined ? byJournal(pod) : byStatus(pod, status)
-    if (facts !== undefined) runs.set(pod.uid, facts)
+    const facts = records === undefined ? byJournal(pod) : byStatus(pod, records.status)
+    if (facts !== undefined) runs.set(pod.uid, { ...facts, targets: withDrains(facts, pod, records?.ledgers ?? []) })
   }
   return runs
+}
+
+/** When each was drained, where the process that wrote the journal last has told it, which it does at its end. */
+function withDrains({ run, targets }: RunFacts, pod: PodView, ledgers: readonly ReadLedger[]): RunFacts['targets'] {
+  const stored = journalOf(pod)
+  const found = ledgers.find((one) => one.kind === 'read' && one.ledger.header.run === run)
+  if (stored.kind !== 'read' || found?.kind !== 'read') return targets
+  const { header, entries } = found.ledger
+  const entry = entries.get(pod.uid)
+  const account = entry && accountsOf(entry, header).findLast(({ epoch }) => epoch === stored.journal.epoch)
+  if (account === undefined) return targets
+  return targets.map((one) => {
+    const last = account.effects.findLast(
+      ({ loadBalancer, target }) => loadBalancer === one.loadBalancer && target === one.target,
+    )
+    const isDrained = last?.effect === 'drain' && (last.outcome === 'applied' || last.outcome === 'confirmed')
+    return isDrained ? { ...one, drainedAt: new Date(account.startedAtMs + last.afterMs).toISOString() } : one
+  })
 }
 
 function byStatus(pod: PodView, { workloads }: Status): RunFacts | undefined {
