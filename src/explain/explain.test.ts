@@ -534,3 +534,13 @@ test('a pod that is on no node, or is going, is told with the condition that say
     pods: [{ rotation: 'out', conditions: [{ status: 'True' }, {}, { type: 'DisruptionTarget', message: 'evicting' }] }],
   })
 })
+
+test('above the limit of Endpoints it is worth knowing which pods they lack, and nothing is wrong', () => {
+  const pods = Array.from({ length: 1_003 }, (_, index) =>
+    pod({ name: `web-${index}`, address: `10.0.${index >> 8}.${index & 255}` }),
+  )
+  // The controller keeps the first by their addresses, as texts.
+  const kept = pods.toSorted((a, b) => (a.status!.podIP! < b.status!.podIP! ? -1 : 1)).slice(0, 1_000)
+  const result = explain(observed({ pods, about: STATEFUL_SET_WEB, endpoints: [endpointsObject(kept)] }))
+  expect([result.verdict, codes(result)]).toEqual(['right', Array.from({ length: 3 }, () => 'note endpoints-truncated')])
+})

@@ -13,6 +13,8 @@ const NOTES: ReadonlySet<ReasonCode> = new Set([
   'selector-nearly',
   'slices-of-others',
   'endpoints-missing',
+  // Whoever reads EndpointSlices misses nothing.
+  'endpoints-truncated',
   'written-by-other',
   'node-cordoned',
   'ledger-unreadable',
