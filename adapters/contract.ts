@@ -43,6 +43,13 @@ export interface Target {
  */
 export type Resolution = { found: true; targets: Target[] } | { found: false; reason: string; isThere?: true }
 
+/** An entry of the load balancer, whether it is a pod's or not. */
+export interface ListedEntry extends Address {
+  /** That of the target, where it is one. */
+  id: string
+  admin: 'in' | 'draining' | 'out'
+}
+
 /** What the load balancer itself says of a target now. */
 export interface TargetObservation {
   /** `draining`: no new traffic, old may go on; `out`: nothing at all; `unknown`: it could not be read. */
@@ -136,6 +143,8 @@ export interface Adapter {
    * reason. Absent where an effect can always be made.
    */
   rehearse?(targets: readonly { target: Target; prior: Json }[], call: Call): Promise<Map<string, AdapterError>>
+  /** All entries, also those of no pod. Absent where they cannot be listed. */
+  entries?(call: Call): Promise<ListedEntry[]>
   /**
    * What names the entry of a target whatever address it has: two ids of one entry give the same. Absent where an entry
    * cannot get another address.

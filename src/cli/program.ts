@@ -4,6 +4,7 @@ import { registerAdapter } from './commands/adapter.ts'
 import { registerCleanup } from './commands/cleanup.ts'
 import type { CommandContext } from './commands/context.ts'
 import { registerDemo } from './commands/demo.ts'
+import { registerDoctor } from './commands/doctor.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
 import { registerRbac } from './commands/rbac.ts'
@@ -38,6 +39,7 @@ export function createProgram(context: CommandContext): Command {
     registerPlan,
     registerUndo,
     registerStatus,
+    registerDoctor,
     registerReport,
     registerPause,
     registerResume,

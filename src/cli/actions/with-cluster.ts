@@ -1,6 +1,7 @@
 import type { ClusterFlags } from '../arguments/flags.ts'
 import type { Cluster } from '../../library/cluster.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
+import type { SluiceOptions } from '../../library/options.ts'
 import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'
 import type { Terminal } from '../terminal.ts'
@@ -24,15 +25,22 @@ export async function withCluster<Result>(
   }
 }
 
-/** The same by the library, for what needs no load balancer. */
+/** The same by the library; without a config for what needs no load balancer. */
 export async function withSluice<Result>(
   flags: ClusterFlags & { verbose?: boolean },
   requestTimeoutMs: number | undefined,
   terminal: Terminal,
   work: (sluice: Sluice) => Promise<Result>,
+  config?: SluiceOptions['config'],
 ): Promise<Result> {
   return withCluster(flags, requestTimeoutMs, terminal, async (cluster) => {
     const { sluiceOf } = await import('../world.ts')
-    return work(sluiceOf(cluster, terminal))
+    const sluice = sluiceOf(cluster, terminal, config)
+    try {
+      return await work(sluice)
+    } finally {
+      // Without load balancers there is nothing to close but the cluster.
+      if (config !== undefined) await sluice.close()
+    }
   })
 }

@@ -58,6 +58,13 @@ export type PlanFlags = ClusterFlags & OutputFlags & RequestFlags
 
 export interface StatusFlags extends ClusterFlags, OutputFlags {}
 
+export interface DoctorFlags extends ClusterFlags, OutputFlags {
+  config?: string
+  allNamespaces?: boolean
+  probe?: boolean
+  strict?: boolean
+}
+
 export interface ReportFlags extends ClusterFlags {
   output: 'text' | 'json' | 'html'
   color: ColorChoice
