@@ -47,7 +47,8 @@ export type Resolution = { found: true; targets: Target[] } | { found: false; re
 export interface ListedEntry extends Address {
   /** That of the target, where it is one. */
   id: string
-  admin: 'in' | 'draining' | 'out'
+  /** Absent where the list does not say. */
+  admin?: 'in' | 'draining' | 'out'
 }
 
 /** What the load balancer itself says of a target now. */

@@ -3,24 +3,25 @@ import type { NoFields } from '../reasons/fields.ts'
 import type { Reason } from '../reasons/reason.ts'
 
 /** A webhook, and the kind and name of the configuration that it stands in. */
-interface Webhook {
+export interface OfWebhook {
   kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration'
   configuration: string
   webhook: string
 }
 
 /** A Service. */
-interface OfService {
+export interface OfService {
   namespace: string
   service: string
 }
 
-interface OfLoadBalancer {
+/** `loadBalancer`: its name in the config. */
+export interface OfLoadBalancer {
   loadBalancer: string
 }
 
 /** An entry of a load balancer that is a pod's. */
-interface OfEntry extends OfLoadBalancer {
+export interface OfEntry extends OfLoadBalancer {
   target: string
   namespace: string
   pod: string
@@ -29,18 +30,19 @@ interface OfEntry extends OfLoadBalancer {
 }
 
 /** A workload, such as `statefulset/web`, or a pod without an owner. */
-interface OfWorkload {
+export interface OfWorkload {
   namespace: string
   workload: string
 }
 
-interface OfBudget {
+/** A PodDisruptionBudget. */
+export interface OfBudget {
   namespace: string
   budget: string
 }
 
 /** What a check finds wrong with the cluster itself. */
-interface ClusterFindings {
+export interface ClusterFindings {
   'api-unreachable': { because: Reason }
   /** `rights`: such as `patch pods/status`. Without a namespace: in all. */
   'rights-missing': { namespace?: string; rights: string[] }
@@ -50,17 +52,17 @@ interface ClusterFindings {
   /** A kubelet is newer than the API server, or older by more than three minor versions. */
   'kubelet-version-apart': { version: string; nodes: { node: string; version: string }[] }
   /** An update of Endpoints that the webhook turns into nothing makes their controller leave the object alone for good. */
-  'webhook-freeze': { version: string; fixedIn: string; webhooks: Webhook[] }
+  'webhook-freeze': { version: string; fixedIn: string; webhooks: OfWebhook[] }
   /** `resources`: those of pods, endpoints and endpointslices that it is asked about. */
-  'webhook-fails-closed': Webhook & { resources: string[]; timeoutMs: number }
+  'webhook-fails-closed': OfWebhook & { resources: string[]; timeoutMs: number }
   /** It is asked about pods of the namespace that its own server runs in, and fails closed. */
-  'webhook-locks-itself-out': Webhook & { resources: string[]; namespace: string }
+  'webhook-locks-itself-out': OfWebhook & { resources: string[]; namespace: string }
   /** The same of one that fails open: each call for its own objects waits for its timeout. */
-  'webhook-on-own-namespace': Webhook & { resources: string[]; namespace: string; timeoutMs: number }
+  'webhook-on-own-namespace': OfWebhook & { resources: string[]; namespace: string; timeoutMs: number }
 }
 
 /** What a check finds of nodes and of the control plane. */
-interface ControlPlaneFindings {
+export interface ControlPlaneFindings {
   /** The Lease of a node is older than half of the grace period. */
   'heartbeat-late': { node: string; ageMs: number; graceMs: number }
   'heartbeat-missed': { node: string; ageMs: number; graceMs: number }
@@ -84,7 +86,8 @@ interface ControlPlaneFindings {
 
 export type ControlPlanePart = 'kube-scheduler' | 'kube-controller-manager'
 
-interface ServiceFindings {
+/** What a check finds of Services and their endpoints. */
+export interface ServiceFindings {
   /** A slice of a Service with a selector that another writer keeps. */
   'foreign-slice': OfService & { slice: string; managedBy: string; addresses: string[] }
   /** Endpoints of a Service with a selector have addresses of another writer, which the controller takes away at its next sync. */
@@ -101,7 +104,8 @@ export interface LabelDifference {
   onEndpoints?: string
 }
 
-interface LoadBalancerFindings {
+/** What a check finds of load balancers. */
+export interface LoadBalancerFindings {
   'load-balancer-unreachable': OfLoadBalancer & { because: Reason }
   /** It answers, and says no: trying again cannot help. */
   'load-balancer-refuses': OfLoadBalancer & { because: Reason }
@@ -109,7 +113,8 @@ interface LoadBalancerFindings {
   'effect-impossible': OfLoadBalancer & { target: string; others: number; because: Reason }
   'lock-rights-missing': OfLoadBalancer & { namespace: string; rights: string[] }
   'lock-unreachable': OfLoadBalancer & { because: Reason }
-  'server-without-pod': OfLoadBalancer & { target: string; address: string; inRotation: boolean }
+  /** `inRotation`: absent where that is not known. */
+  'server-without-pod': OfLoadBalancer & { target: string; address: string; inRotation?: boolean }
   /** Others of its workload are in the load balancer. */
   'pod-without-server': OfLoadBalancer & { namespace: string; pod: string; workload: string; siblings: number; because: Reason }
   /** The pod is Ready, and its entry in rotation gets no requests. */
@@ -118,7 +123,8 @@ interface LoadBalancerFindings {
   'server-of-unready-pod': OfEntry
 }
 
-interface WorkloadFindings {
+/** What a check finds of workloads. */
+export interface WorkloadFindings {
   /** `behind`: load balancers and Services that send it requests. */
   'no-readiness-probe': OfWorkload & { pods: number; containers: string[]; behind: string[] }
   /** `behind`: the load balancers that send its pods requests. `hasRuns`: sluice has upgraded it before. */
@@ -127,7 +133,8 @@ interface WorkloadFindings {
   'budget-used-up': OfBudget & { pods: number; healthy: number; wanted: number }
 }
 
-interface RecordFindings {
+/** What a check finds in the records of sluice. */
+export interface RecordFindings {
   /** No process has the run of this pod. */
   'journal-open': { namespace: string; pod: string; workload: string; run: string; step: string; out: boolean | null }
   'pod-needs-operator': { namespace: string; pod: string; workload: string; run: string; because?: Reason; advice: Advice[] }

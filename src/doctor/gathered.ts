@@ -87,7 +87,8 @@ export interface BalancedPod {
 export interface StrayEntry {
   target: string
   address: string
-  inRotation: boolean
+  /** Absent where that is not known. */
+  inRotation?: boolean
 }
 
 /** What a load balancer of the config says. */

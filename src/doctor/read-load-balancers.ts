@@ -102,7 +102,7 @@ async function strays(
       .map(({ id, address, port, admin }): StrayEntry => ({
         target: id,
         address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
-        inRotation: admin === 'in',
+        ...(admin === undefined ? {} : { inRotation: admin === 'in' }),
       }))
   })
   return { strays: read }

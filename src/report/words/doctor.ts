@@ -80,6 +80,8 @@ function difference({ name, onService, onEndpoints }: LabelDifference): string {
     : `${name} is ${onEndpoints}, on the Service ${onService}`
 }
 
+const TIMES: Readonly<Record<number, string>> = { 1: 'once', 2: 'twice' }
+
 const PARTS = {
   'kube-scheduler': 'no pod gets a node',
   'kube-controller-manager': 'no endpoints, no replacement of pods and no node that is down is looked after',
@@ -96,7 +98,7 @@ function partPods(write: Writing, part: string): string {
 }
 
 function goOn(write: Writing, namespace: string, workload: string): string {
-  return `${write.command({ command: 'upgrade', namespace, workloads: [workload] })}, with the same images, goes on with it; sluice abort ends it`
+  return `go on with it, with the same images, or end it by sluice abort:\n  ${write.command({ command: 'upgrade', namespace, workloads: [workload] })}`
 }
 
 export const findingWords: FindingWords = {
@@ -166,23 +168,23 @@ export const findingWords: FindingWords = {
       status === 'Unknown'
         ? `node ${node} does not report: its pods are not ready, whatever runs there`
         : `node ${node} is not Ready${reason === undefined ? '' : ` (${reason})`}`,
-    hint: ({ node }, write) => `${kubectl(write, 'default', 'describe', 'node', node)} tells what its kubelet has said last`,
+    hint: ({ node }, write) => `see what its kubelet has said last:\n  ${kubectl(write, 'default', 'describe', 'node', node)}`,
   },
   'node-was-silent': {
     message: ({ node, times, lastAt, graceMs }) =>
-      `node ${node} was not ready ${times === 1 ? 'once' : `${times} times`} and came back, the last time at ${lastAt}: all its pods left their endpoints meanwhile (after a silence of ${seconds(graceMs)})`,
+      `node ${node} was not ready ${TIMES[times] ?? `${times} times`} and came back, the last time at ${lastAt}: all its pods left their endpoints meanwhile (after a silence of ${seconds(graceMs)})`,
     hint: () =>
       'if nobody restarted the node: look at its load and its way to the API server at that time; a longer --node-monitor-grace-period gives it more time',
   },
   'control-plane-part-silent': {
     message: ({ part, holder, ageMs, leaseMs }) =>
       `${part} has not renewed its Lease for ${formatElapsed(ageMs)}, which lasts ${seconds(leaseMs)}${holder === undefined ? '' : ` (held by ${holder})`}: ${PARTS[part]}`,
-    hint: ({ part }, write) => `${partPods(write, part)} shows whether it runs; on a managed cluster, ask the provider`,
+    hint: ({ part }, write) => `see whether it runs; on a managed cluster, ask the provider:\n  ${partPods(write, part)}`,
   },
   'pods-without-scheduler': {
     message: ({ pods, oldestMs }) =>
       `no scheduler has looked at ${agreeing(pods, 'pod', 'pods')} ${some(pods)}, for ${formatElapsed(oldestMs)}`,
-    hint: (_, write) => `${partPods(write, 'kube-scheduler')} shows whether it runs: start it`,
+    hint: (_, write) => `see whether kube-scheduler runs, and start it:\n  ${partPods(write, 'kube-scheduler')}`,
   },
   'services-without-controller': {
     message: ({ services, oldestMs }) =>
@@ -207,7 +209,7 @@ export const findingWords: FindingWords = {
   'probe-left': {
     message: ({ namespace, service, because }, write) =>
       `the probe Service ${service} may be left in namespace ${namespace}: ${write.reason(because)}`,
-    hint: ({ namespace }, write) => `${kubectl(write, namespace, 'delete', 'service', '-l', 'sluice.dev/doctor-probe')} removes it`,
+    hint: ({ namespace }, write) => `remove it:\n  ${kubectl(write, namespace, 'delete', 'service', '-l', 'sluice.dev/doctor-probe')}`,
   },
   'foreign-slice': {
     message: ({ namespace, service, slice, managedBy, addresses }) =>
@@ -228,8 +230,8 @@ export const findingWords: FindingWords = {
   'endpoints-labels-differ': {
     message: ({ namespace, service, object, name, labels }) =>
       `${object} ${name} of Service ${namespace}/${service} differs from it in its labels, so that the controller writes it at each sync: ${labels.map(difference).join('; ')}`,
-    hint: ({ object }) =>
-      `find what sets the label on the ${object} (kubectl get --show-managed-fields), and set it on the Service, or nowhere`,
+    hint: () =>
+      'find what sets the label (kubectl get -o yaml --show-managed-fields): one that is meant belongs on the Service, and one of the controllers on no Service',
   },
   'load-balancer-unreachable': {
     message: ({ loadBalancer, because }, write) => `${loadBalancer} cannot be read: ${write.reason(because)}`,
@@ -255,7 +257,7 @@ export const findingWords: FindingWords = {
   },
   'server-without-pod': {
     message: ({ loadBalancer, target, address, inRotation }) =>
-      `${loadBalancer} has the server ${target}, and no pod has the address ${address}: ${inRotation ? 'requests that it sends there fail' : 'it is out of rotation'}`,
+      `${loadBalancer} has the server ${target}, and no pod has the address ${address}: ${inRotation === false ? 'it is out of rotation' : 'requests that it sends there fail'}`,
     hint: () => 'remove the server, or see why what registers pods has not; a server that is no pod at all may stay',
   },
   'pod-without-server': {
@@ -282,7 +284,7 @@ export const findingWords: FindingWords = {
     message: ({ namespace, workload, strategy, behind, hasRuns }) =>
       `${workload} in namespace ${namespace} is to be upgraded in place (${behind.length > 0 ? `behind ${some(behind)}` : hasRuns ? 'sluice has upgraded it before' : 'it was named'}), and its updateStrategy is ${strategy}: a changed template deletes its pods one after another, undrained`,
     hint: ({ workload, namespace }, write) =>
-      `${kubectl(write, namespace, 'patch', workload, '--type', 'merge', '-p', ON_DELETE)} leaves each pod until it is upgraded`,
+      `leave each pod until it is upgraded:\n  ${kubectl(write, namespace, 'patch', workload, '--type', 'merge', '-p', ON_DELETE)}`,
   },
   'budget-allows-nothing': {
     message: ({ namespace, budget, pods }) =>
@@ -291,7 +293,7 @@ export const findingWords: FindingWords = {
   },
   'budget-used-up': {
     message: ({ namespace, budget, pods, healthy, wanted }) =>
-      `PodDisruptionBudget ${namespace}/${budget} lets no pod go now: ${healthy} of ${pods} are healthy, and ${wanted} have to be`,
+      `PodDisruptionBudget ${namespace}/${budget} lets no pod go now: of ${pods} pods ${healthy} ${agreeing(healthy, 'is', 'are')} healthy, and it wants ${wanted}`,
     hint: () => 'see why its other pods are not ready',
   },
   'journal-open': {
@@ -331,7 +333,7 @@ export const skipWords: SkipWords = {
   'no-config': () => 'there is no config: name it by --config',
   'probe-not-asked-for': () => '--probe makes a Service, and removes it',
   'nothing-there': ({ resource, namespace }) =>
-    `there is no ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}`,
+    `${namespace === undefined ? 'the cluster' : `namespace ${namespace}`} has no ${resource}`,
   'api-server-not-read': () => 'the API server does not answer',
   'no-date': () => 'no answer of the API server has a date',
   'rights-not-asked': ({ because }, write) => `the API server cannot be asked: ${write.reason(because)}`,
