@@ -13,6 +13,8 @@ import { reading } from './read-problem.ts'
 import { readLock } from './read-rights.ts'
 
 const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
+/** An entry that was read. Where none can be, each pod has one, whether it is behind the load balancer or not. */
+const SEEN: ReadonlySet<TargetObservation['admin']> = new Set(['in', 'draining', 'out'])
 /** Each address that no known pod has is asked for by itself. */
 const MOST_STRAYS = 50
 
@@ -66,9 +68,9 @@ async function readPods(
     if (!one.found) return { pod: { uid, because: one.reason }, targets: [] }
     const entries = one.targets.flatMap(({ target: { id } }) => {
       const observation = observed.get(id)
-      return observation === undefined ? [] : [{ target: id, observation }]
+      return observation !== undefined && SEEN.has(observation.admin) ? [{ target: id, observation }] : []
     })
-    return { pod: { uid, entries }, targets: one.targets.map(({ target }) => target) }
+    return { pod: { uid, ...(entries.length === 0 ? {} : { entries }) }, targets: one.targets.map(({ target }) => target) }
   })
 }
 

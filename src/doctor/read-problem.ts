@@ -25,7 +25,17 @@ function isReflectorError(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReflectorError'
 }
 
-function whySkipped({ resource, namespace }: Asked, error: unknown): Skip {
+const COLLECTION = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/(?:namespaces\/([^/]+)\/)?([a-z]+)$/
+
+/** One of several lists may be what failed. */
+function listed(asked: Asked, error: unknown): Asked {
+  const [, group, namespace, plural] = (error instanceof KubeError && COLLECTION.exec(error.path)) || []
+  if (plural === undefined) return asked
+  return { resource: group === undefined ? plural : `${plural}.${group}`, ...(namespace === undefined ? {} : { namespace }) }
+}
+
+function whySkipped(asked: Asked, error: unknown): Skip {
+  const { resource, namespace } = listed(asked, error)
   if (error instanceof KubeError && isMissingRight(error.status, error.message))
     return { code: 'no-right', right: `list ${resource}`, ...(namespace === undefined ? {} : { namespace }) }
   // The API server serves no such kind: of a list, nothing else is a 404.

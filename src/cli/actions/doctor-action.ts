@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
+import type { Sluice } from '../../library/create-sluice.ts'
 import type { DoctorReport } from '../../doctor/report.ts'
 import type { DoctorFlags } from '../arguments/flags.ts'
 import { UsageError } from '../arguments/usage-error.ts'
@@ -8,7 +9,10 @@ import type { CommandContext } from '../commands/context.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { doctorDocument, doctorLines } from '../output/doctor-view.ts'
 import { inertJson } from '../output/inert.ts'
+import { failureOf } from '../failures.ts'
 import { writingFor } from '../printed-commands/writing.ts'
+import { reportFailure } from '../report-failure.ts'
+import { codeOf as interruptCode, watchInterrupts } from '../run/interrupts.ts'
 import { withSluice } from './with-cluster.ts'
 
 export async function doctorAction(
@@ -24,12 +28,28 @@ export async function doctorAction(
   const file = configPath(flags.config, terminal.env)
   const isNamed = flags.config !== undefined || Boolean(terminal.env['SLUICE_CONFIG'])
   const config = isNamed || existsSync(file) ? await readConfig(file) : undefined
-  return withSluice(
-    flags,
-    requestTimeoutMs,
-    terminal,
-    async (sluice) => {
-      const report = await sluice.doctor({ workload: refs, allNamespaces, probe })
+  const stopping = new AbortController()
+  const interrupts = watchInterrupts({
+    events: terminal.events,
+    now: () => terminal.clock.now(),
+    exit: (code) => terminal.exit(code),
+  })
+  interrupts.stopInOrder((cause) => {
+    if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), { verbose: true }, terminal)
+    stopping.abort(new Interrupted())
+  })
+  try {
+    return await withSluice(flags, requestTimeoutMs, terminal, (sluice) => look(sluice), config)
+  } catch (error) {
+    if (error instanceof Interrupted && interrupts.cause !== undefined) return interruptCode(interrupts.cause)
+    throw error
+  } finally {
+    interrupts.dispose()
+  }
+
+  async function look(sluice: Sluice): Promise<ExitCode> {
+    try {
+      const report = await sluice.doctor({ workload: refs, allNamespaces, probe }, { signal: stopping.signal })
       const write = writingFor({ flags, invocation }, terminal.env)
       if (flags.output === 'json') terminal.out.write(`${inertJson(doctorDocument(report, write), 2)}\n`)
       else {
@@ -37,10 +57,14 @@ export async function doctorAction(
         for (const line of doctorLines(report, colors, write)) terminal.out.write(`${line}\n`)
       }
       return codeOf(report, flags.strict === true)
-    },
-    config,
-  )
+    } finally {
+      // A probe that was made is removed before that is over.
+      await sluice.close()
+    }
+  }
 }
+
+class Interrupted extends Error {}
 
 function codeOf({ outcome }: DoctorReport, strict: boolean): ExitCode {
   if (outcome === 'failed') return EXIT.preflight

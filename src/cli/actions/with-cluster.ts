@@ -25,7 +25,7 @@ export async function withCluster<Result>(
   }
 }
 
-/** The same by the library; without a config for what needs no load balancer. */
+/** The same by the library. Without a config for what needs no load balancer; with one, `work` closes what it has opened. */
 export async function withSluice<Result>(
   flags: ClusterFlags & { verbose?: boolean },
   requestTimeoutMs: number | undefined,
@@ -35,12 +35,6 @@ export async function withSluice<Result>(
 ): Promise<Result> {
   return withCluster(flags, requestTimeoutMs, terminal, async (cluster) => {
     const { sluiceOf } = await import('../world.ts')
-    const sluice = sluiceOf(cluster, terminal, config)
-    try {
-      return await work(sluice)
-    } finally {
-      // Without load balancers there is nothing to close but the cluster.
-      if (config !== undefined) await sluice.close()
-    }
+    return work(sluiceOf(cluster, terminal, config))
   })
 }

@@ -11,9 +11,10 @@ export const readinessProbes: Check = {
   examine: (gathered) =>
     needing(gathered, ['pods', 'services'], ({ pods, services }) => {
       const balanced = balancersByPod(gathered)
+      const inNamespace = Map.groupBy(services.filter(asksForReadiness), ({ metadata }) => metadata.namespace)
       const unprobed = pods
         .filter((pod) => isAlive(pod) && !isProbed(pod))
-        .map((pod) => ({ pod, behind: [...(balanced.get(pod.metadata.uid) ?? []), ...servicesOf(pod, services)] }))
+        .map((pod) => ({ pod, behind: [...(balanced.get(pod.metadata.uid) ?? []), ...servicesOf(pod, inNamespace.get(pod.metadata.namespace) ?? [])] }))
         .filter(({ behind }) => behind.length > 0)
       const byWorkload = Map.groupBy(unprobed, ({ pod }) => `${pod.metadata.namespace}/${workloadOf(pod)}`)
       return Array.from(byWorkload.values(), (same) => {
@@ -36,17 +37,13 @@ function isProbed({ spec: { containers, initContainers = [], readinessGates = []
   return readinessGates.length > 0 || [...containers, ...sidecars].some(({ readinessProbe }) => readinessProbe !== undefined)
 }
 
-/** A Service that publishes what is not ready asks for no probe. */
+/** One that publishes what is not ready does not. */
+function asksForReadiness(service: Service): boolean {
+  return service.spec.publishNotReadyAddresses !== true && hasSelector(service)
+}
+
 function servicesOf(pod: Pod, services: readonly Service[]): string[] {
-  return services
-    .filter(
-      (service) =>
-        service.metadata.namespace === pod.metadata.namespace &&
-        service.spec.publishNotReadyAddresses !== true &&
-        hasSelector(service) &&
-        selects(service, pod),
-    )
-    .map(({ metadata }) => `service/${metadata.name}`)
+  return services.filter((service) => selects(service, pod)).map(({ metadata }) => `service/${metadata.name}`)
 }
 
 /** The load balancers that have an entry of a pod, by its UID. */

@@ -1,3 +1,4 @@
+import { displayName } from '../../pods/workload-id.ts'
 import { type Check, needing, skippedFor, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { Gathered } from '../gathered.ts'
@@ -17,34 +18,50 @@ export const updateStrategies: Check = {
   name: 'update-strategies',
   examine(gathered) {
     const { balancers, records } = gathered
-    const find =
-      (kind: 'statefulset' | 'daemonset') =>
-      (some: readonly Revisioned[], pods: readonly Pod[]): Finding[] =>
-        some.flatMap((one) => rolling(gathered, kind, one, pods))
+    const isWanted = wantedInPlace(gathered)
     return together(
-      needing(gathered, ['pods', 'statefulSets'], ({ pods, statefulSets }) => find('statefulset')(statefulSets, pods)),
-      needing(gathered, ['pods', 'daemonSets'], ({ pods, daemonSets }) => find('daemonset')(daemonSets, pods)),
-      balancers === undefined && !records.ok ? skippedFor({ code: 'no-config' }, records.because) : { findings: [], skipped: [] },
+      needing(gathered, ['pods', 'statefulSets'], ({ pods, statefulSets }) => rolling('statefulset', statefulSets, isWanted(pods))),
+      needing(gathered, ['pods', 'daemonSets'], ({ pods, daemonSets }) => rolling('daemonset', daemonSets, isWanted(pods))),
+      balancers === undefined && !records.ok ? skippedFor({ code: 'no-config' }, records.because) : skippedFor(),
     )
   },
 }
 
-function rolling(gathered: Gathered, kind: string, { metadata, spec }: Revisioned, pods: readonly Pod[]): Finding[] {
-  const { namespace, name } = metadata
-  const strategy = spec?.updateStrategy?.type ?? DEFAULT
-  if (strategy === IN_PLACE) return []
-  const workload = `${kind}/${name}`
+/** Why a workload is to be upgraded in place; undefined where nothing says so. */
+type Wanted = (namespace: string, workload: string) => { behind: string[]; hasRuns: boolean } | undefined
+
+function wantedInPlace(gathered: Gathered): (pods: readonly Pod[]) => Wanted {
+  const { wanted, records } = gathered
   const byPod = balancersByPod(gathered)
-  const own = pods.filter((pod) => pod.metadata.namespace === namespace && workloadOf(pod) === workload)
-  const behind = [...new Set(own.flatMap((pod) => byPod.get(pod.metadata.uid) ?? []))]
-  const hasRuns =
-    gathered.records.ok &&
-    gathered.records.value.some(({ status }) =>
-      status.workloads.some(
-        ({ workload: ref, runs }) =>
-          runs.length > 0 && ref.namespace === namespace && `${ref.kind.toLowerCase()}/${ref.name}` === workload,
-      ),
+  const statuses = records.ok ? records.value.flatMap(({ status }) => status.workloads) : []
+  const withRuns = new Set(
+    statuses
+      .filter(({ runs }) => runs.length > 0)
+      .map(({ workload }) => keyOf(workload.namespace, displayName(workload))),
+  )
+  return (pods) => {
+    const balanced = Map.groupBy(
+      pods.filter(({ metadata }) => byPod.has(metadata.uid)),
+      (pod) => keyOf(pod.metadata.namespace, workloadOf(pod)),
     )
-  const isWanted = behind.length > 0 || hasRuns || gathered.wanted.includes(workload)
-  return isWanted ? [{ code: 'rolling-update', namespace, workload, strategy, behind, hasRuns }] : []
+    return (namespace, workload) => {
+      const key = keyOf(namespace, workload)
+      const behind = [...new Set((balanced.get(key) ?? []).flatMap(({ metadata }) => byPod.get(metadata.uid) ?? []))]
+      const hasRuns = withRuns.has(key)
+      return behind.length > 0 || hasRuns || wanted.includes(workload) ? { behind, hasRuns } : undefined
+    }
+  }
+}
+
+function rolling(kind: string, some: readonly Revisioned[], isWanted: Wanted): Finding[] {
+  return some.flatMap(({ metadata: { namespace, name }, spec }): Finding[] => {
+    const strategy = spec?.updateStrategy?.type ?? DEFAULT
+    const workload = `${kind}/${name}`
+    const why = strategy === IN_PLACE ? undefined : isWanted(namespace, workload)
+    return why === undefined ? [] : [{ code: 'rolling-update', namespace, workload, strategy, ...why }]
+  })
+}
+
+function keyOf(namespace: string, workload: string): string {
+  return `${namespace}/${workload}`
 }

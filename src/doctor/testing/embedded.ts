@@ -1,0 +1,50 @@
+import { createApiServer } from '../../../sim/api-server/api-server.ts'
+import { createCluster, type SimulatedCluster } from '../../../sim/cluster.ts'
+import type { ApiServer } from '../../../sim/api-server/server.ts'
+import { createKubeClient } from '../../kube/kube-client.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { createVirtualClock, type VirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { Transport, TransportRequest } from '../../kube/transport.ts'
+
+export interface Embedded extends SimulatedCluster {
+  apiServer: ApiServer
+  client: KubeClient
+  clock: VirtualClock
+  random: { next(): number }
+  /** Method and path without the query, in their order. */
+  calls: string[]
+  /** May change an answer, or throw. */
+  onRequest: (request: TransportRequest) => void
+}
+
+/** A cluster in this process on virtual time, and sluice's own client to it. */
+export function embedded({ endpointLag = [1, 8] as const }: { endpointLag?: readonly [number, number] } = {}): Embedded {
+  const clock = createVirtualClock()
+  let seed = 7
+  const random = { next: () => (seed = (seed * 16_807 + 11) % 2_147_483_647) / 2_147_483_647 }
+  const apiServer = createApiServer({ clock, random })
+  const cluster = createCluster({
+    clock,
+    random,
+    apiServer,
+    images: { 'app:v1': { digest: 'sha256:v1' } },
+    behaviour: { endpointLag },
+  })
+  const calls: string[] = []
+  const made: Embedded = { ...cluster, apiServer, calls, clock, random, onRequest: () => {}, client: undefined! }
+  const transport: Transport = {
+    async send(request) {
+      calls.push(`${request.method} ${request.path.split('?')[0]}`)
+      made.onRequest(request)
+      if (request.path === '/version') {
+        const date = new Date(Math.floor(clock.wallNow() / 1_000) * 1_000).toUTCString()
+        return { status: 200, headers: { date }, text: JSON.stringify({ gitVersion: 'v1.35.4' }) }
+      }
+      return apiServer.handle(request, 'sluice')
+    },
+    stream: () => Promise.reject(new Error('the doctor watches nothing')),
+    close: () => Promise.resolve(),
+  }
+  made.client = createKubeClient({ transport, clock, random })
+  return made
+}
