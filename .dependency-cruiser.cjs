@@ -47,10 +47,7 @@ const table = {
     core,
   ],
   // What it finds are codes; what it reads with, the engine has.
-  '^src/doctor/': [
-    '^src/(ports|reasons|pods|endpoints|journal|kube|workloads|engine)/',
-    '^adapters/contract\\.ts$',
-  ],
+  '^src/doctor/': ['^src/(ports|reasons|pods|endpoints|journal|kube|workloads|engine)/', '^adapters/contract\\.ts$'],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
   '^src/report/words/': ['^src/reasons/', '^src/(endpoints/reasons|doctor/findings)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],

@@ -159,7 +159,9 @@ test('a load balancer that is gone, and a server of no pod', async () => {
   const { code, stdout } = await doctor('--config', file, '-o', 'json')
   await another.close()
   const { checks } = JSON.parse(stdout) as Told
-  expect(checks.filter(({ check }) => check.startsWith('load-') || check === 'servers').flatMap(({ findings }) => findings)).toMatchObject([
+  expect(
+    checks.filter(({ check }) => check.startsWith('load-') || check === 'servers').flatMap(({ findings }) => findings),
+  ).toMatchObject([
     { code: 'load-balancer-unreachable', loadBalancer: 'edge-1' },
     { code: 'server-without-pod', loadBalancer: 'edge-0', address: '10.255.255.1:80', inRotation: true },
   ])

@@ -56,7 +56,10 @@ test('what a finding says are the facts', () => {
   expect(of(FAULTS['heartbeat-late'][1]!)).toMatchObject([{ node: 'node-1', ageMs: 9_000, graceMs: 16_000 }])
   expect(of(FAULTS['endpoints-by-hand'][0]!)).toMatchObject([{ by: 'kubectl-edit', addresses: ['192.0.2.9'] }])
   expect(of(FAULTS['pod-without-server'][0]!)).toMatchObject([{ pod: 'web-1', workload: 'statefulset/web', siblings: 1 }])
-  expect(of(FAULTS['webhook-freeze'][0]!)).toMatchObject([{ fixedIn: '1.31.2', webhooks: [{ webhook: 'planted.guard.dev' }] }, {}])
+  expect(of(FAULTS['webhook-freeze'][0]!)).toMatchObject([
+    { fixedIn: '1.31.2', webhooks: [{ webhook: 'planted.guard.dev' }] },
+    {},
+  ])
   expect(of(FAULTS['endpoints-labels-differ'][0]!)).toMatchObject([
     { object: 'Endpoints', name: 'web', labels: [{ name: 'injected', onEndpoints: 'yes' }] },
   ])
@@ -115,10 +118,11 @@ test('a control plane without leader election has no Leases: that alone is no fi
     listed.systemLeases = read([])
   })
   expect(findings(gathered)).toEqual([])
-  expect(diagnose(gathered).checks.filter(({ outcome }) => outcome === 'skipped').map(({ check }) => check)).toEqual([
-    'scheduler',
-    'controller-manager',
-  ])
+  expect(
+    diagnose(gathered)
+      .checks.filter(({ outcome }) => outcome === 'skipped')
+      .map(({ check }) => check),
+  ).toEqual(['scheduler', 'controller-manager'])
 })
 
 test.each([
@@ -161,9 +165,18 @@ test.each([
   [
     'a run that a process is at work on is open',
     ({ records }: never) => {
-      const [one] = (records as { value: { status: { workloads: { pods: unknown[]; runs: unknown[] }[] }; live: unknown[] }[] }).value
+      const [one] = (records as { value: { status: { workloads: { pods: unknown[]; runs: unknown[] }[] }; live: unknown[] }[] })
+        .value
       one!.status.workloads[0]!.runs.push({ id: 'r2', images: [], startedAt: agoText(1_000), finished: false })
-      one!.status.workloads[0]!.pods.push({ uid: 'u', name: 'web-0', state: 'drain', run: 'r2', attempt: 1, out: true, reasons: [] })
+      one!.status.workloads[0]!.pods.push({
+        uid: 'u',
+        name: 'web-0',
+        state: 'drain',
+        run: 'r2',
+        attempt: 1,
+        out: true,
+        reasons: [],
+      })
       one!.live.push({ lease: 'sluice-statefulset-web', holder: 'ci_1' })
     },
   ],

@@ -11,12 +11,13 @@ import type { Skip } from './findings.ts'
 import type { Gathered, Objects, Server } from './gathered.ts'
 import { probeEndpoints } from './probe-endpoints.ts'
 import { readLoadBalancers } from './read-load-balancers.ts'
-import { readObjects } from './read-objects.ts'
+import { readObjects, readTemplates } from './read-objects.ts'
 import { readOnce } from './read-once.ts'
 import { reading } from './read-problem.ts'
 import { readRecords } from './read-records.ts'
 import { readRights } from './read-rights.ts'
 import { readServer } from './read-server.ts'
+import { workloadOf } from './workload-of.ts'
 
 const REVIEWS = 'selfsubjectaccessreviews.authorization.k8s.io'
 
@@ -54,7 +55,7 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     if (!(error instanceof KubeError)) throw error
     return { ...ofNamespace, ...nothing(clock.wallNow(), wanted), unreachable: reasonOf(error) }
   }
-  const listed = await readObjects(client, namespace)
+  const [listed, templates] = await Promise.all([readObjects(client, namespace), readTemplates(client, namespace, kinds)])
   const nowAt = clock.wallNow() - (server.clock?.aheadMs ?? 0)
   const [records, balancers] = await Promise.all([
     readRecords(namespace, listed.pods, { client, clock, kinds, nowAt }),
@@ -77,6 +78,8 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     server: { ok: true, value: server },
     rights,
     listed,
+    templates,
+    workloads: new Map(listed.pods.ok ? listed.pods.value.map((pod) => [pod.metadata.uid, workloadOf(pod, kinds)]) : []),
     records,
     ...(balancers === undefined ? {} : { balancers }),
     ...(probe === undefined ? {} : { probe }),
@@ -88,8 +91,6 @@ const KINDS_LISTED: Readonly<Record<keyof Objects, true>> = {
   services: true,
   slices: true,
   endpoints: true,
-  statefulSets: true,
-  daemonSets: true,
   budgets: true,
   namespaces: true,
   nodes: true,
@@ -105,5 +106,14 @@ const KINDS_LISTED: Readonly<Record<keyof Objects, true>> = {
 function nothing(nowAt: number, wanted: readonly string[]): Gathered {
   const unread = { ok: false, because: { code: 'api-server-not-read' } satisfies Skip } as const
   const listed = Object.fromEntries(Object.keys(KINDS_LISTED).map((kind) => [kind, unread]))
-  return { nowAt, wanted, server: unread, rights: unread, records: unread, listed: listed as unknown as Gathered['listed'] }
+  return {
+    nowAt,
+    wanted,
+    server: unread,
+    rights: unread,
+    records: unread,
+    listed: listed as unknown as Gathered['listed'],
+    templates: [unread],
+    workloads: new Map(),
+  }
 }

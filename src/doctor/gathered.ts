@@ -12,7 +12,6 @@ import type {
   Namespace,
   Node,
   Pod,
-  Revisioned,
   Service,
   WebhookConfiguration,
 } from './objects.ts'
@@ -27,8 +26,6 @@ export interface Objects {
   services: Service
   slices: EndpointSlice
   endpoints: Endpoints
-  statefulSets: Revisioned
-  daemonSets: Revisioned
   budgets: Budget
   namespaces: Namespace
   nodes: Node
@@ -42,6 +39,14 @@ export interface Objects {
   controllerManagers: Pod
   validatingWebhooks: WebhookConfiguration
   mutatingWebhooks: WebhookConfiguration
+}
+
+/** A workload whose controller brings pods to its template, and how. */
+export interface Template {
+  namespace: string
+  /** Such as `statefulset/web`. */
+  workload: string
+  strategy?: string
 }
 
 export interface Server {
@@ -127,6 +132,10 @@ export interface Gathered {
   unreachable?: Reason
   rights: Read<Rights>
   listed: { readonly [Kind in keyof Objects]: Listed<Objects[Kind]> }
+  /** Of each kind whose template sluice writes. */
+  templates: readonly Listed<Template>[]
+  /** What a person calls the workload of each pod, by the UID of the pod. */
+  workloads: ReadonlyMap<string, string>
   /** Absent where it was not asked for. */
   probe?: Probe
   /** Absent without a config. */

@@ -1,4 +1,9 @@
-import type { Container as EndpointContainer, EndpointAddress, Pod as EndpointPod, Service as EndpointService } from '../endpoints/objects.ts'
+import type {
+  Container as EndpointContainer,
+  EndpointAddress,
+  Pod as EndpointPod,
+  Service as EndpointService,
+} from '../endpoints/objects.ts'
 
 /** Objects as the API server has them, with the fields that the checks read. */
 
@@ -24,6 +29,7 @@ interface Namespaced extends Metadata {
 }
 
 export interface OwnerReference {
+  readonly apiVersion: string
   readonly kind: string
   readonly name: string
   readonly uid: string
@@ -63,7 +69,10 @@ export interface EndpointSlice {
   readonly addressType?: string
   /** Null in a slice without any. */
   readonly endpoints?:
-    | readonly { readonly addresses: readonly string[]; readonly targetRef?: { readonly kind?: string; readonly name?: string } }[]
+    | readonly {
+        readonly addresses: readonly string[]
+        readonly targetRef?: { readonly kind?: string; readonly name?: string }
+      }[]
     | null
 }
 
@@ -103,11 +112,6 @@ export interface Event {
   readonly count?: number
   readonly lastTimestamp?: string | null
   readonly eventTime?: string | null
-}
-
-export interface Revisioned {
-  readonly metadata: Namespaced
-  readonly spec?: { readonly updateStrategy?: { readonly type?: string } }
 }
 
 export interface Budget {

@@ -1,6 +1,10 @@
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { Gathered, Listed, Objects } from './gathered.ts'
+import { displayName } from '../pods/workload-id.ts'
+import type { Kind } from '../workloads/kinds/kind.ts'
+import { isTemplateWritten } from '../workloads/kinds/kind.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import type { Gathered, Listed, Objects, Template } from './gathered.ts'
 import { reading } from './read-problem.ts'
 
 interface Source {
@@ -20,13 +24,11 @@ const EVENTS_OF_NODES = 'default'
 const ADMISSION = 'apis/admissionregistration.k8s.io/v1'
 const LEASES = 'apis/coordination.k8s.io/v1'
 
-const SOURCES: { readonly [Kind in keyof Objects]: Source } = {
+const SOURCES: { readonly [One in keyof Objects]: Source } = {
   pods: { api: 'api/v1', plural: 'pods', scope: 'looked' },
   services: { api: 'api/v1', plural: 'services', scope: 'looked' },
   slices: { api: 'apis/discovery.k8s.io/v1', plural: 'endpointslices', scope: 'looked' },
   endpoints: { api: 'api/v1', plural: 'endpoints', scope: 'looked' },
-  statefulSets: { api: 'apis/apps/v1', plural: 'statefulsets', scope: 'looked' },
-  daemonSets: { api: 'apis/apps/v1', plural: 'daemonsets', scope: 'looked' },
   budgets: { api: 'apis/policy/v1', plural: 'poddisruptionbudgets', scope: 'looked' },
   namespaces: { api: 'api/v1', plural: 'namespaces', scope: 'cluster' },
   nodes: { api: 'api/v1', plural: 'nodes', scope: 'cluster' },
@@ -54,12 +56,36 @@ export async function readObjects(client: KubeClient, namespace: string | undefi
   return Object.fromEntries(await Promise.all(lists)) as unknown as Gathered['listed']
 }
 
+/** The workloads of each kind whose template sluice writes. */
+export function readTemplates(client: KubeClient, namespace: string | undefined, kinds: Kinds): Promise<Listed<Template>[]> {
+  const read = kinds.all.filter(isTemplateWritten).map(async (kind): Promise<Listed<Template>> => {
+    const { group, version, plural } = kind
+    const api = group === '' ? `api/${version}` : `apis/${group}/${version}`
+    const listed = await list(client, { api, plural, scope: 'looked' }, namespace)
+    return listed.ok ? { ok: true, value: listed.value.map((raw) => templateOf(raw as RawTemplate, kind)) } : listed
+  })
+  return Promise.all(read)
+}
+
+interface RawTemplate {
+  metadata: { namespace: string; name: string }
+  spec?: { updateStrategy?: { type?: string } }
+}
+
+function templateOf({ metadata: { namespace, name }, spec }: RawTemplate, kind: Kind): Template {
+  const strategy = spec?.updateStrategy?.type
+  return { namespace, workload: displayName({ ...kind, name }), ...(strategy === undefined ? {} : { strategy }) }
+}
+
 function list(client: KubeClient, source: Source, looked: string | undefined): Promise<Listed<unknown>> {
   const { api, plural, scope, labelSelector, fieldSelector } = source
   const namespace = typeof scope === 'object' ? scope.namespace : scope === 'looked' ? looked : undefined
   const path = `/${api}${namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`}/${plural}`
   const [, group] = /^apis\/([^/]+)\//.exec(api) ?? []
-  const asked = { resource: group === undefined ? plural : `${plural}.${group}`, ...(namespace === undefined ? {} : { namespace }) }
+  const asked = {
+    resource: group === undefined ? plural : `${plural}.${group}`,
+    ...(namespace === undefined ? {} : { namespace }),
+  }
   return reading(asked, async () => {
     const { items } = await listPages({ client, path, selectors: { labelSelector, fieldSelector } })
     return items

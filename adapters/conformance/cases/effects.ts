@@ -128,7 +128,11 @@ export const effectCases = {
         'what one process has found is reached by the next',
       )
       const listed = new Set((await adapter.entries?.(effectCall([])))?.map(({ id }) => id))
-      if (adapter.entries) assert.ok(all.every(({ id }) => listed.has(id)), 'a list of all entries has what was found')
+      if (adapter.entries)
+        assert.ok(
+          all.every(({ id }) => listed.has(id)),
+          'a list of all entries has what was found',
+        )
     },
   },
   absent: {

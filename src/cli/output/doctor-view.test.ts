@@ -13,12 +13,7 @@ test('of a healthy cluster there is the list, and nothing else', () => {
   const lines = doctorLines(diagnose(healthy()), plain, write)
   expect(lines.filter((line) => !/^(?:√ .*|[a-z ]+|-+|)$/.test(line))).toEqual([])
   expect(lines.at(-1)).toBe('√ 20 passed')
-  expect(lines.slice(0, 4)).toEqual([
-    'cluster',
-    '-------',
-    '√ the API server answers',
-    '√ a run has the rights that it needs',
-  ])
+  expect(lines.slice(0, 4)).toEqual(['cluster', '-------', '√ the API server answers', '√ a run has the rights that it needs'])
 })
 
 test('below a check there is what was found, what to do, and the page', () => {

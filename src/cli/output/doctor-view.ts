@@ -28,7 +28,12 @@ export function doctorLines({ checks, outcome }: DoctorReport, colors: Colors, w
   const groups = Object.keys(CHECK_GROUPS) as CheckGroup[]
   const sections = groups.flatMap((group) => {
     const own = checks.filter((check) => check.group === group)
-    return [groupTitles[group], '-'.repeat(groupTitles[group].length), ...own.flatMap((one) => checkLines(one, colors, write)), '']
+    return [
+      groupTitles[group],
+      '-'.repeat(groupTitles[group].length),
+      ...own.flatMap((one) => checkLines(one, colors, write)),
+      '',
+    ]
   })
   return [...sections, summary(checks, outcome, colors)]
 }
@@ -36,7 +41,9 @@ export function doctorLines({ checks, outcome }: DoctorReport, colors: Colors, w
 function checkLines({ check, outcome, findings, skipped }: CheckReport, colors: Colors, write: Writing): string[] {
   const title = checkTitles[check]
   const skips = skipped.map((skip) => colors.dim(`    not looked at: ${inert(skipMessage(skip, write))}`))
-  const mark = { passed: colors.green('√'), warning: colors.yellow('‼'), failed: colors.red('×'), skipped: colors.dim('-') }[outcome]
+  const mark = { passed: colors.green('√'), warning: colors.yellow('‼'), failed: colors.red('×'), skipped: colors.dim('-') }[
+    outcome
+  ]
   return [`${mark} ${title}`, ...findings.flatMap((one) => findingLines(one, findings.length > 1, colors, write)), ...skips]
 }
 
@@ -54,7 +61,9 @@ function findingLines(finding: FoundBy, isOneOfSeveral: boolean, colors: Colors,
 
 function summary(checks: readonly CheckReport[], outcome: DoctorReport['outcome'], colors: Colors): string {
   const count = (wanted: CheckReport['outcome']): number => checks.filter((one) => one.outcome === wanted).length
-  const parts = (['passed', 'warning', 'failed', 'skipped'] as const).flatMap((one) => (count(one) === 0 ? [] : [`${count(one)} ${WORDS[one]}`]))
+  const parts = (['passed', 'warning', 'failed', 'skipped'] as const).flatMap((one) =>
+    count(one) === 0 ? [] : [`${count(one)} ${WORDS[one]}`],
+  )
   const mark = { passed: colors.green('√'), warning: colors.yellow('‼'), failed: colors.red('×') }[outcome]
   return `${mark} ${parts.join(', ')}`
 }

@@ -42,7 +42,11 @@ function foreignSlice({ metadata: { namespace, name: service } }: Service, slice
 }
 
 /** Addresses that no pod of the selector has, under a writer that is not the controller. */
-function byHand(service: Service, { metadata: { managedFields = [] }, subsets = [] }: Endpoints, pods: readonly Pod[]): Finding[] {
+function byHand(
+  service: Service,
+  { metadata: { managedFields = [] }, subsets = [] }: Endpoints,
+  pods: readonly Pod[],
+): Finding[] {
   const writer = managedFields.find(({ manager = '', fieldsV1 = {} }) => 'f:subsets' in fieldsV1 && !CONTROLLERS.has(manager))
   if (writer === undefined) return []
   const { namespace, name } = service.metadata
@@ -53,7 +57,9 @@ function byHand(service: Service, { metadata: { managedFields = [] }, subsets = 
   )
   const all = subsets.flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses])
   const foreign = all.flatMap(({ ip }) => (ip === undefined || own.has(ip) ? [] : [ip]))
-  return foreign.length === 0 ? [] : [{ code: 'endpoints-by-hand', namespace, service: name, ...writerOf(writer), addresses: foreign }]
+  return foreign.length === 0
+    ? []
+    : [{ code: 'endpoints-by-hand', namespace, service: name, ...writerOf(writer), addresses: foreign }]
 }
 
 function writerOf({ manager = '', time }: ManagedFields): { by: string; at?: string } {

@@ -33,7 +33,9 @@ export const heartbeats: Check = {
                 : [],
             ),
           ),
-      needing(gathered, ['nodes', 'nodeEvents'], ({ nodes, nodeEvents }) => nodes.flatMap((node) => silences(node, nodeEvents, graceMs))),
+      needing(gathered, ['nodes', 'nodeEvents'], ({ nodes, nodeEvents }) =>
+        nodes.flatMap((node) => silences(node, nodeEvents, graceMs)),
+      ),
     )
   },
 }
@@ -68,7 +70,10 @@ function silences(node: Node, events: readonly Event[], graceMs: number): Findin
   )
   if (!isReady(node) || own.length === 0) return []
   const times = own.reduce((sum, { count }) => sum + (count ?? 1), 0)
-  const lastAt = own.map(({ lastTimestamp, eventTime }) => lastTimestamp ?? eventTime ?? '').sort().at(-1)!
+  const lastAt = own
+    .map(({ lastTimestamp, eventTime }) => lastTimestamp ?? eventTime ?? '')
+    .sort()
+    .at(-1)!
   return [{ code: 'node-was-silent', node: name, times, lastAt, graceMs }]
 }
 
@@ -86,9 +91,9 @@ function toldGrace({ spec: { containers } }: Pod): number[] {
     return [...command, ...args]
   })
   return words.flatMap((word, index) => {
-    const text = word === GRACE_FLAG ? words[index + 1] : word.startsWith(`${GRACE_FLAG}=`) ? word.slice(GRACE_FLAG.length + 1) : undefined
+    const text =
+      word === GRACE_FLAG ? words[index + 1] : word.startsWith(`${GRACE_FLAG}=`) ? word.slice(GRACE_FLAG.length + 1) : undefined
     const ms = text === undefined ? undefined : goDurationMs(text)
     return ms === undefined ? [] : [ms]
   })
 }
-

@@ -43,4 +43,3 @@ export const CHECKS: readonly Check[] = [
   openRecords,
   unneededRecords,
 ]
-

@@ -14,15 +14,13 @@ export const openRecords: Check = {
 function openIn({ namespace, status: { workloads, unreadable }, live }: Records): Finding[] {
   const isAtWork = ({ workload }: StatusReport): boolean => live.some(({ lease }) => lease === leaseName(workload))
   return [
-    ...unreadable.map(
-      ({ run, problem, needsOperator: { advice } }): Finding => ({
-        code: 'record-unreadable',
-        namespace,
-        run,
-        because: problem,
-        advice,
-      }),
-    ),
+    ...unreadable.map(({ run, problem, needsOperator: { advice } }): Finding => ({
+      code: 'record-unreadable',
+      namespace,
+      run,
+      because: problem,
+      advice,
+    })),
     ...workloads.flatMap((report) => openOf(namespace, report, isAtWork(report))),
   ]
 }
@@ -41,15 +39,13 @@ function openOf(namespace: string, { workload: ref, runs, pods }: StatusReport, 
   })
   const ofRuns = runs
     .filter(({ id, finished }) => !finished && !isAtWork && !told.has(id))
-    .map(
-      ({ id: run, startedAt, ordered }): Finding => ({
-        code: 'run-open',
-        namespace,
-        workload,
-        run,
-        startedAt,
-        ...(ordered === undefined ? {} : { ordered }),
-      }),
-    )
+    .map(({ id: run, startedAt, ordered }): Finding => ({
+      code: 'run-open',
+      namespace,
+      workload,
+      run,
+      startedAt,
+      ...(ordered === undefined ? {} : { ordered }),
+    }))
   return [...ofPods, ...ofRuns]
 }

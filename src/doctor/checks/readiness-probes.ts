@@ -3,7 +3,7 @@ import { type Check, needing } from '../check.ts'
 import type { Gathered } from '../gathered.ts'
 import type { Pod, Service } from '../objects.ts'
 import { hasSelector } from '../slices-of.ts'
-import { isAlive, workloadOf } from '../workload-of.ts'
+import { isAlive } from '../workload-of.ts'
 
 /** What gets requests says when it can take them. */
 export const readinessProbes: Check = {
@@ -11,10 +11,14 @@ export const readinessProbes: Check = {
   examine: (gathered) =>
     needing(gathered, ['pods', 'services'], ({ pods, services }) => {
       const balanced = balancersByPod(gathered)
+      const workloadOf = (pod: Pod): string => gathered.workloads.get(pod.metadata.uid) ?? `pod/${pod.metadata.name}`
       const inNamespace = Map.groupBy(services.filter(asksForReadiness), ({ metadata }) => metadata.namespace)
       const unprobed = pods
         .filter((pod) => isAlive(pod) && !isProbed(pod))
-        .map((pod) => ({ pod, behind: [...(balanced.get(pod.metadata.uid) ?? []), ...servicesOf(pod, inNamespace.get(pod.metadata.namespace) ?? [])] }))
+        .map((pod) => ({
+          pod,
+          behind: [...(balanced.get(pod.metadata.uid) ?? []), ...servicesOf(pod, inNamespace.get(pod.metadata.namespace) ?? [])],
+        }))
         .filter(({ behind }) => behind.length > 0)
       const byWorkload = Map.groupBy(unprobed, ({ pod }) => `${pod.metadata.namespace}/${workloadOf(pod)}`)
       return Array.from(byWorkload.values(), (same) => {
@@ -52,6 +56,9 @@ export function balancersByPod({ balancers = [] }: Gathered): ReadonlyMap<string
     pods.flatMap(({ uid, entries }) => (entries === undefined ? [] : [{ uid, name }])),
   )
   return new Map(
-    Array.from(Map.groupBy(places, ({ uid }) => uid), ([uid, some]) => [uid, some.map(({ name }) => name)]),
+    Array.from(
+      Map.groupBy(places, ({ uid }) => uid),
+      ([uid, some]) => [uid, some.map(({ name }) => name)],
+    ),
   )
 }

@@ -7,8 +7,7 @@ const NEEDED_BY_NOBODY: ReadonlySet<string> = new Set(['workload-gone-for-good',
 /** No record is there that nothing needs. */
 export const unneededRecords: Check = {
   name: 'unneeded-records',
-  examine: ({ records }) =>
-    records.ok ? together(...records.value.map((one) => examine(one))) : skippedFor(records.because),
+  examine: ({ records }) => (records.ok ? together(...records.value.map((one) => examine(one))) : skippedFor(records.because)),
 }
 
 function examine({ namespace, unneeded }: Records): ReturnType<Check['examine']> {

@@ -1,12 +1,11 @@
 import { displayName } from '../../pods/workload-id.ts'
 import { type Check, needing, skippedFor, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
-import type { Gathered } from '../gathered.ts'
-import type { Pod, Revisioned } from '../objects.ts'
-import { workloadOf } from '../workload-of.ts'
+import type { Gathered, Template } from '../gathered.ts'
+import type { Pod } from '../objects.ts'
+import { ON_DELETE } from '../../workloads/update-strategy.ts'
 import { balancersByPod } from './readiness-probes.ts'
 
-const IN_PLACE = 'OnDelete'
 /** Where a manifest says nothing. */
 const DEFAULT = 'RollingUpdate'
 
@@ -20,8 +19,9 @@ export const updateStrategies: Check = {
     const { balancers, records } = gathered
     const isWanted = wantedInPlace(gathered)
     return together(
-      needing(gathered, ['pods', 'statefulSets'], ({ pods, statefulSets }) => rolling('statefulset', statefulSets, isWanted(pods))),
-      needing(gathered, ['pods', 'daemonSets'], ({ pods, daemonSets }) => rolling('daemonset', daemonSets, isWanted(pods))),
+      ...gathered.templates.map((listed) =>
+        listed.ok ? needing(gathered, ['pods'], ({ pods }) => rolling(listed.value, isWanted(pods))) : skippedFor(listed.because),
+      ),
       balancers === undefined && !records.ok ? skippedFor({ code: 'no-config' }, records.because) : skippedFor(),
     )
   },
@@ -31,18 +31,16 @@ export const updateStrategies: Check = {
 type Wanted = (namespace: string, workload: string) => { behind: string[]; hasRuns: boolean } | undefined
 
 function wantedInPlace(gathered: Gathered): (pods: readonly Pod[]) => Wanted {
-  const { wanted, records } = gathered
+  const { wanted, records, workloads } = gathered
   const byPod = balancersByPod(gathered)
   const statuses = records.ok ? records.value.flatMap(({ status }) => status.workloads) : []
   const withRuns = new Set(
-    statuses
-      .filter(({ runs }) => runs.length > 0)
-      .map(({ workload }) => keyOf(workload.namespace, displayName(workload))),
+    statuses.filter(({ runs }) => runs.length > 0).map(({ workload }) => keyOf(workload.namespace, displayName(workload))),
   )
   return (pods) => {
     const balanced = Map.groupBy(
       pods.filter(({ metadata }) => byPod.has(metadata.uid)),
-      (pod) => keyOf(pod.metadata.namespace, workloadOf(pod)),
+      (pod) => keyOf(pod.metadata.namespace, workloads.get(pod.metadata.uid) ?? ''),
     )
     return (namespace, workload) => {
       const key = keyOf(namespace, workload)
@@ -53,11 +51,9 @@ function wantedInPlace(gathered: Gathered): (pods: readonly Pod[]) => Wanted {
   }
 }
 
-function rolling(kind: string, some: readonly Revisioned[], isWanted: Wanted): Finding[] {
-  return some.flatMap(({ metadata: { namespace, name }, spec }): Finding[] => {
-    const strategy = spec?.updateStrategy?.type ?? DEFAULT
-    const workload = `${kind}/${name}`
-    const why = strategy === IN_PLACE ? undefined : isWanted(namespace, workload)
+function rolling(some: readonly Template[], isWanted: Wanted): Finding[] {
+  return some.flatMap(({ namespace, workload, strategy = DEFAULT }): Finding[] => {
+    const why = strategy === ON_DELETE ? undefined : isWanted(namespace, workload)
     return why === undefined ? [] : [{ code: 'rolling-update', namespace, workload, strategy, ...why }]
   })
 }

@@ -54,6 +54,7 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
       gathered.unreachable = said('connect ECONNREFUSED 127.0.0.1:6443')
       for (const part of ['server', 'rights', 'records']) gathered[part] = unread
       for (const kind of Object.keys(gathered.listed)) gathered.listed[kind] = unread
+      gathered.templates = [unread]
       delete gathered.balancers
       delete gathered.probe
     }),
@@ -263,13 +264,13 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     }),
   ],
   'rolling-update': [
-    broken(({ listed }) => {
-      listed.statefulSets.value[0].spec.updateStrategy.type = 'RollingUpdate'
+    broken(({ templates }) => {
+      templates[0].value[0].strategy = 'RollingUpdate'
     }),
     // By the records alone.
     broken((gathered) => {
       delete gathered.balancers
-      delete gathered.listed.statefulSets.value[0].spec.updateStrategy
+      delete gathered.templates[0].value[0].strategy
     }),
     // By name.
     broken((gathered) => {
@@ -315,4 +316,3 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     }),
   ],
 }
-

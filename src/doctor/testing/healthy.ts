@@ -28,7 +28,7 @@ export function pod(ordinal: number): Pod {
     metadata: {
       ...made.metadata,
       creationTimestamp: agoText(3_700_000),
-      ownerReferences: [{ kind: 'StatefulSet', name: 'web', uid: 'uid-of-web', controller: true }],
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'uid-of-web', controller: true }],
     },
     spec: { ...made.spec, containers: [{ name: 'app', ports: [{ name: 'http', containerPort: 8080 }], readinessProbe: {} }] },
     status: {
@@ -103,12 +103,6 @@ export function healthy(): Gathered {
           subsets: [{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] }],
         },
       ]),
-      statefulSets: read([
-        { metadata: { namespace: 'shop', name: 'web' }, spec: { updateStrategy: { type: 'OnDelete' } } },
-        // Of no load balancer, and of no run: it may do as it likes.
-        { metadata: { namespace: 'shop', name: 'queue' }, spec: { updateStrategy: { type: 'RollingUpdate' } } },
-      ]),
-      daemonSets: read([]),
       budgets: read([
         {
           metadata: { namespace: 'shop', name: 'web' },
@@ -125,10 +119,7 @@ export function healthy(): Gathered {
         })),
       ),
       nodeLeases: read([lease('kube-node-lease', 'node-1', 9_000)]),
-      systemLeases: read([
-        lease('kube-system', 'kube-scheduler', 1_900),
-        lease('kube-system', 'kube-controller-manager', 1_200),
-      ]),
+      systemLeases: read([lease('kube-system', 'kube-scheduler', 1_900), lease('kube-system', 'kube-controller-manager', 1_200)]),
       nodeEvents: read([]),
       controllerManagers: read([]),
       validatingWebhooks: read([
@@ -157,6 +148,14 @@ export function healthy(): Gathered {
         },
       ]),
     },
+    templates: [
+      read([
+        { namespace: 'shop', workload: 'statefulset/web', strategy: 'OnDelete' },
+        // Of no load balancer, and of no run: it may do as it likes.
+        { namespace: 'shop', workload: 'statefulset/queue', strategy: 'RollingUpdate' },
+      ]),
+    ],
+    workloads: new Map([0, 1, 2].map((ordinal) => [`uid-of-web-${ordinal}`, 'statefulset/web'])),
     probe: { namespace: 'shop', service: 'sluice-doctor-abc123', lagMs: 40 },
     balancers: [{ name: 'edge', pods: [balanced(0), balanced(1)], strays: read([]), impossible: [] }],
     records: read([
@@ -165,10 +164,13 @@ export function healthy(): Gathered {
         status: { workloads: [{ workload, runs: [finished], pods: [] }], unreadable: [] },
         live: [],
         unneeded: read([
-          { kind: 'ConfigMap', name: 'sluice-run-r1', reason: { code: 'run-finished', run: 'r1', at: agoText(1), undo: 'no-more' } },
+          {
+            kind: 'ConfigMap',
+            name: 'sluice-run-r1',
+            reason: { code: 'run-finished', run: 'r1', at: agoText(1), undo: 'no-more' },
+          },
         ]),
       },
     ]),
   }
 }
-

@@ -134,7 +134,8 @@ export const findingWords: FindingWords = {
   'webhook-fails-closed': {
     message: ({ resources, timeoutMs, ...id }) =>
       `${webhookName(id)} is asked about ${resources.join(', ')} and fails closed: where its server is away, each write of these is refused after ${seconds(timeoutMs)}`,
-    hint: () => 'set failurePolicy: Ignore, or leave out of its rules what endpoints are made from; else keep its server up with several replicas',
+    hint: () =>
+      'set failurePolicy: Ignore, or leave out of its rules what endpoints are made from; else keep its server up with several replicas',
   },
   'webhook-locks-itself-out': {
     message: ({ resources, namespace, ...id }) =>
@@ -209,7 +210,8 @@ export const findingWords: FindingWords = {
   'probe-left': {
     message: ({ namespace, service, because }, write) =>
       `the probe Service ${service} may be left in namespace ${namespace}: ${write.reason(because)}`,
-    hint: ({ namespace }, write) => `remove it:\n  ${kubectl(write, namespace, 'delete', 'service', '-l', 'sluice.dev/doctor-probe')}`,
+    hint: ({ namespace }, write) =>
+      `remove it:\n  ${kubectl(write, namespace, 'delete', 'service', '-l', 'sluice.dev/doctor-probe')}`,
   },
   'foreign-slice': {
     message: ({ namespace, service, slice, managedBy, addresses }) =>
@@ -252,7 +254,8 @@ export const findingWords: FindingWords = {
     hint: () => 'sluice rbac --config FILE prints the Role for it',
   },
   'lock-unreachable': {
-    message: ({ loadBalancer, because }, write) => `the cluster of the lock of ${loadBalancer} cannot be asked: ${write.reason(because)}`,
+    message: ({ loadBalancer, because }, write) =>
+      `the cluster of the lock of ${loadBalancer} cannot be asked: ${write.reason(because)}`,
     hint: () => 'look at lock.kubeconfig and lock.context of the load balancer in the config',
   },
   'server-without-pod': {
@@ -268,7 +271,8 @@ export const findingWords: FindingWords = {
   'server-unhealthy': {
     message: ({ loadBalancer, target, namespace, pod, said }) =>
       `pod ${namespace}/${pod} is Ready, and ${loadBalancer} sends no requests to ${target}${said === undefined ? '' : `: ${said}`}`,
-    hint: () => "compare the load balancer's health check with the readiness probe: path, port, and the way from there to the pod",
+    hint: () =>
+      "compare the load balancer's health check with the readiness probe: path, port, and the way from there to the pod",
   },
   'server-of-unready-pod': {
     message: ({ loadBalancer, target, namespace, pod, said }) =>
@@ -304,7 +308,8 @@ export const findingWords: FindingWords = {
   'pod-needs-operator': {
     message: ({ namespace, pod, workload, run, because }, write) =>
       `pod ${namespace}/${pod} of ${workload} waits for a person, since run ${run}${because === undefined ? '' : `: ${write.reason(because)}`}`,
-    hint: ({ advice }, write) => advice.flatMap((one) => adviceLines(one, write)).join('\n') || 'sluice status tells what to look at',
+    hint: ({ advice }, write) =>
+      advice.flatMap((one) => adviceLines(one, write)).join('\n') || 'sluice status tells what to look at',
   },
   'run-open': {
     message: ({ namespace, workload, run, startedAt, ordered }) =>
@@ -319,15 +324,15 @@ export const findingWords: FindingWords = {
   'records-unneeded': {
     message: ({ namespace, records }, write) =>
       `${records.length} ${agreeing(records, 'record', 'records')} of sluice in namespace ${namespace} ${agreeing(records, 'is', 'are')} needed by nothing, such as configmap/${records[0]?.name}: ${records[0] === undefined ? '' : write.reason(records[0].because)}`,
-    hint: ({ namespace }) => `sluice cleanup -n ${namespace} removes them, and the records of finished runs; --dry-run names them first`,
+    hint: ({ namespace }) =>
+      `sluice cleanup -n ${namespace} removes them, and the records of finished runs; --dry-run names them first`,
   },
 }
 
 type SkipWords = { [C in SkipCode]: (facts: Readonly<SkipFields[C]>, write: Writing) => string }
 
 export const skipWords: SkipWords = {
-  'no-right': ({ right, namespace }) =>
-    `no right to ${right}${namespace === undefined ? '' : ` in namespace ${namespace}`}`,
+  'no-right': ({ right, namespace }) => `no right to ${right}${namespace === undefined ? '' : ` in namespace ${namespace}`}`,
   'not-served': ({ resource }) => `the API server serves no ${resource}`,
   'not-read': ({ resource, because }, write) => `${resource} could not be read: ${write.reason(because)}`,
   'no-config': () => 'there is no config: name it by --config',

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { Adapter } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
-import { TransportError } from '../kube/transport.ts'
-import { KINDS } from '../workloads/kinds/index.ts'
-import { examine } from './doctor.ts'
-import { type DoctorRequest, gather } from './gather.ts'
-import type { DoctorReport } from './report.ts'
-import { type Embedded, embedded } from './testing/embedded.ts'
+import { TransportError } from '../../src/kube/transport.ts'
+import { KINDS } from '../../src/workloads/kinds/index.ts'
+import { examine } from '../../src/doctor/doctor.ts'
+import { type DoctorRequest, gather } from '../../src/doctor/gather.ts'
+import type { DoctorReport } from '../../src/doctor/report.ts'
+import { type Embedded, embedded } from './doctor-bed.ts'
 
 const labels = { app: 'web' }
 const POD = {
@@ -88,7 +88,9 @@ test('of one who may list nothing of the cluster, what needs that is skipped wit
 
 test('rights that a run lacks are named', async () => {
   const cluster = await started()
-  cluster.apiServer.authorize((_, { verb, resource, subresource }) => !(verb === 'patch' && resource === 'pods' && subresource === ''))
+  cluster.apiServer.authorize(
+    (_, { verb, resource, subresource }) => !(verb === 'patch' && resource === 'pods' && subresource === ''),
+  )
   const report = await ask(cluster)
   expect(report.checks.find(({ check }) => check === 'rights')!.findings).toMatchObject([
     { code: 'rights-missing', namespace: 'default', rights: ['patch pods'] },
@@ -97,7 +99,11 @@ test('rights that a run lacks are named', async () => {
 
 test('all namespaces: pods, Services and records of each', async () => {
   const cluster = await started()
-  cluster.apply({ ...SERVICE, metadata: { name: 'far', namespace: 'other' }, spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } } as never)
+  cluster.apply({
+    ...SERVICE,
+    metadata: { name: 'far', namespace: 'other' },
+    spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] },
+  } as never)
   await cluster.clock.advance(1_000)
   const report = await ask(cluster, {})
   expect(report.namespace).toBeUndefined()
@@ -184,7 +190,10 @@ test('entries at addresses that no pod has are strays; those of a pod of another
   const other = (cluster.apiServer.store.get('pods', 'other', 'api-0') as unknown as { status: { podIP: string } }).status.podIP
   const base = createMemoryAdapter(createMemoryBalancer([{ name: 'a', address: podIp(cluster), port: 80 }]))
   const entry = (id: string, address: string) => ({ id, address, port: 80, admin: 'in' as const })
-  const adapter: Adapter = { ...base, entries: async () => [entry('a', podIp(cluster)), entry('b', other), entry('c', '192.0.2.1')] }
+  const adapter: Adapter = {
+    ...base,
+    entries: async () => [entry('a', podIp(cluster)), entry('b', other), entry('c', '192.0.2.1')],
+  }
   const report = await ask(cluster, undefined, balancing(adapter))
   expect(report.checks.flatMap(({ findings }) => findings)).toMatchObject([
     { code: 'server-without-pod', target: 'c', address: '192.0.2.1:80', inRotation: true },

@@ -1,10 +1,10 @@
-import { createApiServer } from '../../../sim/api-server/api-server.ts'
-import { createCluster, type SimulatedCluster } from '../../../sim/cluster.ts'
-import type { ApiServer } from '../../../sim/api-server/server.ts'
-import { createKubeClient } from '../../kube/kube-client.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { createVirtualClock, type VirtualClock } from '../../kube/testing/virtual-clock.ts'
-import type { Transport, TransportRequest } from '../../kube/transport.ts'
+import { createApiServer } from '../../sim/api-server/api-server.ts'
+import { createCluster, type SimulatedCluster } from '../../sim/cluster.ts'
+import type { ApiServer } from '../../sim/api-server/server.ts'
+import { createKubeClient } from '../../src/kube/kube-client.ts'
+import type { KubeClient } from '../../src/kube/client.ts'
+import { createVirtualClock, type VirtualClock } from '../../src/kube/testing/virtual-clock.ts'
+import type { Transport, TransportRequest } from '../../src/kube/transport.ts'
 
 export interface Embedded extends SimulatedCluster {
   apiServer: ApiServer
