@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { serversApi } from '../../adapters/http/testing/servers-api.ts'
 import { createLoadBalancer, type LoadBalancer } from '../../demo/load-balancer/load-balancer.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
@@ -196,4 +196,17 @@ test.each([
 ])('%j is a mistake of the command line', async (args, said) => {
   const { code, stderr } = await doctor(...args)
   expect([code, stderr]).toEqual([2, expect.stringContaining(said)])
+})
+
+test('SIGINT in the middle of a probe removes the Service first', async () => {
+  const lagging = await startEmbeddedCluster({ nodes: 1, images: {}, behaviour: { endpointLag: [600_000, 600_001] } })
+  onTestFinished(() => lagging.close())
+  const kubeconfig = join(folder, 'lagging')
+  await writeKubeconfig(kubeconfig, lagging.url)
+  const child = startChild([ENTRY, 'doctor', '--probe', '--kubeconfig', kubeconfig], { cwd: folder, env: { HOME: folder } })
+  onTestFinished(() => void child.process.kill('SIGKILL'))
+  const probes = (): unknown[] => lagging.apiServer.store.list('services', 'default')
+  await vi.waitUntil(() => probes().length === 1, { timeout: 60_000 })
+  child.process.kill('SIGINT')
+  expect([await child.end(), probes()]).toEqual([130, []])
 })

@@ -3,6 +3,7 @@ import type { Adapter } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import { TransportError } from '../../src/kube/transport.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../../src/journal/ledger.ts'
 import { KINDS } from '../../src/workloads/kinds/index.ts'
 import { examine } from '../../src/doctor/doctor.ts'
 import { type DoctorRequest, gather } from '../../src/doctor/gather.ts'
@@ -239,4 +240,54 @@ test('a load balancer that cannot be read back says nothing of which pods are be
     inspect: async (targets) => new Map(targets.map(({ id }) => [id, { admin: 'unknown', routable: false, inFlight: null }])),
   }
   expect(codes(await ask(cluster, undefined, balancing(blind)))).toEqual([])
+})
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+
+/** The ledger of a run of statefulset/web that is not finished, and its Lease, renewed so long ago. */
+function openRun({ apiServer, clock }: Embedded, renewedAgoMs: number): void {
+  const put = (path: string, object: object): void => {
+    const answer = apiServer.handle({ method: 'POST', path, headers: {}, body: JSON.stringify(object) }, 'sluice')
+    expect(answer.status, answer.text).toBe(201)
+  }
+  const workload = { group: 'apps', version: 'v1', kind: 'StatefulSet', plural: 'statefulsets', name: 'web', uid: 'w' }
+  const header = { run: 'r1', workloads: [workload], images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
+  const [data] = ledgerChunks({ header, entries: new Map() })
+  put('/api/v1/namespaces/default/configmaps', { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  const renewTime = new Date(clock.wallNow() - renewedAgoMs).toISOString()
+  put(LEASE, {
+    metadata: { name: 'sluice-statefulset-web' },
+    spec: { holderIdentity: 'ci_1', leaseDurationSeconds: 15, leaseTransitions: 1, renewTime },
+  })
+}
+
+test('a run that a process is at work on is no finding, and its records are left alone', async () => {
+  const cluster = await started()
+  openRun(cluster, 2_000)
+  const report = await ask(cluster)
+  expect(codes(report)).toEqual([])
+  expect(report.checks.find(({ check }) => check === 'unneeded-records')!.skipped).toEqual([
+    { code: 'run-at-work', namespace: 'default', holders: ['ci_1'] },
+  ])
+})
+
+test('a run whose process has not renewed its Lease is left open', async () => {
+  const cluster = await started()
+  openRun(cluster, 120_000)
+  const report = await ask(cluster)
+  expect(report.checks.flatMap(({ findings }) => findings)).toMatchObject([
+    { code: 'run-open', namespace: 'default', workload: 'statefulset/web', run: 'r1' },
+  ])
+  // In all namespaces, the one that has records is looked at.
+  expect(codes(await ask(cluster, {}))).toEqual(['run-open'])
+})
+
+test('a node whose kubelet stands still is found', async () => {
+  const cluster = await started()
+  cluster.stopKubelet('node-0')
+  await cluster.clock.advance(60_000)
+  const report = await ask(cluster)
+  expect(report.checks.find(({ check }) => check === 'heartbeats')!.findings).toMatchObject([
+    { code: 'node-not-ready', node: 'node-0', status: 'Unknown' },
+  ])
 })
