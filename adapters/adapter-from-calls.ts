@@ -210,6 +210,9 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
         })
       return results
     },
+    ...(calls.healthChecks && {
+      healthChecks: (call: Call) => withinLife(call, 'retryable', (signal) => calls.healthChecks!({ ...call, signal })),
+    }),
     async entries(call) {
       const all = await list(call)
       return all.map((entry) => ({

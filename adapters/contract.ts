@@ -51,6 +51,14 @@ export interface ListedEntry extends Address {
   admin?: 'in' | 'draining' | 'out'
 }
 
+/** How the load balancer finds out by itself that a server has failed. */
+export interface HealthCheck {
+  /** Between two of them. */
+  everyMs: number
+  /** So many in a row fail before the server gets no requests any more. */
+  failures: number
+}
+
 /** What the load balancer itself says of a target now. */
 export interface TargetObservation {
   /** `draining`: no new traffic, old may go on; `out`: nothing at all; `unknown`: it could not be read. */
@@ -144,6 +152,8 @@ export interface Adapter {
    * reason. Absent where an effect can always be made.
    */
   rehearse?(targets: readonly { target: Target; prior: Json }[], call: Call): Promise<Map<string, AdapterError>>
+  /** The health checks of its own, the quickest first; none where it has none. Absent where that cannot be known. */
+  healthChecks?(call: Call): Promise<HealthCheck[]>
   /** All entries, also those of no pod. Absent where they cannot be listed. */
   entries?(call: Call): Promise<ListedEntry[]>
   /**

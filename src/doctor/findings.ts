@@ -127,6 +127,8 @@ export interface LoadBalancerFindings {
 export interface WorkloadFindings {
   /** `behind`: load balancers and Services that send it requests. */
   'no-readiness-probe': OfWorkload & { pods: number; containers: string[]; behind: string[] }
+  /** A pod that fails turns not ready only after `readinessMs`, and the load balancer has taken it out after `healthMs`. */
+  'readiness-probe-slow': OfWorkload & { container: string; readinessMs: number; loadBalancer: string; healthMs: number }
   /** `behind`: the load balancers that send its pods requests. `hasRuns`: sluice has upgraded it before. */
   'rolling-update': OfWorkload & { strategy: string; behind: string[]; hasRuns: boolean }
   'budget-allows-nothing': OfBudget & { pods: number }
@@ -194,6 +196,7 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'server-unhealthy': 'warning',
   'server-of-unready-pod': 'warning',
   'no-readiness-probe': 'warning',
+  'readiness-probe-slow': 'warning',
   'rolling-update': 'warning',
   'budget-allows-nothing': 'warning',
   'budget-used-up': 'warning',

@@ -1,4 +1,4 @@
-import type { TargetObservation } from '../../adapters/contract.ts'
+import type { HealthCheck, TargetObservation } from '../../adapters/contract.ts'
 import type { CleanupRecord } from '../engine/ledgers/cleanup.ts'
 import type { Status } from '../engine/status/status.ts'
 import type { Reason } from '../reasons/reason.ts'
@@ -102,6 +102,8 @@ export interface BalancerState {
   /** It could not be read. `refuses`: trying again cannot help. */
   unread?: { because: Reason; refuses: boolean }
   pods: readonly BalancedPod[]
+  /** The quickest of its own; absent where it has none, or that is not known. */
+  healthCheck?: HealthCheck
   /** Entries at addresses that no pod of the cluster has; absent where the adapter cannot list, or not all pods could be asked for. */
   strays?: Read<readonly StrayEntry[]>
   /** Of the drain and the restore of these targets, none can be made. */

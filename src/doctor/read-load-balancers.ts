@@ -42,6 +42,7 @@ async function readOne(loadBalancer: LoadBalancer, pods: readonly PodView[], cli
         loadBalancer,
         balanced.flatMap(({ targets }) => targets),
       ),
+      ...(await healthCheckOf(loadBalancer)),
       ...(await strays(loadBalancer, pods, client)),
     }
   } catch (error) {
@@ -84,6 +85,17 @@ async function rehearse({ adapter }: LoadBalancer, targets: readonly Target[]): 
   })
   const wrong = wanted.length === 0 ? new Map<string, AdapterError>() : await adapter.rehearse(wanted, call)
   return Array.from(wrong, ([target, error]) => ({ target, because: reasonOf(error) }))
+}
+
+/** Not to be allowed to ask is not to know. */
+async function healthCheckOf({ adapter }: LoadBalancer): Promise<Pick<BalancerState, 'healthCheck'>> {
+  try {
+    const [quickest] = (await adapter.healthChecks?.(call)) ?? []
+    return quickest === undefined ? {} : { healthCheck: quickest }
+  } catch (error) {
+    if (error instanceof AdapterError) return {}
+    throw error
+  }
 }
 
 /** Entries at an address that no pod of the cluster has, and no node of one. */

@@ -263,6 +263,11 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
       delete listed.pods.value[0].spec.containers[0].readinessProbe
     }),
   ],
+  'readiness-probe-slow': [
+    edge((one) => {
+      one.healthCheck = { everyMs: 5_000, failures: 2 }
+    }),
+  ],
   'rolling-update': [
     broken(({ templates }) => {
       templates[0].value[0].strategy = 'RollingUpdate'

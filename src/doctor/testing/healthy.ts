@@ -157,7 +157,15 @@ export function healthy(): Gathered {
     ],
     workloads: new Map([0, 1, 2].map((ordinal) => [`uid-of-web-${ordinal}`, 'statefulset/web'])),
     probe: { namespace: 'shop', service: 'sluice-doctor-abc123', lagMs: 40 },
-    balancers: [{ name: 'edge', pods: [balanced(0), balanced(1)], strays: read([]), impossible: [] }],
+    balancers: [
+      {
+        name: 'edge',
+        pods: [balanced(0), balanced(1)],
+        strays: read([]),
+        impossible: [],
+        healthCheck: { everyMs: 30_000, failures: 2 },
+      },
+    ],
     records: read([
       {
         namespace: 'shop',

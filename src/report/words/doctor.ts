@@ -284,6 +284,11 @@ export const findingWords: FindingWords = {
       `${pods} ${agreeing(pods, 'pod', 'pods')} of ${workload} in namespace ${namespace} ${agreeing(pods, 'gets', 'get')} requests by ${some(behind)} and ${agreeing(pods, 'has', 'have')} no readiness probe (containers ${containers.join(', ')}): a restarted container counts as ready before it serves`,
     hint: () => 'add a readinessProbe to the container that serves',
   },
+  'readiness-probe-slow': {
+    message: ({ namespace, workload, container, readinessMs, loadBalancer, healthMs }) =>
+      `a pod of ${workload} in namespace ${namespace} that fails turns not ready only after ${seconds(readinessMs)} (container ${container}), when ${loadBalancer} has sent it nothing for ${seconds(readinessMs - healthMs)} already: Services and sluice go by the slower of the two`,
+    hint: ({ healthMs }) => `make periodSeconds times failureThreshold of the readinessProbe ${seconds(healthMs)} or less`,
+  },
   'rolling-update': {
     message: ({ namespace, workload, strategy, behind, hasRuns }) =>
       `${workload} in namespace ${namespace} is to be upgraded in place (${behind.length > 0 ? `behind ${some(behind)}` : hasRuns ? 'sluice has upgraded it before' : 'it was named'}), and its updateStrategy is ${strategy}: a changed template deletes its pods one after another, undrained`,
