@@ -13,14 +13,19 @@ export function doctorDocument({ checks, ...report }: DoctorReport, write: Writi
     ...check,
     title: checkTitles[check.check],
     findings: findings.map((finding) => ({
-      ...(worded(finding, write) as object),
+      ...factsOf(finding, write),
       message: findingMessage(finding, write),
       hint: findingHint(finding, write),
       page: findingPage(finding),
     })),
-    skipped: skipped.map((skip) => ({ ...(worded(skip, write) as object), message: skipMessage(skip, write) })),
+    skipped: skipped.map((skip) => ({ ...factsOf(skip, write), message: skipMessage(skip, write) })),
   }))
   return { apiVersion: API_VERSION, kind: 'DoctorReport', ...report, checks: told }
+}
+
+/** A code may be that of a reason too, which has other words. */
+function factsOf(finding: object, write: Writing): object {
+  return Object.fromEntries(Object.entries(finding).map(([name, fact]) => [name, worded(fact, write)]))
 }
 
 /** A line for each check, and below it what was found, what to do, and the page. */
