@@ -4,6 +4,9 @@ import { AdapterError } from '../../adapters/contract.ts'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import { TransportError } from '../../src/kube/transport.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../src/journal/ledger.ts'
+import type { AccessAttributes } from '../../sim/api-server/server.ts'
+import { rightsOfDoctor, rightsOfProbe } from '../../src/doctor/rights.ts'
+import { type Right, rightsOfRun } from '../../src/engine/rights.ts'
 import { KINDS } from '../../src/workloads/kinds/index.ts'
 import { examine } from '../../src/doctor/doctor.ts'
 import { type DoctorRequest, gather } from '../../src/doctor/gather.ts'
@@ -289,5 +292,29 @@ test('a node whose kubelet stands still is found', async () => {
   const report = await ask(cluster)
   expect(report.checks.find(({ check }) => check === 'heartbeats')!.findings).toMatchObject([
     { code: 'node-not-ready', node: 'node-0', status: 'Unknown' },
+  ])
+})
+
+test('by the rights that `sluice rbac --doctor` prints everything is looked at, and a probe made', async () => {
+  const cluster = await started()
+  const allowed = (rights: readonly Right[], { verb, group, resource }: AccessAttributes): boolean =>
+    rights.some((right) => right.group === group && right.resource === resource && right.verbs.includes(verb))
+  const inNamespace = [...rightsOfRun(KINDS.all.map((kind) => ({ kind }))), ...rightsOfProbe()]
+  cluster.apiServer.authorize((_, attributes) => {
+    const { group, namespace, subresource, verb } = attributes
+    if (group === 'authorization.k8s.io' || (subresource === 'status' && verb === 'patch')) return true
+    return allowed(rightsOfDoctor(KINDS), attributes) || (namespace === 'default' && allowed(inNamespace, attributes))
+  })
+  const adapter = createMemoryAdapter(createMemoryBalancer([{ name: 'a', address: podIp(cluster), port: 80 }]))
+  const withEntries: Adapter = { ...adapter, entries: async () => [{ id: 'x', address: '192.0.2.1', port: 80 }] }
+  const request = { namespace: 'default', probeIn: 'default' }
+  const report = await ask(cluster, request, balancing(withEntries))
+  expect(report.checks.flatMap(({ skipped }) => skipped.filter(({ code }) => code === 'no-right'))).toEqual([])
+  expect(codes(report)).toEqual(['server-without-pod'])
+  // Of the records of all namespaces, ConfigMaps are left out.
+  const ofAll = await ask(cluster, {})
+  expect(ofAll.checks.filter(({ group }) => group === 'records').flatMap(({ skipped }) => skipped)).toEqual([
+    { code: 'no-right', right: 'list configmaps' },
+    { code: 'no-right', right: 'list configmaps' },
   ])
 })

@@ -128,6 +128,7 @@ export interface RbacFlags {
   serviceAccount?: string
   user?: string
   orders?: boolean
+  doctor?: boolean
   config?: string
 }
 

@@ -75,3 +75,13 @@ test('the document has each finding with its English, what to do and its page', 
     skipped: [],
   })
 })
+
+test('of what is wrong with many objects ten are told, and how many there are', () => {
+  const gathered = structuredClone(FAULTS['node-not-ready'][0]!)
+  const nodes = gathered.listed.nodes as unknown as { value: { metadata: { name: string } }[] }
+  const [node] = nodes.value
+  nodes.value = Array.from({ length: 13 }, (_, index) => ({ ...node!, metadata: { name: `node-${index}` } }))
+  const lines = doctorLines(diagnose(gathered), plain, write)
+  expect(lines.filter((line) => line.includes('does not report')).length).toBe(10)
+  expect(lines).toContain('    and 3 more of node-not-ready: -o json has all')
+})

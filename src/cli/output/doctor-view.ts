@@ -7,6 +7,9 @@ import { API_VERSION } from './api-version.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
 
+/** Of one code: what is wrong with many objects has one cause, mostly. */
+const MOST_SHOWN = 10
+
 /** For `doctor -o json`: each finding with its English, what to do, and where it is explained. */
 export function doctorDocument({ checks, ...report }: DoctorReport, write: Writing): unknown {
   const told = checks.map(({ findings, skipped, ...check }) => ({
@@ -49,7 +52,12 @@ function checkLines({ check, outcome, findings, skipped }: CheckReport, colors: 
   const mark = { passed: colors.green('√'), warning: colors.yellow('‼'), failed: colors.red('×'), skipped: colors.dim('-') }[
     outcome
   ]
-  return [`${mark} ${title}`, ...findings.flatMap((one) => findingLines(one, findings.length > 1, colors, write)), ...skips]
+  const byCode = [...Map.groupBy(findings, ({ code }) => code).values()]
+  const told = byCode.flatMap((same) => [
+    ...same.slice(0, MOST_SHOWN).flatMap((one) => findingLines(one, findings.length > 1, colors, write)),
+    ...(same.length > MOST_SHOWN ? [`    and ${same.length - MOST_SHOWN} more of ${same[0]!.code}: -o json has all`] : []),
+  ])
+  return [`${mark} ${title}`, ...told, ...skips]
 }
 
 /** Where several are found, each has its own mark: one may be worse than the others. */
