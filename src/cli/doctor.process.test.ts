@@ -140,6 +140,7 @@ test('a warning is exit 0, and 1 with --strict; the text has the marks', async (
   expect(plain.stdout).toContain('see docs/doctor.md#selectorless-without-endpoints\n')
   expect(plain.stdout).toMatch(/\n‼ \d+ passed, 1 with warnings, \d+ skipped\n$/)
   expect((await doctor('--strict')).code).toBe(1)
+  expect((await doctor('--strict', '--ignore', 'selectorless-without-endpoints')).code).toBe(0)
 })
 
 test('a load balancer that is gone, and a server of no pod', async () => {
@@ -192,6 +193,7 @@ test('an API server that does not answer is one failed check, and the others are
 test.each([
   [['-A', '-n', 'shop'], '--all-namespaces excludes --namespace'],
   [['no-such'], 'no-such'],
+  [['--ignore', 'heartbeat-lat'], 'did you mean heartbeat-late?'],
   [['--config', 'none.yaml'], 'none.yaml'],
 ])('%j is a mistake of the command line', async (args, said) => {
   const { code, stderr } = await doctor(...args)

@@ -1,5 +1,5 @@
 import type { Gathered, Listed, Objects } from './gathered.ts'
-import { CHECK_GROUPS, type CheckGroup, type CheckName, type Finding, SEVERITY, type Skip } from './findings.ts'
+import { CHECK_GROUPS, type CheckGroup, type CheckName, type Finding, type FindingCode, SEVERITY, type Skip } from './findings.ts'
 import type { CheckReport, FoundBy } from './report.ts'
 
 /** What a check has seen. What it was skipped for does not take back what it has found elsewhere. */
@@ -39,8 +39,9 @@ export function together(...parts: readonly Examination[]): Examination {
   return { findings: parts.flatMap(({ findings }) => findings), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-export function reportOf({ name }: Check, { findings, skipped }: Examination): CheckReport {
-  const graded = findings.map((finding): FoundBy => ({ ...finding, severity: SEVERITY[finding.code] }))
+export function reportOf({ name }: Check, { findings, skipped }: Examination, ignore: readonly FindingCode[] = []): CheckReport {
+  const counted = findings.filter(({ code }) => !ignore.includes(code))
+  const graded = counted.map((finding): FoundBy => ({ ...finding, severity: SEVERITY[finding.code] }))
   const of = (severity: FoundBy['severity']): FoundBy[] => graded.filter((one) => one.severity === severity)
   const sorted = [...of('failed'), ...of('warning')]
   const [worst] = sorted
@@ -49,6 +50,7 @@ export function reportOf({ name }: Check, { findings, skipped }: Examination): C
     group: groupOf(name),
     outcome: worst?.severity ?? (skipped.length > 0 ? 'skipped' : 'passed'),
     findings: sorted,
+    ...(counted.length < findings.length ? { ignored: findings.length - counted.length } : {}),
     skipped: distinct(skipped),
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CHECK_GROUPS, SEVERITY } from './findings.ts'
+import { CHECK_GROUPS, type FindingCode, SEVERITY } from './findings.ts'
 import { CHECKS } from './checks/index.ts'
 import { diagnose } from './doctor.ts'
 import type { Gathered } from './gathered.ts'
@@ -197,4 +197,18 @@ test.each([
   ],
 ])('silent: %s', (_, change) => {
   expect(findings(changed(change as never))).toEqual([])
+})
+
+test('a finding that is to be ignored is counted alone; others of its check are told', () => {
+  const gathered = changed(({ listed }) => {
+    listed.nodes.value.push({ metadata: { name: 'node-2' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+    listed.nodeLeases.value = [lease('kube-node-lease', 'node-2', 30_000), lease('kube-node-lease', 'node-1', 60_000)]
+  })
+  const of = (...ignore: FindingCode[]): unknown => {
+    const { outcome, checks } = diagnose(gathered, ignore)
+    const { findings: told, ignored } = checks.find((one) => one.check === 'heartbeats')!
+    return [outcome, told.map(({ code }) => code), ignored]
+  }
+  expect(of('heartbeat-missed')).toEqual(['warning', ['heartbeat-late'], 1])
+  expect(of('heartbeat-missed', 'heartbeat-late')).toEqual(['passed', [], 2])
 })

@@ -44,8 +44,8 @@ export interface OfBudget {
 /** What a check finds wrong with the cluster itself. */
 export interface ClusterFindings {
   'api-unreachable': { because: Reason }
-  /** `rights`: such as `patch pods/status`. Without a namespace: in all. */
-  'rights-missing': { namespace?: string; rights: string[] }
+  /** `rights`: such as `patch pods/status`. */
+  'rights-missing': { namespace: string; rights: string[] }
   /** The own wall clock is ahead of that of the API server by so much; behind it where it is below 0. */
   'clock-differs': { aheadMs: number; uncertaintyMs: number }
   'version-untested': { version: string; from: string; to: string }

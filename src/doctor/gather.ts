@@ -61,9 +61,10 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     readRecords(namespace, listed.pods, { client, clock, kinds, nowAt }),
     loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, listed.pods, client),
   ])
-  const recorded = records.ok ? records.value.flatMap(({ status }) => status.workloads.map(({ workload }) => workload)) : []
   const rights = await reading({ resource: REVIEWS }, () =>
-    readRights(asking, namespace, { workloads: refs.length > 0 ? refs : recorded, kinds }),
+    Promise.all(
+      upgradesIn(namespace, refs, records).map((one) => readRights(asking, one.namespace, { workloads: one.workloads, kinds })),
+    ),
   )
   // The last, and for itself: what it makes is in none of the lists. Not ended by the signal before it has removed that.
   const probe =
@@ -84,6 +85,20 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     ...(balancers === undefined ? {} : { balancers }),
     ...(probe === undefined ? {} : { probe }),
   }
+}
+
+/** What is to be upgraded: what was named, or what is on record. */
+function upgradesIn(
+  namespace: string | undefined,
+  refs: readonly WorkloadId[],
+  records: Gathered['records'],
+): { namespace: string; workloads: readonly WorkloadId[] }[] {
+  const recorded = (records.ok ? records.value : []).map((one) => ({
+    namespace: one.namespace,
+    workloads: one.status.workloads.map(({ workload }) => workload),
+  }))
+  if (namespace === undefined) return recorded
+  return refs.length === 0 && recorded.length > 0 ? recorded : [{ namespace, workloads: refs }]
 }
 
 const KINDS_LISTED: Readonly<Record<keyof Objects, true>> = {

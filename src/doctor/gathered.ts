@@ -59,8 +59,9 @@ export interface Server {
   clock?: { aheadMs: number; uncertaintyMs: number }
 }
 
-/** Rights that a run needs, and that the caller lacks. */
+/** Rights that a run in a namespace needs, and that the caller lacks. */
 export interface Rights {
+  namespace: string
   missing: readonly string[]
   /** Some could not be asked for. */
   unasked?: Reason
@@ -108,7 +109,7 @@ export interface BalancerState {
   strays?: Read<readonly StrayEntry[]>
   /** Of the drain and the restore of these targets, none can be made. */
   impossible: readonly { target: string; because: Reason }[]
-  lock?: { namespace: string; missing: readonly string[]; unasked?: Reason; unreachable?: Reason }
+  lock?: Rights & { unreachable?: Reason }
 }
 
 /** The records of one namespace. */
@@ -132,7 +133,8 @@ export interface Gathered {
   wanted: readonly string[]
   /** Why nothing could be read at all. */
   unreachable?: Reason
-  rights: Read<Rights>
+  /** Of each namespace that has records, or of the one that is looked at. */
+  rights: Read<readonly Rights[]>
   listed: { readonly [Kind in keyof Objects]: Listed<Objects[Kind]> }
   /** Of each kind whose template sluice writes. */
   templates: readonly Listed<Template>[]

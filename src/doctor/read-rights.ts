@@ -9,24 +9,24 @@ import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import type { BalancerState, Rights } from './gathered.ts'
 
-/** The rights of a run of these workloads, in a namespace, or without one in all. Of no workload: what each run needs. */
+/** The rights of a run of these workloads. Of no workload: what each run needs. */
 export async function readRights(
   client: KubeClient,
-  namespace: string | undefined,
+  namespace: string,
   { workloads, kinds }: { workloads: readonly WorkloadId[]; kinds: Kinds },
 ): Promise<Rights> {
   const known = workloads.flatMap((ref) => {
     const kind = kinds.kindOf(ref)
     return kind === undefined ? [] : [{ kind, name: ref.name }]
   })
-  return askedFor(client, rightsOfRun(known), namespace ?? '')
+  return askedFor(client, rightsOfRun(known), namespace)
 }
 
 /** Those of the Lease of a document, in its own cluster. */
 export async function readLock(lock: DocumentLock): Promise<NonNullable<BalancerState['lock']>> {
   const { client, namespace } = lock
   try {
-    return { namespace, ...(await askedFor(client, rightsOfLocks([documentLease(lock)]), namespace)) }
+    return await askedFor(client, rightsOfLocks([documentLease(lock)]), namespace)
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
     return { namespace, missing: [], unreachable: reasonOf(error) }
@@ -37,7 +37,7 @@ async function askedFor(client: KubeClient, rights: readonly Right[], namespace:
   const checks = rights.filter(({ isOptional }) => !isOptional).flatMap((right) => checksOf(right, namespace))
   const { denied, unasked } = await checkAccess(client, checks)
   const missing = [...new Set(denied.map(({ check }) => rightName(check)))]
-  return { missing, ...(unasked === undefined ? {} : { unasked: reasonOf(unasked) }) }
+  return { namespace, missing, ...(unasked === undefined ? {} : { unasked: reasonOf(unasked) }) }
 }
 
 function checksOf({ group, resource, subresource, verbs, names: known }: Right, namespace: string): AccessCheck[] {

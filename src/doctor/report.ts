@@ -7,6 +7,8 @@ export interface CheckReport {
   outcome: 'passed' | 'warning' | 'failed' | 'skipped'
   /** The worst first. */
   findings: readonly FoundBy[]
+  /** Findings that the caller did not want to be told of, where there are such. */
+  ignored?: number
   /** Where the check was skipped, or a part of it. */
   skipped: readonly Skip[]
 }

@@ -31,14 +31,12 @@ export function rightsOfDoctor(kinds: Kinds): Right[] {
     },
     { group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations', verbs: LIST, why: 'The same.' },
     { group: 'policy', resource: 'poddisruptionbudgets', verbs: LIST, why: 'Budgets that let no pod go.' },
-    ...kinds.all
-      .filter(isTemplateWritten)
-      .map(({ group, plural }): Right => ({
-        group,
-        resource: plural,
-        verbs: LIST,
-        why: 'Whether they replace their pods by themselves.',
-      })),
+    ...kinds.all.filter(isTemplateWritten).map(({ group, plural }): Right => ({
+      group,
+      resource: plural,
+      verbs: LIST,
+      why: 'Whether they replace their pods by themselves.',
+    })),
   ]
 }
 

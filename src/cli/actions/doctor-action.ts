@@ -1,4 +1,7 @@
 import { existsSync } from 'node:fs'
+import { nearest } from '../../config/nearest.ts'
+import { type FindingCode, SEVERITY } from '../../doctor/findings.ts'
+import { quote } from '../../library/request/quote.ts'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import type { DoctorReport } from '../../doctor/report.ts'
@@ -24,6 +27,7 @@ export async function doctorAction(
   const { allNamespaces = false, probe = false } = flags
   if (allNamespaces && (flags.namespace !== undefined || refs.length > 0))
     throw new UsageError(['--all-namespaces excludes --namespace and workloads, which are of one'])
+  const ignore = ignored(flags.ignore)
   const { configPath, readConfig } = await import('../world.ts')
   const file = configPath(flags.config, terminal.env)
   const isNamed = flags.config !== undefined || Boolean(terminal.env['SLUICE_CONFIG'])
@@ -49,7 +53,7 @@ export async function doctorAction(
 
   async function look(sluice: Sluice): Promise<ExitCode> {
     try {
-      const report = await sluice.doctor({ workload: refs, allNamespaces, probe }, { signal: stopping.signal })
+      const report = await sluice.doctor({ workload: refs, allNamespaces, probe, ignore }, { signal: stopping.signal })
       const write = writingFor({ flags, invocation }, terminal.env)
       if (flags.output === 'json') terminal.out.write(`${inertJson(doctorDocument(report, write), 2)}\n`)
       else {
@@ -62,6 +66,19 @@ export async function doctorAction(
       await sluice.close()
     }
   }
+}
+
+/** A mistyped code would ignore nothing, and one of a later version be known to that. */
+function ignored(given: readonly string[] = []): FindingCode[] {
+  const known = Object.keys(SEVERITY)
+  const problems = given
+    .filter((code) => !known.includes(code))
+    .map((code) => {
+      const meant = nearest(code, known)
+      return `--ignore: there is no finding ${quote(code)}${meant === undefined ? ': docs/doctor.md has all of them' : `: did you mean ${meant}?`}`
+    })
+  if (problems.length > 0) throw new UsageError(problems)
+  return given as FindingCode[]
 }
 
 class Interrupted extends Error {}

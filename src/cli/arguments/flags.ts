@@ -62,6 +62,7 @@ export interface DoctorFlags extends ClusterFlags, OutputFlags {
   config?: string
   allNamespaces?: boolean
   probe?: boolean
+  ignore?: string[]
   strict?: boolean
 }
 

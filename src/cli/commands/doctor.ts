@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { EXIT } from '../../library/exit-codes.ts'
 import type { DoctorFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addColorFlag, addOutputFlags, given } from './flag-groups.ts'
+import { addClusterFlags, addColorFlag, addOutputFlags, collect, given } from './flag-groups.ts'
 
 export function registerDoctor(program: Command, context: CommandContext): void {
   const command = program
@@ -16,6 +16,7 @@ export function registerDoctor(program: Command, context: CommandContext): void 
     .option('-A, --all-namespaces', 'Services, workloads and records of all namespaces')
     .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml where it is there)', given)
     .option('--probe', 'make a Service, measure how long its endpoints take, and remove it')
+    .option('--ignore <code>', 'a finding that is known and accepted, by its code, repeatable', collect)
     .option('--strict', 'exit with 1 where there are warnings')
   addColorFlag(addOutputFlags(command, ['text', 'json']))
   addClusterFlags(command)

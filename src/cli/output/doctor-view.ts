@@ -46,7 +46,7 @@ export function doctorLines({ checks, outcome }: DoctorReport, colors: Colors, w
   return [...sections, summary(checks, outcome, colors)]
 }
 
-function checkLines({ check, outcome, findings, skipped }: CheckReport, colors: Colors, write: Writing): string[] {
+function checkLines({ check, outcome, findings, ignored, skipped }: CheckReport, colors: Colors, write: Writing): string[] {
   const title = checkTitles[check]
   const skips = skipped.map((skip) => colors.dim(`    not looked at: ${inert(skipMessage(skip, write))}`))
   const mark = { passed: colors.green('√'), warning: colors.yellow('‼'), failed: colors.red('×'), skipped: colors.dim('-') }[
@@ -57,7 +57,8 @@ function checkLines({ check, outcome, findings, skipped }: CheckReport, colors: 
     ...same.slice(0, MOST_SHOWN).flatMap((one) => findingLines(one, findings.length > 1, colors, write)),
     ...(same.length > MOST_SHOWN ? [`    and ${same.length - MOST_SHOWN} more of ${same[0]!.code}: -o json has all`] : []),
   ])
-  return [`${mark} ${title}`, ...told, ...skips]
+  const notTold = ignored === undefined ? [] : [colors.dim(`    ${ignored} ignored`)]
+  return [`${mark} ${title}`, ...told, ...notTold, ...skips]
 }
 
 /** Where several are found, each has its own mark: one may be worse than the others. */

@@ -61,7 +61,7 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
   ],
   'rights-missing': [
     broken(({ rights }) => {
-      rights.value.missing = ['patch pods', 'create leases.coordination.k8s.io']
+      rights.value[0].missing = ['patch pods', 'create leases.coordination.k8s.io']
     }),
   ],
   'clock-differs': [-30_000, 4_000].map((aheadMs) =>

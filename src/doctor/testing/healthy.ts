@@ -84,7 +84,7 @@ export function healthy(): Gathered {
     nowAt: NOW_AT,
     wanted: [],
     server: read({ version: 'v1.35.4', minor: 35, patch: 4, clock: { aheadMs: -300, uncertaintyMs: 510 } }),
-    rights: read({ missing: [] }),
+    rights: read([{ namespace: 'shop', missing: [] }]),
     listed: {
       pods: read([pod(0), pod(1)]),
       services: read([{ ...web, metadata: { ...web.metadata, ...OLD } }, db, outside]),

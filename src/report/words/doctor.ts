@@ -108,7 +108,7 @@ export const findingWords: FindingWords = {
   },
   'rights-missing': {
     message: ({ rights, namespace }) =>
-      `a run would be refused ${agreeing(rights, 'this right', 'these rights')} in ${namespace === undefined ? 'some namespace' : `namespace ${namespace}`}: ${rights.join(', ')}`,
+      `a run would be refused ${agreeing(rights, 'this right', 'these rights')} in namespace ${namespace}: ${rights.join(', ')}`,
     hint: () => 'sluice rbac prints a Role that grants what a run needs, and nothing else',
   },
   'clock-differs': {
