@@ -23,7 +23,7 @@ const POD = {
 const SERVICE = {
   apiVersion: 'v1',
   kind: 'Service',
-  metadata: { name: 'web' },
+  metadata: { name: 'web', labels: { team: 'shop' } },
   spec: { clusterIP: 'None', selector: labels, ports: [{ port: 80 }] },
 }
 
@@ -317,4 +317,24 @@ test('by the rights that `sluice rbac --doctor` prints everything is looked at, 
     { code: 'no-right', right: 'list configmaps' },
     { code: 'no-right', right: 'list configmaps' },
   ])
+})
+
+test('a label that somebody puts on a slice alone is found, until its controller has taken it away', async () => {
+  const cluster = await started()
+  const { store } = cluster.apiServer
+  const [slice] = store.list('endpointslices.discovery.k8s.io', 'default')
+  const { name, labels: own } = slice!.metadata
+  store.update(
+    'endpointslices.discovery.k8s.io',
+    'default',
+    name,
+    (now) => ({ ...now, metadata: { ...now.metadata, labels: { ...own, injected: 'yes' } } }),
+    'somebody',
+  )
+  expect((await ask(cluster)).checks.flatMap(({ findings }) => findings)).toMatchObject([
+    { code: 'endpoints-labels-differ', object: 'EndpointSlice', name, labels: [{ name: 'injected', onEndpoints: 'yes' }] },
+  ])
+  cluster.apply({ ...SERVICE, metadata: { name: 'web', labels: { team: 'other' } } })
+  await cluster.clock.advance(1_000)
+  expect(codes(await ask(cluster))).toEqual([])
 })
