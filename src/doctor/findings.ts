@@ -55,6 +55,8 @@ export interface ClusterFindings {
   'webhook-freeze': { version: string; fixedIn: string; webhooks: OfWebhook[] }
   /** `resources`: those of pods, endpoints and endpointslices that it is asked about. */
   'webhook-fails-closed': OfWebhook & { resources: string[]; timeoutMs: number }
+  /** It fails closed, and its Service, `NAMESPACE/NAME`, has no ready endpoint: each such write is refused now. */
+  'webhook-without-server': OfWebhook & { resources: string[]; service: string }
   /** It is asked about pods of the namespace that its own server runs in, and fails closed. */
   'webhook-locks-itself-out': OfWebhook & { resources: string[]; namespace: string }
   /** The same of one that fails open: each call for its own objects waits for its timeout. */
@@ -168,6 +170,7 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'kubelet-version-apart': 'warning',
   'webhook-freeze': 'failed',
   'webhook-fails-closed': 'warning',
+  'webhook-without-server': 'failed',
   'webhook-locks-itself-out': 'failed',
   'webhook-on-own-namespace': 'warning',
   'heartbeat-late': 'warning',

@@ -17,6 +17,7 @@ import { reading } from './read-problem.ts'
 import { readRecords } from './read-records.ts'
 import { readRights } from './read-rights.ts'
 import { readServer } from './read-server.ts'
+import { readWebhookServers } from './read-webhook-servers.ts'
 import { workloadOf } from './workload-of.ts'
 
 const REVIEWS = 'selfsubjectaccessreviews.authorization.k8s.io'
@@ -57,7 +58,8 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
   }
   const [listed, templates] = await Promise.all([readObjects(client, namespace), readTemplates(client, namespace, kinds)])
   const nowAt = clock.wallNow() - (server.clock?.aheadMs ?? 0)
-  const [records, balancers] = await Promise.all([
+  const [webhookServers, records, balancers] = await Promise.all([
+    readWebhookServers(client, { listed, ...ofNamespace }),
     readRecords(namespace, listed.pods, { client, clock, kinds, nowAt }),
     loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, listed.pods, client),
   ])
@@ -79,6 +81,7 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     server: { ok: true, value: server },
     rights,
     listed,
+    webhookServers,
     templates,
     workloads: new Map(listed.pods.ok ? listed.pods.value.map((pod) => [pod.metadata.uid, workloadOf(pod, kinds)]) : []),
     records,
@@ -128,6 +131,7 @@ function nothing(nowAt: number, wanted: readonly string[]): Gathered {
     rights: unread,
     records: unread,
     listed: listed as unknown as Gathered['listed'],
+    webhookServers: new Map(),
     templates: [unread],
     workloads: new Map(),
   }

@@ -136,6 +136,8 @@ export interface Gathered {
   /** Of each namespace that has records, or of the one that is looked at. */
   rights: Read<readonly Rights[]>
   listed: { readonly [Kind in keyof Objects]: Listed<Objects[Kind]> }
+  /** Ready endpoints of each Service that a webhook fails closed without, by `NAMESPACE/NAME`. */
+  webhookServers: ReadonlyMap<string, Read<number>>
   /** Of each kind whose template sluice writes. */
   templates: readonly Listed<Template>[]
   /** What a person calls the workload of each pod, by the UID of the pod. */

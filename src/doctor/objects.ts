@@ -71,6 +71,7 @@ export interface EndpointSlice {
   readonly endpoints?:
     | readonly {
         readonly addresses: readonly string[]
+        readonly conditions?: { readonly ready?: boolean | null }
         readonly targetRef?: { readonly kind?: string; readonly name?: string }
       }[]
     | null

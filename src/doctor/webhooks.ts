@@ -1,3 +1,4 @@
+import type { Gathered } from './gathered.ts'
 import type { Namespace, Webhook, WebhookConfiguration } from './objects.ts'
 import { selects } from './selectors.ts'
 
@@ -27,6 +28,26 @@ export function webhooksOf(configurations: readonly WebhookConfiguration[], kind
   return configurations.flatMap(({ metadata: { name }, webhooks = [] }) =>
     webhooks.map((webhook) => ({ id: { kind, configuration: name, webhook: webhook.name }, webhook })),
   )
+}
+
+/** Of both kinds; none of a kind that could not be read. */
+export function allWebhooks({ listed }: Pick<Gathered, 'listed'>): NamedWebhook[] {
+  const { validatingWebhooks: validating, mutatingWebhooks: mutating } = listed
+  return [
+    ...(validating.ok ? webhooksOf(validating.value, 'ValidatingWebhookConfiguration') : []),
+    ...(mutating.ok ? webhooksOf(mutating.value, 'MutatingWebhookConfiguration') : []),
+  ]
+}
+
+export function lookedNamespaces({ listed, namespace }: Pick<Gathered, 'listed' | 'namespace'>): readonly Namespace[] {
+  const all = listed.namespaces.ok ? listed.namespaces.value : []
+  return all.filter(({ metadata }) => namespace === undefined || metadata.name === namespace)
+}
+
+/** The Service that its server is found by, as `NAMESPACE/NAME`. */
+export function serverOf({ webhook }: NamedWebhook): string | undefined {
+  const service = webhook.clientConfig?.service
+  return service === undefined ? undefined : `${service.namespace}/${service.name}`
 }
 
 /**

@@ -13,7 +13,9 @@ export interface Embedded extends SimulatedCluster {
   random: { next(): number }
   /** Method and path without the query, in their order. */
   calls: string[]
-  /** May change an answer, or throw. */
+  /** Lists of kinds that the embedded API server does not have, by path. */
+  lists: Map<string, unknown[]>
+  /** May throw. */
   onRequest: (request: TransportRequest) => void
 }
 
@@ -31,7 +33,16 @@ export function embedded({ endpointLag = [1, 8] as const }: { endpointLag?: read
     behaviour: { endpointLag },
   })
   const calls: string[] = []
-  const made: Embedded = { ...cluster, apiServer, calls, clock, random, onRequest: () => {}, client: undefined! }
+  const made: Embedded = {
+    ...cluster,
+    apiServer,
+    calls,
+    clock,
+    random,
+    lists: new Map(),
+    onRequest: () => {},
+    client: undefined!,
+  }
   const transport: Transport = {
     async send(request) {
       calls.push(`${request.method} ${request.path.split('?')[0]}`)
@@ -40,6 +51,9 @@ export function embedded({ endpointLag = [1, 8] as const }: { endpointLag?: read
         const date = new Date(Math.floor(clock.wallNow() / 1_000) * 1_000).toUTCString()
         return { status: 200, headers: { date }, text: JSON.stringify({ gitVersion: 'v1.35.4' }) }
       }
+      const items = made.lists.get(request.path.split('?')[0]!)
+      if (items !== undefined)
+        return { status: 200, headers: {}, text: JSON.stringify({ metadata: { resourceVersion: '1' }, items }) }
       return apiServer.handle(request, 'sluice')
     },
     stream: () => Promise.reject(new Error('the doctor watches nothing')),

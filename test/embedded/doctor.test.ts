@@ -338,3 +338,46 @@ test('a label that somebody puts on a slice alone is found, until its controller
   await cluster.clock.advance(1_000)
   expect(codes(await ask(cluster))).toEqual([])
 })
+
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1'
+
+/** A webhook that fails closed on all of namespace default; its server is that of the Service web. */
+function guarded(cluster: Embedded): void {
+  const webhook = {
+    name: 'guard.example.dev',
+    clientConfig: { service: { namespace: 'default', name: 'web' } },
+    rules: [{ apiGroups: [''], resources: ['pods'], operations: ['CREATE'] }],
+  }
+  cluster.lists.set(`${ADMISSION}/validatingwebhookconfigurations`, [{ metadata: { name: 'guard' }, webhooks: [webhook] }])
+  cluster.lists.set(`${ADMISSION}/mutatingwebhookconfigurations`, [])
+}
+
+test('of a webhook that fails closed it is asked whether its server is there', async () => {
+  const cluster = await started()
+  guarded(cluster)
+  const risks = ['webhook-locks-itself-out', 'webhook-fails-closed']
+  expect(codes(await ask(cluster))).toEqual(risks)
+  cluster.unready('default', 'web-0', 'app', 600_000)
+  await cluster.clock.advance(30_000)
+  expect(codes(await ask(cluster))).toEqual(['webhook-without-server', ...risks])
+})
+
+test('Endpoints and budgets are read where they are served', async () => {
+  const cluster = await started()
+  const endpoints = (own: object): object => ({ metadata: { namespace: 'default', name: 'web', labels: own } })
+  const right = {
+    team: 'shop',
+    'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
+    'service.kubernetes.io/headless': '',
+  }
+  cluster.lists.set('/api/v1/namespaces/default/endpoints', [endpoints({ ...right, injected: 'yes' })])
+  cluster.lists.set('/apis/policy/v1/namespaces/default/poddisruptionbudgets', [
+    {
+      metadata: { namespace: 'default', name: 'web' },
+      status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+    },
+  ])
+  expect(codes(await ask(cluster))).toEqual(['endpoints-labels-differ', 'budget-allows-nothing'])
+  cluster.lists.set('/api/v1/namespaces/default/endpoints', [endpoints(right)])
+  expect(codes(await ask(cluster))).toEqual(['budget-allows-nothing'])
+})

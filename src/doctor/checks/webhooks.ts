@@ -1,7 +1,8 @@
-import { type Check, needing } from '../check.ts'
+import { type Check, needing, skippedFor, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
+import type { Gathered } from '../gathered.ts'
 import type { Namespace } from '../objects.ts'
-import { failsClosed, isAskedAbout, type NamedWebhook, WATCHED, webhooksOf } from '../webhooks.ts'
+import { allWebhooks, failsClosed, isAskedAbout, lookedNamespaces, type NamedWebhook, serverOf, WATCHED } from '../webhooks.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 10
 
@@ -9,19 +10,28 @@ const DEFAULT_TIMEOUT_SECONDS = 10
 export const webhooks: Check = {
   name: 'webhooks',
   examine(gathered) {
-    const { namespace } = gathered
-    return needing(
-      gathered,
-      ['validatingWebhooks', 'mutatingWebhooks', 'namespaces'],
-      ({ validatingWebhooks, mutatingWebhooks, namespaces }) => {
-        const looked = namespaces.filter(({ metadata }) => namespace === undefined || metadata.name === namespace)
-        return [
-          ...webhooksOf(validatingWebhooks, 'ValidatingWebhookConfiguration'),
-          ...webhooksOf(mutatingWebhooks, 'MutatingWebhookConfiguration'),
-        ].flatMap((one) => [...aboutLooked(one, looked), ...aboutItself(one, namespaces)])
-      },
+    const unread = [...gathered.webhookServers.values()].flatMap((one) => (one.ok ? [] : [one.because]))
+    return together(
+      needing(gathered, ['validatingWebhooks', 'mutatingWebhooks', 'namespaces'], ({ namespaces }) => {
+        const looked = lookedNamespaces(gathered)
+        return allWebhooks(gathered).flatMap((one) => [
+          ...withoutServer(one, looked, gathered),
+          ...aboutLooked(one, looked),
+          ...aboutItself(one, namespaces),
+        ])
+      }),
+      skippedFor(...unread),
     )
   },
+}
+
+/** What it fails closed by is so now. */
+function withoutServer(one: NamedWebhook, namespaces: readonly Namespace[], { webhookServers }: Gathered): Finding[] {
+  const service = serverOf(one)
+  const ready = webhookServers.get(service ?? '')
+  const resources = WATCHED.filter((resource) => isAskedAbout(one, resource, namespaces))
+  if (service === undefined || !failsClosed(one) || resources.length === 0 || !ready?.ok || ready.value > 0) return []
+  return [{ code: 'webhook-without-server', ...one.id, resources, service }]
 }
 
 function aboutLooked(one: NamedWebhook, namespaces: readonly Namespace[]): Finding[] {

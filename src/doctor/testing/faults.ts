@@ -1,6 +1,6 @@
 import type { FindingCode } from '../findings.ts'
 import type { Gathered } from '../gathered.ts'
-import { agoText, healthy, lease, pod, slice, web } from './healthy.ts'
+import { agoText, healthy, lease, pod, read, slice, web } from './healthy.ts'
 
 // What a test breaks is of whatever type it is.
 // oxlint-disable-next-line no-explicit-any
@@ -103,6 +103,12 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
         rules: [{ apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], operations: ['UPDATE'] }],
       }),
     ),
+  ],
+  'webhook-without-server': [
+    broken(({ listed, webhookServers }) => {
+      listed.validatingWebhooks.value.push(guarding({ namespaceSelector: notIn('guard') }))
+      webhookServers.set('guard/guard', read(0))
+    }),
   ],
   'webhook-locks-itself-out': [add('validatingWebhooks', guarding({ namespaceSelector: notIn('shop') }))],
   'webhook-on-own-namespace': [add('mutatingWebhooks', guarding({ failurePolicy: 'Ignore' }))],

@@ -148,6 +148,7 @@ export function healthy(): Gathered {
         },
       ]),
     },
+    webhookServers: new Map([['guard/guard', read(2)]]),
     templates: [
       read([
         { namespace: 'shop', workload: 'statefulset/web', strategy: 'OnDelete' },

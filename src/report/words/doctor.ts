@@ -137,6 +137,12 @@ export const findingWords: FindingWords = {
     hint: () =>
       'set failurePolicy: Ignore, or leave out of its rules what endpoints are made from; else keep its server up with several replicas',
   },
+  'webhook-without-server': {
+    message: ({ resources, service, ...id }) =>
+      `${webhookName(id)} is asked about ${resources.join(', ')} and fails closed, and its Service ${service} has no ready endpoint: each write of these is refused now`,
+    hint: ({ kind, configuration }) =>
+      `bring its server up; if it cannot start since its own pods are refused, delete ${kind} ${configuration} until it runs`,
+  },
   'webhook-locks-itself-out': {
     message: ({ resources, namespace, ...id }) =>
       `${webhookName(id)} fails closed, and is asked about ${resources.join(', ')} of namespace ${namespace}, in which its own server runs: once that is down, nothing can start it again`,
