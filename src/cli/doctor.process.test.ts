@@ -128,7 +128,11 @@ test('two faults are found by their codes, with what to do and the page; a faile
       severity: 'failed',
       page: 'docs/doctor.md#control-plane-part-silent',
     },
-    { code: 'selectorless-without-endpoints', service: 'far', hint: expect.stringContaining('see whether what writes') },
+    {
+      code: 'selectorless-without-endpoints',
+      service: 'far',
+      hint: expect.stringContaining('see whether the program that writes its endpoints'),
+    },
   ])
   expect([code, outcome]).toEqual([3, 'failed'])
 })

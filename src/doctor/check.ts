@@ -2,7 +2,7 @@ import type { Gathered, Listed, Objects } from './gathered.ts'
 import { CHECK_GROUPS, type CheckGroup, type CheckName, type Finding, type FindingCode, SEVERITY, type Skip } from './findings.ts'
 import type { CheckReport, FoundBy } from './report.ts'
 
-/** What a check has seen. What it was skipped for does not take back what it has found elsewhere. */
+/** What a check has seen. A part of it may be skipped, and another find something. */
 export interface Examination {
   findings: readonly Finding[]
   skipped: readonly Skip[]

@@ -5,7 +5,7 @@ import type { FindingCode } from './findings.ts'
 import type { Gathered } from './gathered.ts'
 import type { DoctorReport } from './report.ts'
 
-/** Looks at a cluster, its load balancers and the records of sluice. What cannot be read is said in the report. */
+/** Looks at a cluster, its load balancers and the records of sluice. The report says which objects could not be read. */
 export async function examine(
   { ignore, ...request }: DoctorRequest & { ignore?: readonly FindingCode[] },
   ports: DoctorPorts,

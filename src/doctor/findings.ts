@@ -75,9 +75,9 @@ export interface ControlPlaneFindings {
   /** By Events: the node controller has set its pods to not ready, and its kubelet has come back. */
   'node-was-silent': { node: string; times: number; lastAt: string; graceMs: number }
   'control-plane-part-silent': { part: ControlPlanePart; holder?: string; ageMs: number; leaseMs: number }
-  /** Nothing has looked at these pods: they have no node, and no condition that says why. */
+  /** These pods have no node, and no condition of a scheduler that says why. */
   'pods-without-scheduler': { pods: string[]; oldestMs: number }
-  /** Nothing has made EndpointSlices for these Services. */
+  /** These Services have no EndpointSlice, not even an empty one. */
   'services-without-controller': { services: string[]; oldestMs: number }
   'endpoint-controller-slow': { lagMs: number; namespace: string }
   'endpoint-controller-stuck': { waitedMs: number; namespace: string }

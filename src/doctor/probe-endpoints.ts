@@ -24,7 +24,7 @@ export interface ProbePorts {
 
 /**
  * Makes a Service that selects no pod, waits for its EndpointSlice, which a controller makes all the same, and removes the Service, whose
- * slices go with it. What fails is in the answer.
+ * slices go with it. The answer tells of failures.
  */
 export async function probeEndpoints(namespace: string, ports: ProbePorts): Promise<Probe> {
   const { client, random } = ports

@@ -5,17 +5,17 @@ import type { Kinds } from '../workloads/kinds/kinds.ts'
 const LIST = ['list']
 
 /**
- * What the doctor reads of a whole cluster: for a ClusterRole. It changes nothing by these. Without ConfigMaps, which may hold what is not
- * for it: those of the records are in the Role of a run.
+ * What the doctor reads of a whole cluster: for a ClusterRole. It changes nothing by these. Without ConfigMaps, which may hold
+ * secrets of others: those of the records are in the Role of a run.
  */
 export function rightsOfDoctor(kinds: Kinds): Right[] {
   return [
-    { group: '', resource: 'pods', verbs: LIST, why: 'Who is behind Services and load balancers, and whose a server is.' },
-    { group: '', resource: 'services', verbs: LIST, why: 'What has endpoints, and what has none.' },
+    { group: '', resource: 'pods', verbs: LIST, why: 'The pods behind Services and load balancers, and the pod of each server.' },
+    { group: '', resource: 'services', verbs: LIST, why: 'Services with a selector, and without one.' },
     { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: LIST, why: 'Endpoints as gateways read them.' },
-    { group: '', resource: 'endpoints', verbs: LIST, why: 'The same as older programs read them, and who wrote them.' },
+    { group: '', resource: 'endpoints', verbs: LIST, why: 'Endpoints as older programs read them, with their writers.' },
     { group: '', resource: 'nodes', verbs: LIST, why: 'Whether they are Ready, and the versions of their kubelets.' },
-    { group: '', resource: 'namespaces', verbs: LIST, why: 'Which of them webhooks are asked about.' },
+    { group: '', resource: 'namespaces', verbs: LIST, why: 'The namespaces that webhooks are asked about.' },
     {
       group: 'coordination.k8s.io',
       resource: 'leases',

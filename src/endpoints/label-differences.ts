@@ -12,8 +12,8 @@ export interface LabelDifference {
 }
 
 /**
- * What makes the controller find the labels of Endpoints unequal to those of their Service, and write them at each sync. It leaves out
- * its own labels on the Endpoints alone: a Service that has one of them is never equal.
+ * The labels by which the controller finds Endpoints unequal to their Service, so that it writes them at each sync. It leaves out its own
+ * labels on the Endpoints alone: a Service that has one of them is never equal.
  */
 export function endpointsLabelDifferences(
   { metadata: { labels = {} } }: Service,

@@ -14,7 +14,7 @@ const CONTROLLERS: ReadonlySet<string> = new Set([
   'kubelite',
 ])
 
-/** What makes the endpoints of a Service with a selector is its controller, and nothing else. */
+/** A Service with a selector has endpoints of its controller alone. */
 export const foreignEndpoints: Check = {
   name: 'foreign-endpoints',
   examine: (gathered) =>

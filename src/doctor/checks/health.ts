@@ -5,7 +5,7 @@ import type { BalancerState } from '../gathered.ts'
 import type { Pod } from '../objects.ts'
 import { isAlive } from '../workload-of.ts'
 
-/** What the load balancers hold a pod for, and what its readiness says, are the same. */
+/** The load balancers agree with the readiness of each pod. */
 export const health: Check = {
   name: 'health',
   examine(gathered) {
@@ -18,7 +18,7 @@ export const health: Check = {
   },
 }
 
-/** Of entries in rotation: what somebody has taken out says nothing of the health of a pod. */
+/** Of entries in rotation: an entry that somebody has taken out says nothing of the health of a pod. */
 function disagreements({ name: loadBalancer, pods }: BalancerState, byUid: ReadonlyMap<string, Pod>): Finding[] {
   return pods.flatMap(({ uid, entries = [] }) => {
     const pod = byUid.get(uid)

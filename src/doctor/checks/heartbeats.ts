@@ -13,7 +13,7 @@ const GRACE_FLAG = '--node-monitor-grace-period'
 const AHEAD_MS = 5_000
 
 /**
- * Each node reports in time. One that is late by the grace period has all its pods set to not ready, whatever runs on it: their endpoints
+ * Each node reports in time. The pods of a node that is late by the grace period are set to not ready, whatever runs on it: their endpoints
  * go, and come back.
  */
 export const heartbeats: Check = {

@@ -6,7 +6,7 @@ import type { Pod, Probe, Service } from '../objects.ts'
 import { hasSelector } from '../slices-of.ts'
 import { isAlive } from '../workload-of.ts'
 
-/** What gets requests says when it can take them. */
+/** A pod that gets requests says when it can take them. */
 export const readinessProbes: Check = {
   name: 'readiness-probes',
   examine: (gathered) =>
@@ -80,7 +80,7 @@ function isProbed({ spec: { containers, initContainers = [], readinessGates = []
   return readinessGates.length > 0 || [...containers, ...sidecars].some(({ readinessProbe }) => readinessProbe !== undefined)
 }
 
-/** One that publishes what is not ready does not. */
+/** A Service that publishes pods that are not ready does not. */
 function asksForReadiness(service: Service): boolean {
   return service.spec.publishNotReadyAddresses !== true && hasSelector(service)
 }

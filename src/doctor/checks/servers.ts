@@ -5,7 +5,7 @@ import type { BalancerState, Gathered } from '../gathered.ts'
 import type { Pod } from '../objects.ts'
 import { isAlive } from '../workload-of.ts'
 
-/** What adds a pod to a load balancer may need a while. */
+/** A program that registers pods may need a while. */
 const NEW_MS = 60_000
 
 /** Each server is a pod's, and each pod of a workload that has servers has one. */

@@ -10,8 +10,8 @@ import { balancersByPod } from './readiness-probes.ts'
 const DEFAULT = 'RollingUpdate'
 
 /**
- * What is to be upgraded in place does not replace its pods by itself: what was named, what is behind a load balancer of the config, and
- * what sluice has upgraded before.
+ * A workload that is to be upgraded in place does not replace its pods by itself. Such are those that were named, those behind a load
+ * balancer of the config, and those that sluice has upgraded before.
  */
 export const updateStrategies: Check = {
   name: 'update-strategies',

@@ -25,7 +25,7 @@ export const webhooks: Check = {
   },
 }
 
-/** What it fails closed by is so now. */
+/** Its server is away at this moment. */
 function withoutServer(one: NamedWebhook, namespaces: readonly Namespace[], { webhookServers }: Gathered): Finding[] {
   const service = serverOf(one)
   const ready = webhookServers.get(service ?? '')

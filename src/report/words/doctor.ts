@@ -45,7 +45,7 @@ export const checkTitles: Readonly<Record<CheckName, string>> = {
   'update-strategies': 'workloads that are upgraded in place do not replace their pods by themselves',
   'disruption-budgets': 'each disruption budget lets a pod go',
   'open-records': 'no run is left half done',
-  'unneeded-records': 'there are no records that nothing needs',
+  'unneeded-records': 'no record of a run is left over',
 }
 
 interface Told<Facts> {
@@ -145,7 +145,7 @@ export const findingWords: FindingWords = {
   },
   'webhook-locks-itself-out': {
     message: ({ resources, namespace, ...id }) =>
-      `${webhookName(id)} fails closed, and is asked about ${resources.join(', ')} of namespace ${namespace}, in which its own server runs: once that is down, nothing can start it again`,
+      `${webhookName(id)} fails closed, and is asked about ${resources.join(', ')} of namespace ${namespace}, in which its own server runs: once that server is down, its new pods are refused too`,
     hint: ({ namespace }) =>
       `leave the namespace out by its namespaceSelector: {key: kubernetes.io/metadata.name, operator: NotIn, values: [${namespace}]}`,
   },
@@ -181,7 +181,7 @@ export const findingWords: FindingWords = {
     message: ({ node, times, lastAt, graceMs }) =>
       `node ${node} was not ready ${TIMES[times] ?? `${times} times`} and came back, the last time at ${lastAt}: all its pods left their endpoints meanwhile (after a silence of ${seconds(graceMs)})`,
     hint: () =>
-      'if nobody restarted the node: look at its load and its way to the API server at that time; a longer --node-monitor-grace-period gives it more time',
+      'unless the node was restarted: look at its load and its way to the API server at that time; a longer --node-monitor-grace-period gives it more time',
   },
   'control-plane-part-silent': {
     message: ({ part, holder, ageMs, leaseMs }) =>
@@ -202,7 +202,7 @@ export const findingWords: FindingWords = {
     message: ({ lagMs, namespace }) =>
       `a new Service in namespace ${namespace} got its EndpointSlice after ${seconds(lagMs)}: the endpoint controller has a backlog, and pods that go or come wait behind it`,
     hint: () =>
-      'look at workqueue_depth and the throttling of kube-controller-manager, raise --kube-api-qps and --concurrent-service-endpoint-syncs, and look for what rewrites all endpoints',
+      'look at workqueue_depth and the throttling of kube-controller-manager, raise --kube-api-qps and --concurrent-service-endpoint-syncs, and look for a writer that changes all endpoints',
   },
   'endpoint-controller-stuck': {
     message: ({ waitedMs, namespace }) =>
@@ -233,13 +233,14 @@ export const findingWords: FindingWords = {
   'selectorless-without-endpoints': {
     message: ({ namespace, service, type }) =>
       `Service ${namespace}/${service} (${type}) has no selector and no endpoints: requests to it fail, and no controller of Kubernetes will mend that`,
-    hint: () => 'see whether what writes its endpoints is at work; where nothing is to, give it a selector or delete it',
+    hint: () =>
+      'see whether the program that writes its endpoints is at work; where there is none, give the Service a selector or delete it',
   },
   'endpoints-labels-differ': {
     message: ({ namespace, service, object, name, labels }) =>
       `${object} ${name} of Service ${namespace}/${service} differs from it in its labels, so that the controller writes it at each sync: ${labels.map(difference).join('; ')}`,
     hint: () =>
-      'find what sets the label (kubectl get -o yaml --show-managed-fields): one that is meant belongs on the Service, and one of the controllers on no Service',
+      'find the writer of the label (kubectl get -o yaml --show-managed-fields): a label of your own belongs on the Service, and a label of the controllers on no Service',
   },
   'load-balancer-unreachable': {
     message: ({ loadBalancer, because }, write) => `${loadBalancer} cannot be read: ${write.reason(because)}`,
@@ -267,12 +268,12 @@ export const findingWords: FindingWords = {
   'server-without-pod': {
     message: ({ loadBalancer, target, address, inRotation }) =>
       `${loadBalancer} has the server ${target}, and no pod has the address ${address}: ${inRotation === false ? 'it is out of rotation' : 'requests that it sends there fail'}`,
-    hint: () => 'remove the server, or see why what registers pods has not; a server that is no pod at all may stay',
+    hint: () => 'remove the server, or see why the program that registers pods has not; a server that is no pod at all may stay',
   },
   'pod-without-server': {
     message: ({ loadBalancer, namespace, pod, workload, siblings, because }, write) =>
       `pod ${namespace}/${pod} is not in ${loadBalancer}, which has ${siblings} other ${agreeing(siblings, 'pod', 'pods')} of ${workload}: ${write.reason(because)}`,
-    hint: () => 'see why what registers pods has left it out; a run of this pod would be refused',
+    hint: () => 'see why the program that registers pods has left it out; a run of this pod would be refused',
   },
   'server-unhealthy': {
     message: ({ loadBalancer, target, namespace, pod, said }) =>
@@ -283,7 +284,7 @@ export const findingWords: FindingWords = {
   'server-of-unready-pod': {
     message: ({ loadBalancer, target, namespace, pod, said }) =>
       `pod ${namespace}/${pod} is not Ready, and ${loadBalancer} sends it requests by ${target}${said === undefined ? '' : ` (${said})`}`,
-    hint: () => 'give the load balancer a health check that asks for what the readiness probe asks for',
+    hint: () => 'give the load balancer a health check of the path and port of the readiness probe',
   },
   'no-readiness-probe': {
     message: ({ namespace, workload, pods, containers, behind }) =>
@@ -334,7 +335,7 @@ export const findingWords: FindingWords = {
   },
   'records-unneeded': {
     message: ({ namespace, records }, write) =>
-      `${records.length} ${agreeing(records, 'record', 'records')} of sluice in namespace ${namespace} ${agreeing(records, 'is', 'are')} needed by nothing, such as configmap/${records[0]?.name}: ${records[0] === undefined ? '' : write.reason(records[0].because)}`,
+      `${records.length} ${agreeing(records, 'record', 'records')} of sluice in namespace ${namespace} ${agreeing(records, 'is', 'are')} left over, such as configmap/${records[0]?.name}: ${records[0] === undefined ? '' : write.reason(records[0].because)}`,
     hint: ({ namespace }) =>
       `sluice cleanup -n ${namespace} removes them, and the records of finished runs; --dry-run names them first`,
   },
