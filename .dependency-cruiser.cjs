@@ -54,11 +54,13 @@ const table = {
     '^adapters/contract\\.ts$',
     'zod',
   ],
+  // What it finds are codes; what it reads with, the engine has.
+  '^src/doctor/': ['^src/(ports|reasons|pods|endpoints|journal|kube|workloads|engine)/', '^adapters/contract\\.ts$'],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
-  '^src/report/words/': ['^src/reasons/', '^src/report/(inert|elapsed)\\.ts$'],
+  '^src/report/words/': ['^src/reasons/', '^src/doctor/findings\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
   '^src/library/': [
-    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|config|report)/',
+    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|doctor|config|report)/',
     '^adapters/(contract|registry)\\.ts$',
     'zod',
     core,

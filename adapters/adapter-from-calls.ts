@@ -210,6 +210,18 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
         })
       return results
     },
+    ...(calls.healthChecks && {
+      healthChecks: (call: Call) => withinLife(call, 'retryable', (signal) => calls.healthChecks!({ ...call, signal })),
+    }),
+    async entries(call) {
+      const all = await list(call)
+      return all.map((entry) => ({
+        id: idOf(entry),
+        address: entry.address,
+        port: entry.port,
+        admin: isIn(entry) ? 'in' : entry.state === 'out' ? 'out' : 'draining',
+      }))
+    },
     ...(calls.scopes === undefined ? {} : { reaches: ({ scope }: Target) => calls.scopes!.includes(scope) }),
     entryOf: (target) => keyOf(target)?.name ?? target.id,
     async close() {

@@ -43,6 +43,22 @@ export interface Target {
  */
 export type Resolution = { found: true; targets: Target[] } | { found: false; reason: string; isThere?: true }
 
+/** An entry of the load balancer, whether it is a pod's or not. */
+export interface ListedEntry extends Address {
+  /** That of the target, where it is one. */
+  id: string
+  /** Absent where the list does not say. */
+  admin?: 'in' | 'draining' | 'out'
+}
+
+/** How the load balancer finds out by itself that a server has failed. */
+export interface HealthCheck {
+  /** Between two of them. */
+  everyMs: number
+  /** So many in a row fail before the server gets no requests any more. */
+  failures: number
+}
+
 /** What the load balancer itself says of a target now. */
 export interface TargetObservation {
   /** `draining`: no new traffic, old may go on; `out`: nothing at all; `unknown`: it could not be read. */
@@ -136,6 +152,10 @@ export interface Adapter {
    * reason. Absent where an effect can always be made.
    */
   rehearse?(targets: readonly { target: Target; prior: Json }[], call: Call): Promise<Map<string, AdapterError>>
+  /** The health checks of its own, the quickest first; none where it has none. Absent where that cannot be known. */
+  healthChecks?(call: Call): Promise<HealthCheck[]>
+  /** All entries, also those of no pod. Absent where they cannot be listed. */
+  entries?(call: Call): Promise<ListedEntry[]>
   /**
    * What names the entry of a target whatever address it has: two ids of one entry give the same. Absent where an entry
    * cannot get another address.

@@ -175,3 +175,16 @@ test('a list on which a restore rests is told so, and no other one is', async ()
   await adapter.restore([{ target: TARGET, prior: { state: 'in', prior: null } }], call)
   expect(told).toEqual([undefined, undefined, true])
 })
+
+test('all entries are listed with their addresses, in rotation or not', async () => {
+  const entries: Entry[] = [
+    { ...ENTRY, weight: 2 },
+    { name: 'b', address: 'fd00::1', port: 80, state: 'in', weight: 0, scope: 'other' },
+    { name: 'c', address: '10.0.0.3', port: 81, state: 'out' },
+  ]
+  expect(await listing(entries).entries!(call)).toEqual([
+    { id: 'a@10.0.0.1:80', address: '10.0.0.1', port: 80, admin: 'in' },
+    { id: 'b@[fd00::1]:80', address: 'fd00::1', port: 80, admin: 'draining' },
+    { id: 'c@10.0.0.3:81', address: '10.0.0.3', port: 81, admin: 'out' },
+  ])
+})

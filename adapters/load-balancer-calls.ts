@@ -1,5 +1,5 @@
 /** What the code of an adapter does for a load balancer that can be set and read back: the calls of `defineAdapter`. */
-import type { Call, EffectCall, EffectResult, Json } from './contract.ts'
+import type { Call, EffectCall, EffectResult, HealthCheck, Json } from './contract.ts'
 import type { Entry } from './entry.ts'
 
 /** An entry with what it was before it was drained. */
@@ -48,5 +48,7 @@ export interface LoadBalancerCalls {
   drain(entries: readonly Entry[], call: ChangeCall): Promise<ChangeResults | void>
   /** Puts these back as they were. The same holds as for `drain`. */
   restore(formers: readonly Former[], call: ChangeCall): Promise<ChangeResults | void>
+  /** As in Adapter. */
+  healthChecks?(call: ListCall): Promise<HealthCheck[]>
   close?(): Promise<void> | void
 }

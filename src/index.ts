@@ -34,6 +34,7 @@ export type {
 } from './library/request/upgrade-request.ts'
 export type { LeaseWatch } from './explain/read/request.ts'
 export type { ExplainedObject } from './library/request/parse-explain.ts'
+export type { DoctorChoice } from './library/request/parse-doctor.ts'
 export type { ReportRequest } from './library/request/parse-report.ts'
 export type { RunSettings } from './engine/settings.ts'
 
@@ -43,6 +44,20 @@ export type * from './plan/plan.ts'
 export type * from './engine/status/status.ts'
 export type * from './explain/explanation.ts'
 export type * from './report/report.ts'
+export type * from './doctor/report.ts'
+export type {
+  CheckGroup,
+  CheckName,
+  Finding,
+  FindingCode,
+  FindingFields,
+  FindingOf,
+  LabelDifference,
+  Severity,
+  Skip,
+  SkipCode,
+  SkipFields,
+} from './doctor/findings.ts'
 export type { ContainerRestart, Warning } from './journal/account.ts'
 export type { MixedWorkload } from './journal/ledger.ts'
 export type { TimedCall } from './kube/timed-client.ts'

@@ -266,3 +266,8 @@ test('an error of the server is no answer: a read is made again, and a change is
   isDown = true
   await expect(inspectOne(adapter, targets[0]!)).rejects.toMatchObject({ kind: 'retryable' })
 })
+
+test('the health checks of its groups are those that AWS names', async () => {
+  const { adapter } = await bedOf({ healthCheck: { everySeconds: 5, failures: 3 } })
+  expect(await adapter.healthChecks!(effectCall([]))).toEqual([{ everyMs: 5_000, failures: 3 }])
+})

@@ -7,6 +7,8 @@ import type {
   DeregisterTargetsCommandOutput,
   DescribeTargetGroupAttributesCommandInput,
   DescribeTargetGroupAttributesCommandOutput,
+  DescribeTargetGroupsCommandInput,
+  DescribeTargetGroupsCommandOutput,
   DescribeTargetHealthCommandInput,
   DescribeTargetHealthCommandOutput,
   ElasticLoadBalancingV2Client,
@@ -33,6 +35,7 @@ interface Actions {
     input: DescribeTargetGroupAttributesCommandInput
     output: DescribeTargetGroupAttributesCommandOutput
   }
+  DescribeTargetGroups: { input: DescribeTargetGroupsCommandInput; output: DescribeTargetGroupsCommandOutput }
   RegisterTargets: { input: RegisterTargetsCommandInput; output: RegisterTargetsCommandOutput }
   DeregisterTargets: { input: DeregisterTargetsCommandInput; output: DeregisterTargetsCommandOutput }
 }
@@ -103,7 +106,7 @@ export function createElbv2Client(options: ClientOptions): Elbv2Client {
       } catch (error) {
         if (flight.lost !== undefined) throw flight.lost.error
         const isWrite = action === 'RegisterTargets' || action === 'DeregisterTargets'
-        const targetGroup = String(input.TargetGroupArn)
+        const targetGroup = 'TargetGroupArn' in input ? String(input.TargetGroupArn) : options.targetGroups.join(', ')
         throw adapterErrorOf(error, { component, action, targetGroup, isWrite, flight, roleArn })
       }
     },

@@ -8,7 +8,7 @@ import { createElbv2Client } from './client.ts'
 import { isForOneTarget } from './errors.ts'
 import { elbv2Options } from './options.ts'
 import { loadSdk } from './sdk.ts'
-import { entryOf, isRegistered, NoPodsError, targetOf } from './target-group.ts'
+import { entryOf, healthCheckOf, isRegistered, NoPodsError, targetOf } from './target-group.ts'
 
 /** Targets of one request, as many as AWS's own controller sends. */
 const BATCH_MAX = 200
@@ -164,6 +164,10 @@ export const awsElbv2 = defineAdapter({
         await deregister(entries, call)
         for (const entry of entries) results.set(resultKey(entry), { outcome: 'applied' })
         return results
+      },
+      async healthChecks(call) {
+        const { TargetGroups = [] } = await client.send('DescribeTargetGroups', { TargetGroupArns: [...targetGroups] }, call)
+        return TargetGroups.flatMap(healthCheckOf).toSorted((a, b) => a.everyMs * a.failures - b.everyMs * b.failures)
       },
       close: () => client.close(),
     }

@@ -1,8 +1,8 @@
 /** What a target group says of its targets, as entries. */
 import { isIP } from 'node:net'
-import type { TargetDescription, TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2'
+import type { TargetDescription, TargetGroup, TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2'
 import { formatAddress } from '../address.ts'
-import type { Address, Json } from '../contract.ts'
+import type { Address, HealthCheck, Json } from '../contract.ts'
 import type { Entry } from '../define-adapter.ts'
 
 const ARN = /^arn:aws[\w-]*:elasticloadbalancing:([a-z0-9-]+):\d{12}:targetgroup\/([\w-]+)\/[0-9a-f]+$/
@@ -55,6 +55,13 @@ export function entryOf(arn: string, health: TargetHealthDescription): Entry {
     prior: isIn ? registrationOf(Target!) : null,
     detail: `${name}: ${State ?? 'in no known state'}${why === '' ? '' : ` (${why})`}`,
   }
+}
+
+/** None where the group has its health checks switched off. */
+export function healthCheckOf(group: TargetGroup): HealthCheck[] {
+  const { HealthCheckEnabled, HealthCheckIntervalSeconds, UnhealthyThresholdCount } = group
+  if (HealthCheckEnabled === false || HealthCheckIntervalSeconds === undefined || UnhealthyThresholdCount === undefined) return []
+  return [{ everyMs: HealthCheckIntervalSeconds * 1_000, failures: UnhealthyThresholdCount }]
 }
 
 function registrationOf({ AvailabilityZone, QuicServerId }: TargetDescription): Json {

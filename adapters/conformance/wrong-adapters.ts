@@ -43,6 +43,11 @@ export const wrongAdapters: readonly WrongAdapter[] = [
     wrap: (adapter) => ({ ...adapter, reaches: () => false }),
   },
   {
+    title: 'lists none of its entries',
+    fails: 'ports-and-reuse',
+    wrap: (adapter) => ({ ...adapter, entries: () => Promise.resolve([]) }),
+  },
+  {
     title: 'never restores',
     fails: 'drain-and-restore',
     wrap: (adapter) => ({ ...adapter, restore: (wanted) => Promise.resolve(applied(wanted.map(({ target }) => target.id))) }),

@@ -8,6 +8,7 @@ import {
   type EffectResult,
   type Endpoint,
   type Json,
+  type ListedEntry,
   type Resolution,
   type Target,
 } from '../contract.ts'
@@ -21,6 +22,8 @@ import { entryOf, formatTargetId, indexByAddress, whyShared } from './targets.ts
 
 /** Targets of one call, which is one connection and one look at all servers. */
 const BATCH_MAX = 100
+/** What HAProxy shows in place of an address that a server does not have. */
+const UNRESOLVED = '-'
 
 const capabilities: Capabilities = {
   guarantee: 'G1',
@@ -170,6 +173,24 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
       for (const [id, detail] of details)
         if (results.get(id)?.outcome === 'applied') results.set(id, { outcome: 'applied', detail })
       return results
+    },
+
+    async entries(call) {
+      const all = await Promise.all(
+        instances.map(async (instance) => {
+          const servers = await instance.list(call)
+          // A slot that has no address yet is no entry.
+          const addressed = servers.filter(({ address }) => address !== UNRESOLVED)
+          const prefix = sockets === undefined ? backend : instance.scope
+          return addressed.map((server): ListedEntry => ({
+            id: formatTargetId(prefix, server),
+            address: server.address,
+            port: server.port,
+            admin: admission(server),
+          }))
+        }),
+      )
+      return all.flat()
     },
 
     entryOf: ({ id }) => entryOf(id),

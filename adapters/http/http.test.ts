@@ -952,3 +952,29 @@ test('a short secret is no echo where it stands in a name by chance', async () =
   const adapter = create({ ...serversApi(balancer.adminUrl), auth: { bearer: { env: 'EDGE_TOKEN' } } })
   expect(await targetOf(adapter, endpoint('10.0.0.1'))).toMatchObject({ id: 'web-0@10.0.0.1:80' })
 })
+
+test('all entries are listed, with what the list says of them', async () => {
+  const servers = [
+    { name: 'a', address: '10.0.0.1:80' },
+    { name: 'b', address: '[fd00::1]:80' },
+  ]
+  const { adminUrl } = await balance({ servers })
+  await fetch(`${adminUrl}/servers/b`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ state: 'maint' }),
+  })
+  expect(await create(serversApi(adminUrl)).entries!(call)).toEqual([
+    { id: 'a@10.0.0.1:80', address: '10.0.0.1', port: 80, admin: 'in' },
+    { id: 'b@[fd00::1]:80', address: 'fd00::1', port: 80, admin: 'out' },
+  ])
+})
+
+test('without a list there are no entries to list; where each has a request of its own, the list says addresses alone', async () => {
+  const { adminUrl } = await balance({ servers: [{ name: 'a', address: '10.0.0.1:80' }] })
+  const api = serversApi(adminUrl) as { inspect: object; targets: object }
+  const own = { ...api.inspect, request: { path: '/servers/${target.id}' } }
+  expect(await create({ ...api, inspect: own }).entries!(call)).toEqual([{ id: 'a@10.0.0.1:80', address: '10.0.0.1', port: 80 }])
+  const { entries } = create({ ...api, targets: { id: 'endpoint.pod' }, inspect: own })
+  expect(entries).toBeUndefined()
+})

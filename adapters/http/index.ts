@@ -3,15 +3,18 @@ import {
   type Adapter,
   type AdapterDefinition,
   AdapterError,
+  type Call,
   type Capabilities,
   type EffectCall,
   type EffectResult,
   type GuaranteeLevel,
   type Json,
+  type ListedEntry,
   type Target,
   type TargetObservation,
   type UnversionedDocument,
 } from '../contract.ts'
+import { parseAddress } from '../address.ts'
 import { parseDuration } from '../../src/config/duration.ts'
 import { excerpt } from '../credentials/one-line.ts'
 import { SecretError } from '../credentials/secret.ts'
@@ -229,6 +232,19 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
     return results
   }
 
+  /** Where each entry has a request of its own, what it is now is not asked for. */
+  async function listEntries(call: Call): Promise<ListedEntry[]> {
+    const listed = await reader.entries(call)
+    const targets = listed.map(({ target }) => target)
+    const isInList = options.inspect !== undefined && options.inspect.request === undefined
+    const readings = isInList ? await reader.read(targets, call) : undefined
+    return listed.map(({ target: { id }, address }) => {
+      const now = readings?.get(id)
+      const isRead = now !== undefined && !(now instanceof AdapterError) && now.admin !== 'absent'
+      return { id, ...parseAddress(address)!, ...(isRead ? { admin: now.admin } : {}) }
+    })
+  }
+
   function observe(found: Reading | Absence | AdapterError): TargetObservation {
     if (found instanceof AdapterError) return { admin: 'unknown', routable: false, inFlight: null, detail: found.message }
     if (found.admin === 'absent') {
@@ -304,6 +320,8 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
       ),
 
     restore: (wanted, call) => effects('restore', wanted, call),
+
+    ...(options.targets.request && { entries: (call: Call) => reading(() => listEntries(call)) }),
 
     entryOf: ({ id }) => entryOf(id),
 

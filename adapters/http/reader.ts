@@ -40,6 +40,8 @@ export type Readings = Map<string, Reading | Absence | AdapterError>
 
 export interface Reader {
   resolve(endpoints: readonly Endpoint[], call: Call): Promise<Resolution[]>
+  /** All that the list has, and that can be read. Only where there is a list. */
+  entries(call: Call): Promise<{ target: Target; address: string }[]>
   read(targets: readonly Target[], call: Call): Promise<Readings>
 }
 
@@ -434,13 +436,23 @@ export function createReader({ component, session, options, context }: ReaderOpt
     }
   }
 
+  async function wholeList(call: Call): Promise<Listed> {
+    const listed = await list(call, 'fatal')
+    // Also of those that are there: another entry of theirs may be on another page.
+    if (listed.partial !== undefined) throw new AdapterError(component, 'fatal', listed.partial)
+    return listed
+  }
+
   return {
     async resolve(endpoints, call) {
       if (listRequest === undefined) return endpoints.map(resolveByItself)
-      const listed = await list(call, 'fatal')
-      // Also of those that are there: another entry of theirs may be on another page.
-      if (listed.partial !== undefined) throw new AdapterError(component, 'fatal', listed.partial)
+      const listed = await wholeList(call)
       return endpoints.map((endpoint) => resolveOne(endpoint, listed))
+    },
+
+    async entries(call) {
+      const listed = await wholeList(call)
+      return [...listed.byId.values()].flat().map((entry) => ({ target: targetOf(entry, listed), address: entry.address }))
     },
 
     async read(wanted, call) {

@@ -12,10 +12,12 @@ const RESOURCE = 'endpointslices.discovery.k8s.io'
 const SERVICE = 'kubernetes.io/service-name'
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
 const CONTROLLER = 'endpointslice-controller.k8s.io'
+const HEADLESS = 'service.kubernetes.io/headless'
 const PER_SLICE = 100
 
 interface Service extends KubeObject {
   spec: {
+    clusterIP?: string
     selector?: Record<string, string>
     publishNotReadyAddresses?: boolean
     ports?: { name?: string; port: number; targetPort?: number | string; protocol?: string }[]
@@ -62,8 +64,10 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
         missing.delete(uid)
         endpoints.push(endpoint)
       }
-      if (!isSameJson(slice.endpoints, endpoints)) {
-        store.update(RESOURCE, namespace, slice.metadata.name, (now) => ({ ...now, endpoints }), BY)
+      const labels = labelsOf(service)
+      if (!isSameJson(slice.endpoints, endpoints) || !isSameJson(slice.metadata.labels, labels)) {
+        const changed = (now: KubeObject): KubeObject => ({ ...now, metadata: { ...now.metadata, labels }, endpoints })
+        store.update(RESOURCE, namespace, slice.metadata.name, changed, BY)
       }
     }
     const rest = [...missing.values()]
@@ -83,7 +87,7 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
         metadata: {
           name: `${name}-${nameSuffix(() => random.next())}`,
           namespace,
-          labels: { [SERVICE]: name, [MANAGED_BY]: CONTROLLER },
+          labels: labelsOf(service),
           ownerReferences: [ownerReference(service)],
         },
         addressType: 'IPv4',
@@ -114,6 +118,12 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
       }
     },
   }
+}
+
+/** Those of the Service, and the controller's own. */
+function labelsOf({ metadata: { name, labels = {} }, spec: { clusterIP } }: Service): Record<string, string> {
+  const { [HEADLESS]: _, ...own } = labels
+  return { ...own, ...(clusterIP === 'None' ? { [HEADLESS]: '' } : {}), [SERVICE]: name, [MANAGED_BY]: CONTROLLER }
 }
 
 function selects({ spec }: Service, pod: Pod): boolean {

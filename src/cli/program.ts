@@ -5,6 +5,7 @@ import { registerCleanup } from './commands/cleanup.ts'
 import type { CommandContext } from './commands/context.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerExplain } from './commands/explain.ts'
+import { registerDoctor } from './commands/doctor.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
 import { registerRbac } from './commands/rbac.ts'
@@ -40,6 +41,7 @@ export function createProgram(context: CommandContext): Command {
     registerUndo,
     registerStatus,
     registerExplain,
+    registerDoctor,
     registerReport,
     registerPause,
     registerResume,

@@ -8,6 +8,8 @@ export interface CallOptions {
   signal?: AbortSignal
   /** Sent once: a 429 is the answer, and not waited out. For a write that rests on what may be another by then. */
   once?: boolean
+  /** Given the headers of a good answer, by their names in lower case. */
+  onHeaders?: (headers: Readonly<Record<string, string>>) => void
 }
 
 export interface WriteOptions extends CallOptions {

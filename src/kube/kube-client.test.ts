@@ -328,3 +328,16 @@ test('one signal may be shared by many calls', async () => {
   process.off('warning', onWarning)
   expect(warnings).toEqual([])
 })
+
+test('onHeaders is given the headers of a good answer, and of no other', async () => {
+  const { client, transport } = setUp()
+  const seen: unknown[] = []
+  const onHeaders = (headers: Readonly<Record<string, string>>): void => void seen.push(headers['date'])
+  const good = client.get(POD, { onHeaders })
+  ;(await transport.next()).answer(200, {}, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' })
+  await good
+  const refused = outcome(client.get(POD, { onHeaders }))
+  ;(await transport.next()).answer(404, {}, { date: 'Fri, 02 Jan 2026 00:00:00 GMT' })
+  await refused
+  expect(seen).toEqual(['Thu, 01 Jan 2026 00:00:00 GMT'])
+})

@@ -43,6 +43,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       once = false,
       beforeAgain,
       beforeSend,
+      onHeaders,
     }: Omit<WriteOptions, 'dryRun'>,
   ): Promise<unknown> {
     const endsAt = clock.now() + Math.min(deadlineMs, requestTimeoutMs)
@@ -50,7 +51,10 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       const limits = { clock, deadlineMs: endsAt - clock.now(), signal }
       const sending = beforeSend === undefined ? request : { ...request, beforeSend }
       const answer = await exchange(sending, limits, (sent) => transport.send(sent))
-      if (isSuccess(answer)) return bodyOf(request, answer)
+      if (isSuccess(answer)) {
+        onHeaders?.(answer.headers)
+        return bodyOf(request, answer)
+      }
       const error = answerError(request, answer)
       const waitMs = once ? undefined : mayComeAgain(request.method, error)
       // Throttled is a better answer than the timeout that would follow.

@@ -3,6 +3,7 @@ import { reasonWords } from '../report/words/words.ts'
 import type { ConfigSettings } from '../config/config.ts'
 import { isPromise } from '../config/wording.ts'
 import { createLoadBalancers } from '../config/create-load-balancers.ts'
+import type { DoctorReport } from '../doctor/report.ts'
 import type { RunEvent } from '../engine/events.ts'
 import type { PreparedRun, RunPorts } from '../engine/run.ts'
 import type { Status } from '../engine/status/status.ts'
@@ -33,6 +34,7 @@ import { abortOptions, callOptions, explainOptions, planOptions, runOptions } fr
 import { parseChoice, parseNamed, parseNamespace } from './request/parse-choice.ts'
 import { assertShape } from './request/parsed.ts'
 import { checkedConfig, sluiceOptions } from './request/sluice-options.ts'
+import { type DoctorChoice, parseDoctor } from './request/parse-doctor.ts'
 import { parseReport, type ReportRequest } from './request/parse-report.ts'
 import { abortSettings, parseAbort, parseUpgrade } from './request/parse-upgrade.ts'
 import { RequestError } from './request/request-error.ts'
@@ -69,6 +71,11 @@ export interface Sluice {
   resume(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
   /** What sluice has left in the cluster: of these workloads, or without a name of all in the namespace. */
   status(about?: Pick<WorkloadChoice, 'workload' | 'namespace'>, options?: CallOptions): Promise<Status>
+  /**
+   * Looks for what endangers requests or upgrades: at the cluster, at the load balancers of the config where there is one, and at the
+   * records. What cannot be read is in the report. Writes nothing, but for the Service of a `probe`.
+   */
+  doctor(about?: DoctorChoice, options?: CallOptions): Promise<DoctorReport>
   /** The report of one run, of what is kept in the cluster. Rejects with a NotOnRecordError where it is not there, or cannot be read. */
   report(request: ReportRequest, options?: CallOptions): Promise<RecordedReport>
   /** The runs on record in a namespace, the newest first. */
@@ -340,6 +347,14 @@ export function createSluice(options: SluiceOptions): Sluice {
         const named = parseNamed(about, ofCluster)
         const { readStatus } = await import('../engine/status/read-status.ts')
         return readStatus(named, { client: withSignal(client, () => signal), kinds, clock })
+      }),
+    doctor: (about = {}, own = {}) =>
+      call(own, async (signal) => {
+        const wanted = parseDoctor(about, ofCluster)
+        const loaded = config === undefined ? undefined : await load()
+        const { examine } = await import('../doctor/doctor.ts')
+        const balanced = loaded && { loadBalancers: loaded.loadBalancers }
+        return examine(wanted, { client, clock, random, kinds, signal, ...balanced })
       }),
     report: (request, own = {}) =>
       call(own, async (signal) => {

@@ -127,6 +127,12 @@ export const effectCases = {
         [adapter, next].every((one) => all.every((known) => one.reaches?.(known) !== false)),
         'what one process has found is reached by the next',
       )
+      const listed = new Set((await adapter.entries?.(effectCall([])))?.map(({ id }) => id))
+      if (adapter.entries)
+        assert.ok(
+          all.every(({ id }) => listed.has(id)),
+          'a list of all entries has what was found',
+        )
     },
   },
   absent: {

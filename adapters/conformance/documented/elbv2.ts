@@ -28,6 +28,7 @@ export interface Elbv2Options {
   /** For so long after a change reads show what was before. */
   staleMs?: number
   mostTargets?: number
+  healthCheck?: { everySeconds: number; failures: number }
   /** Also these keys may change something. */
   owners?: ReadonlySet<string>
 }
@@ -69,6 +70,7 @@ export interface Elbv2 extends DocumentedProduct {
 export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options = {}): Elbv2 {
   const { deregistrationMs = 0, initialMs = 0, staleMs = 0, mostTargets = 1_000, owners = new Set([OWNER_KEY]) } = options
   let { delaySeconds = 300 } = options
+  const { healthCheck = { everySeconds: 30, failures: 2 } } = options
   const taken: QueryRequest[] = []
   const changed: string[] = []
   let refusals = 0
@@ -154,6 +156,17 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
   function carryOut({ action, input }: QueryRequest): ApiAnswer {
     const done = (result: object): ApiAnswer => ({ status: 200, xml: queryAnswer(action, NAMESPACE, result) })
     const targets = input['Targets'] as Target[] | undefined
+    if (action === 'DescribeTargetGroups')
+      return done({
+        TargetGroups: [
+          {
+            TargetGroupArn: TARGET_GROUP,
+            HealthCheckEnabled: true,
+            HealthCheckIntervalSeconds: healthCheck.everySeconds,
+            UnhealthyThresholdCount: healthCheck.failures,
+          },
+        ],
+      })
     if (input['TargetGroupArn'] !== TARGET_GROUP)
       return refused(400, 'TargetGroupNotFound', 'One or more target groups not found')
     switch (action) {

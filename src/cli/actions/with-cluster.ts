@@ -1,6 +1,7 @@
 import type { ClusterFlags } from '../arguments/flags.ts'
 import type { Cluster } from '../../library/cluster.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
+import type { SluiceOptions } from '../../library/options.ts'
 import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'
 import type { Terminal } from '../terminal.ts'
@@ -24,15 +25,16 @@ export async function withCluster<Result>(
   }
 }
 
-/** The same by the library, for what needs no load balancer. */
+/** The same by the library. Without a config for what needs no load balancer; with one, `work` closes what it has opened. */
 export async function withSluice<Result>(
   flags: ClusterFlags & { verbose?: boolean },
   requestTimeoutMs: number | undefined,
   terminal: Terminal,
   work: (sluice: Sluice) => Promise<Result>,
+  config?: SluiceOptions['config'],
 ): Promise<Result> {
   return withCluster(flags, requestTimeoutMs, terminal, async (cluster) => {
     const { sluiceOf } = await import('../world.ts')
-    return work(sluiceOf(cluster, terminal))
+    return work(sluiceOf(cluster, terminal, config))
   })
 }

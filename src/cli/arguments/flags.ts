@@ -62,6 +62,14 @@ export interface ExplainFlags extends ClusterFlags, OutputFlags {
   config?: string
 }
 
+export interface DoctorFlags extends ClusterFlags, OutputFlags {
+  config?: string
+  allNamespaces?: boolean
+  probe?: boolean
+  ignore?: string[]
+  strict?: boolean
+}
+
 export interface ReportFlags extends ClusterFlags {
   output: 'text' | 'json' | 'html'
   color: ColorChoice
@@ -125,6 +133,7 @@ export interface RbacFlags {
   serviceAccount?: string
   user?: string
   orders?: boolean
+  doctor?: boolean
   config?: string
 }
 

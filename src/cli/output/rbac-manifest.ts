@@ -1,3 +1,4 @@
+import { rightsOfDoctor, rightsOfProbe } from '../../doctor/rights.ts'
 import { digest } from '../../journal/digest.ts'
 import { displayType } from '../../pods/workload-id.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
@@ -13,6 +14,8 @@ export interface RbacManifest {
   subject: RbacSubject
   /** With the rights of status, pause, resume and abort. */
   orders: boolean
+  /** With those of the doctor, which are of the whole cluster. Default: without. */
+  doctor?: boolean
   /** Load balancers of the config without a lock, as `edge (haproxy)`. */
   loadBalancers: readonly string[]
   locks: readonly RbacLock[]
@@ -28,6 +31,7 @@ export interface RbacLock {
 }
 
 const LINE = 110
+const DOCTOR = 'sluice-doctor'
 
 /** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, a Role, and its RoleBinding. */
 export function rbacManifest(manifest: RbacManifest): string {
@@ -51,6 +55,7 @@ export function rbacManifest(manifest: RbacManifest): string {
     '---',
     ...roleBinding(name, namespace, subject),
     ...[...near].flatMap(([home, some]) => lockRole(home, some, subject)),
+    ...(manifest.doctor === true ? doctorRoles(namespace, subject) : []),
     '',
   ].join('\n')
 }
@@ -75,17 +80,33 @@ function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSu
   ]
 }
 
-function roleBinding(name: string, namespace: string, subject: RbacSubject): string[] {
+/** What the doctor reads is of all namespaces, and what it makes for a probe of this one. */
+function doctorRoles(namespace: string, subject: RbacSubject): string[] {
+  return [
+    '---',
+    ...comment('What sluice doctor reads. What is left out, it does not look at, and says so.'),
+    ...role({ name: DOCTOR, rights: rightsOfDoctor(KINDS), isOfCluster: true }),
+    '---',
+    // Other teams have a binding of their own to the same ClusterRole.
+    ...roleBinding(DOCTOR, undefined, subject, `${DOCTOR}-${digest(JSON.stringify(subject))}`),
+    '---',
+    ...role({ name: DOCTOR, namespace, rights: rightsOfProbe() }),
+    '---',
+    ...roleBinding(DOCTOR, namespace, subject),
+  ]
+}
+
+/** Without a namespace: of the whole cluster. */
+function roleBinding(bound: string, namespace: string | undefined, subject: RbacSubject, name = bound): string[] {
+  const prefix = namespace === undefined ? 'Cluster' : ''
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
-    'kind: RoleBinding',
-    'metadata:',
-    `  name: ${scalar(name)}`,
-    `  namespace: ${scalar(namespace)}`,
+    `kind: ${prefix}RoleBinding`,
+    ...metadata(name, namespace),
     'roleRef:',
     '  apiGroup: rbac.authorization.k8s.io',
-    '  kind: Role',
-    `  name: ${scalar(name)}`,
+    `  kind: ${prefix}Role`,
+    `  name: ${scalar(bound)}`,
     'subjects:',
     ...(subject.kind === 'User' ? ['  - apiGroup: rbac.authorization.k8s.io', '    kind: User'] : ['  - kind: ServiceAccount']),
     `    name: ${scalar(subject.name)}`,
@@ -122,10 +143,17 @@ function rightsOf({ workloads, orders }: Pick<RbacManifest, 'workloads' | 'order
   return [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
 }
 
-function role({ name, namespace, rights }: { name: string; namespace?: string; rights: readonly Right[] }): string[] {
+interface Role {
+  name: string
+  namespace?: string
+  rights: readonly Right[]
+  isOfCluster?: boolean
+}
+
+function role({ name, namespace, rights, isOfCluster = false }: Role): string[] {
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
-    'kind: Role',
+    `kind: ${isOfCluster ? 'ClusterRole' : 'Role'}`,
     ...metadata(name, namespace),
     'rules:',
     ...rights.flatMap(rule),

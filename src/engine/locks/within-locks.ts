@@ -93,7 +93,7 @@ function isDefinite(error: unknown): boolean {
 function withinLock(adapter: Adapter, inTurn: InTurn): Adapter {
   const closing = new AbortController()
   const { signal } = closing
-  const { rehearse, entryOf, reaches } = adapter
+  const { rehearse, healthChecks, entries, entryOf, reaches } = adapter
   return {
     capabilities: adapter.capabilities,
     resolve: (endpoints, call) => adapter.resolve(endpoints, call),
@@ -108,6 +108,8 @@ function withinLock(adapter: Adapter, inTurn: InTurn): Adapter {
       return inTurn.effect(ids, call, (held) => adapter.restore(wanted, held), signal)
     },
     ...(rehearse && { rehearse: (targets, call) => rehearse.call(adapter, targets, call) }),
+    ...(healthChecks && { healthChecks: (call) => healthChecks.call(adapter, call) }),
+    ...(entries && { entries: (call) => entries.call(adapter, call) }),
     ...(entryOf && { entryOf: (target) => entryOf.call(adapter, target) }),
     ...(reaches && { reaches: (target) => reaches.call(adapter, target) }),
     async close() {

@@ -82,7 +82,7 @@ function withinBudget(adapter: Adapter, budget: Budget, { perMs }: Rate): Adapte
     return results
   }
 
-  const { rehearse, entryOf, reaches } = adapter
+  const { rehearse, healthChecks, entries, entryOf, reaches } = adapter
   return {
     capabilities: adapter.capabilities,
     resolve: (endpoints, call) => inTurn(() => adapter.resolve(endpoints, call)),
@@ -91,6 +91,8 @@ function withinBudget(adapter: Adapter, budget: Budget, { perMs }: Rate): Adapte
     drain: (targets, call) => effect(() => adapter.drain(targets, call)),
     restore: (wanted, call) => effect(() => adapter.restore(wanted, call)),
     ...(rehearse && { rehearse: (targets, call) => inTurn(() => rehearse.call(adapter, targets, call)) }),
+    ...(healthChecks && { healthChecks: (call) => inTurn(() => healthChecks.call(adapter, call)) }),
+    ...(entries && { entries: (call) => inTurn(() => entries.call(adapter, call)) }),
     ...(entryOf && { entryOf: (target) => entryOf.call(adapter, target) }),
     ...(reaches && { reaches: (target) => reaches.call(adapter, target) }),
     close: () => adapter.close(),

@@ -1,0 +1,31 @@
+import { ageOf } from '../ages.ts'
+import { type Check, needing, together } from '../check.ts'
+import { leaseOfPart } from '../control-plane-lease.ts'
+import { hasSelector, isByController, serviceKey, slicesByService } from '../slices-of.ts'
+
+/** Each Service with a selector has a slice soon, be it an empty one. */
+const UNSEEN_MS = 60_000
+
+/** The controller manager is at work. */
+export const controllerManager: Check = {
+  name: 'controller-manager',
+  examine(gathered) {
+    const ageOfService = (createdAt: string | undefined): number => ageOf(createdAt, gathered.nowAt) ?? 0
+    return together(
+      needing(gathered, ['services', 'slices'], ({ services, slices }) => {
+        const made = slicesByService(slices.filter(isByController))
+        const unseen = services.filter(
+          (service) =>
+            hasSelector(service) &&
+            service.metadata.deletionTimestamp === undefined &&
+            !made.has(serviceKey(service)) &&
+            ageOfService(service.metadata.creationTimestamp) > UNSEEN_MS,
+        )
+        if (unseen.length === 0) return []
+        const oldestMs = Math.max(...unseen.map(({ metadata }) => ageOfService(metadata.creationTimestamp)))
+        return [{ code: 'services-without-controller', services: unseen.map(serviceKey), oldestMs }]
+      }),
+      leaseOfPart(gathered, 'kube-controller-manager'),
+    )
+  },
+}

@@ -1,0 +1,45 @@
+import { controllerRules } from '../../endpoints/controller-rules.ts'
+import { endpointsLabelDifferences, sliceLabelDifferences } from '../../endpoints/label-differences.ts'
+import { type Check, needing, together } from '../check.ts'
+import type { FindingOf, LabelDifference } from '../findings.ts'
+import type { Service } from '../objects.ts'
+import { hasSelector, isByController, serviceKey, slicesByService } from '../slices-of.ts'
+
+type Differ = FindingOf<'endpoints-labels-differ'>
+
+/**
+ * The labels of endpoints are equal to those of their Service, as the controller compares them. Where they are not, it writes the object
+ * at each sync, and a sync of all Services becomes a queue that changes of pods wait behind.
+ */
+export const endpointsLabels: Check = {
+  name: 'endpoints-labels',
+  examine(gathered) {
+    const { server } = gathered
+    const rules = controllerRules(server.ok ? (server.value.minor ?? Infinity) : Infinity)
+    return together(
+      needing(gathered, ['services', 'endpoints'], ({ services, endpoints }) => {
+        const byService = new Map(endpoints.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]))
+        return services.filter(hasSelector).flatMap((service) => {
+          const own = byService.get(serviceKey(service))?.metadata
+          const labels = own === undefined ? [] : endpointsLabelDifferences(service, own.labels ?? {}, rules)
+          return differ(service, 'Endpoints', service.metadata.name, labels)
+        })
+      }),
+      needing(gathered, ['services', 'slices'], ({ services, slices }) => {
+        const bySlice = slicesByService(slices.filter(isByController))
+        return services
+          .filter(hasSelector)
+          .flatMap((service) =>
+            (bySlice.get(serviceKey(service)) ?? []).flatMap(({ metadata: { name, labels = {} } }) =>
+              differ(service, 'EndpointSlice', name, sliceLabelDifferences(service, labels)),
+            ),
+          )
+      }),
+    )
+  },
+}
+
+function differ({ metadata }: Service, object: Differ['object'], name: string, labels: LabelDifference[]): Differ[] {
+  if (labels.length === 0) return []
+  return [{ code: 'endpoints-labels-differ', namespace: metadata.namespace, service: metadata.name, object, name, labels }]
+}

@@ -1,0 +1,33 @@
+import { isReady } from '../../endpoints/readiness.ts'
+import { type Check, needing, skippedFor } from '../check.ts'
+import type { Finding } from '../findings.ts'
+import type { BalancerState } from '../gathered.ts'
+import type { Pod } from '../objects.ts'
+import { isAlive } from '../workload-of.ts'
+
+/** The load balancers agree with the readiness of each pod. */
+export const health: Check = {
+  name: 'health',
+  examine(gathered) {
+    const { balancers } = gathered
+    if (balancers === undefined) return skippedFor({ code: 'no-config' })
+    return needing(gathered, ['pods'], ({ pods }) => {
+      const byUid = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
+      return balancers.flatMap((one) => disagreements(one, byUid))
+    })
+  },
+}
+
+/** Of entries in rotation: an entry that somebody has taken out says nothing of the health of a pod. */
+function disagreements({ name: loadBalancer, pods }: BalancerState, byUid: ReadonlyMap<string, Pod>): Finding[] {
+  return pods.flatMap(({ uid, entries = [] }) => {
+    const pod = byUid.get(uid)
+    if (pod === undefined || !isAlive(pod)) return []
+    return entries.flatMap(({ target, observation: { admin, routable, detail } }): Finding[] => {
+      if (admin !== 'in' || routable === isReady(pod)) return []
+      const { namespace, name } = pod.metadata
+      const entry = { loadBalancer, target, namespace, pod: name, ...(detail === undefined ? {} : { said: detail }) }
+      return [{ code: routable ? 'server-of-unready-pod' : 'server-unhealthy', ...entry }]
+    })
+  })
+}

@@ -1,0 +1,20 @@
+import { type Check, needing } from '../check.ts'
+import { addressesIn, hasSelector, serviceKey, slicesByService } from '../slices-of.ts'
+
+/** A Service without a selector has endpoints of another writer. */
+export const selectorlessServices: Check = {
+  name: 'selectorless-services',
+  examine: (gathered) =>
+    needing(gathered, ['services', 'slices'], ({ services, slices }) => {
+      const bySlice = slicesByService(slices)
+      return services
+        .filter((service) => service.spec.type !== 'ExternalName' && !hasSelector(service))
+        .filter((service) => (bySlice.get(serviceKey(service)) ?? []).every((slice) => addressesIn(slice).length === 0))
+        .map(({ metadata: { namespace, name }, spec: { type = 'ClusterIP' } }) => ({
+          code: 'selectorless-without-endpoints' as const,
+          namespace,
+          service: name,
+          type,
+        }))
+    }),
+}

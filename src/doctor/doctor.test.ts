@@ -1,0 +1,218 @@
+import { expect, test } from 'vitest'
+import { CHECK_GROUPS, type FindingCode, SEVERITY } from './findings.ts'
+import { CHECKS } from './checks/index.ts'
+import { diagnose } from './doctor.ts'
+import type { Gathered } from './gathered.ts'
+import { FAULTS } from './testing/faults.ts'
+import { agoText, healthy, lease, pod, read } from './testing/healthy.ts'
+
+const planted = Object.entries(FAULTS).flatMap(([code, some]) => some.map((gathered, index) => ({ code, index, gathered })))
+
+/** What comes with a fault: each version that freezes Endpoints is older than those that are tested. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  'webhook-freeze': ['version-untested'],
+  // It would be a risk with its server, too.
+  'webhook-without-server': ['webhook-fails-closed'],
+}
+
+function findings(gathered: Gathered): string[] {
+  return diagnose(gathered).checks.flatMap((check) => check.findings.map(({ code }) => code))
+}
+
+// oxlint-disable-next-line no-explicit-any
+function changed(change: (gathered: any) => void): Gathered {
+  const gathered = structuredClone(healthy())
+  change(gathered)
+  return gathered
+}
+
+test('of a healthy cluster each check has passed', () => {
+  const { outcome, checks } = diagnose(healthy())
+  expect(checks.filter((check) => check.outcome !== 'passed' || check.skipped.length > 0)).toEqual([])
+  expect([outcome, checks.length]).toEqual(['passed', CHECKS.length])
+})
+
+test.each(planted)('$code ($index) is found by its code, and nothing else is', ({ code, gathered }) => {
+  const { outcome, checks } = diagnose(gathered)
+  const found = checks.flatMap((check) => check.findings)
+  expect(new Set(found.map((one) => one.code))).toEqual(new Set([code, ...(BESIDE[code] ?? [])]))
+  expect(outcome).toBe(SEVERITY[code as keyof typeof SEVERITY])
+  expect(found[0]).toMatchObject({ code, severity: outcome })
+})
+
+test('the checks are told in the order of their groups, each once', () => {
+  expect(CHECKS.map(({ name }) => name)).toEqual(Object.values(CHECK_GROUPS).flat())
+})
+
+test('what a finding says are the facts', () => {
+  const of = (gathered: Gathered): unknown => diagnose(gathered).checks.flatMap((check) => check.findings)
+  expect(of(FAULTS['webhook-fails-closed'][1]!)).toEqual([
+    {
+      code: 'webhook-fails-closed',
+      severity: 'warning',
+      kind: 'MutatingWebhookConfiguration',
+      configuration: 'planted',
+      webhook: 'planted.guard.dev',
+      resources: ['endpointslices'],
+      timeoutMs: 3_000,
+    },
+  ])
+  expect(of(FAULTS['heartbeat-late'][1]!)).toMatchObject([{ node: 'node-1', ageMs: 9_000, graceMs: 16_000 }])
+  expect(of(FAULTS['endpoints-by-hand'][0]!)).toMatchObject([{ by: 'kubectl-edit', addresses: ['192.0.2.9'] }])
+  expect(of(FAULTS['pod-without-server'][0]!)).toMatchObject([{ pod: 'web-1', workload: 'statefulset/web', siblings: 1 }])
+  expect(of(FAULTS['webhook-freeze'][0]!)).toMatchObject([
+    { fixedIn: '1.31.2', webhooks: [{ webhook: 'planted.guard.dev' }] },
+    {},
+  ])
+  expect(of(FAULTS['endpoints-labels-differ'][0]!)).toMatchObject([
+    { object: 'Endpoints', name: 'web', labels: [{ name: 'injected', onEndpoints: 'yes' }] },
+  ])
+})
+
+test('the worst finding of a check comes first, and is its outcome', () => {
+  const gathered = changed(({ listed }) => {
+    listed.nodes.value.push({ metadata: { name: 'node-2' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+    listed.nodeLeases.value = [lease('kube-node-lease', 'node-2', 30_000), lease('kube-node-lease', 'node-1', 60_000)]
+  })
+  const check = diagnose(gathered).checks.find((one) => one.check === 'heartbeats')!
+  expect([check.outcome, check.findings.map(({ code }) => code)]).toEqual(['failed', ['heartbeat-missed', 'heartbeat-late']])
+})
+
+test('what cannot be read skips the checks that need it, with the reason, and no other', () => {
+  const because = { code: 'no-right', right: 'list nodes' }
+  const gathered = changed(({ listed }) => {
+    listed.nodes = { ok: false, because }
+  })
+  const { outcome, checks } = diagnose(gathered)
+  expect(outcome).toBe('passed')
+  const skipped = checks.filter((check) => check.outcome === 'skipped')
+  expect(skipped.map(({ check, skipped: why }) => [check, why])).toEqual([
+    ['versions', [because]],
+    ['heartbeats', [because]],
+  ])
+})
+
+test('a check that is skipped in part tells what it has found elsewhere', () => {
+  const gathered = changed(({ listed }) => {
+    listed.endpoints = { ok: false, because: { code: 'not-served', resource: 'endpoints' } }
+    listed.slices.value[0].metadata.labels.injected = 'yes'
+  })
+  const check = diagnose(gathered).checks.find((one) => one.check === 'endpoints-labels')!
+  expect(check).toMatchObject({ outcome: 'warning', findings: [{ object: 'EndpointSlice' }], skipped: [{ code: 'not-served' }] })
+})
+
+test('without a config the load balancers are skipped, and without --probe the probe', () => {
+  const gathered = changed((one) => {
+    delete one.balancers
+    delete one.probe
+  })
+  const { outcome, checks } = diagnose(gathered)
+  const skipped = checks.filter((check) => check.outcome === 'skipped')
+  expect(outcome).toBe('passed')
+  expect(skipped.map(({ check, skipped: why }) => [check, ...why.map(({ code }) => code)])).toEqual([
+    ['endpoint-controller', 'probe-not-asked-for'],
+    ['load-balancers-answer', 'no-config'],
+    ['servers', 'no-config'],
+    ['health', 'no-config'],
+  ])
+})
+
+test('a control plane without leader election has no Leases: that alone is no finding', () => {
+  const gathered = changed(({ listed }) => {
+    listed.systemLeases = read([])
+  })
+  expect(findings(gathered)).toEqual([])
+  expect(
+    diagnose(gathered)
+      .checks.filter(({ outcome }) => outcome === 'skipped')
+      .map(({ check }) => check),
+  ).toEqual(['scheduler', 'controller-manager'])
+})
+
+test.each([
+  [
+    'a pod that has just been made has no node yet',
+    ({ listed }: { listed: { pods: { value: unknown[] } } }) => {
+      const { metadata, spec } = pod(2)
+      const young = { ...metadata, creationTimestamp: agoText(5_000) }
+      listed.pods.value.push({ metadata: young, spec: { ...spec, nodeName: undefined }, status: { phase: 'Pending' } })
+    },
+  ],
+  [
+    'a pod that no node has room for was looked at',
+    ({ listed }: { listed: { pods: { value: unknown[] } } }) => {
+      const { metadata, spec } = pod(2)
+      const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }]
+      listed.pods.value.push({ metadata, spec: { ...spec, nodeName: undefined }, status: { phase: 'Pending', conditions } })
+    },
+  ],
+  [
+    'a pod that became Ready a moment ago is not in the load balancer yet',
+    ({ listed, balancers }: never) => {
+      ;(listed as { pods: { value: ReturnType<typeof pod>[] } }).pods.value.push({
+        ...pod(2),
+        status: {
+          ...pod(2).status,
+          conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: agoText(2_000) } as never],
+        },
+      })
+      ;(balancers as { pods: unknown[] }[])[0]!.pods.push({ uid: 'uid-of-web-2', because: { code: 'error', said: 'none' } })
+    },
+  ],
+  [
+    'an operator has a pod out of rotation',
+    ({ balancers }: never) => {
+      const [edge] = balancers as { pods: { entries: { observation: object }[] }[] }[]
+      edge!.pods[0]!.entries[0]!.observation = { admin: 'out', routable: false, inFlight: 0 }
+    },
+  ],
+  [
+    'a run that a process is at work on is open',
+    ({ records }: never) => {
+      const [one] = (records as { value: { status: { workloads: { pods: unknown[]; runs: unknown[] }[] }; live: unknown[] }[] })
+        .value
+      one!.status.workloads[0]!.runs.push({ id: 'r2', images: [], startedAt: agoText(1_000), finished: false })
+      one!.status.workloads[0]!.pods.push({
+        uid: 'u',
+        name: 'web-0',
+        state: 'drain',
+        run: 'r2',
+        attempt: 1,
+        out: true,
+        reasons: [],
+      })
+      one!.live.push({ lease: 'sluice-statefulset-web', holder: 'ci_1' })
+    },
+  ],
+  [
+    'a readiness gate is somebody’s word for a pod without a probe',
+    ({ listed }: { listed: { pods: { value: unknown[] } } }) => {
+      const [first] = listed.pods.value as { spec: { containers: object[]; readinessGates?: unknown[] } }[]
+      first!.spec.containers = [{ name: 'app' }]
+      first!.spec.readinessGates = [{ conditionType: 'lb.example.dev/ready' }]
+    },
+  ],
+  [
+    'a stale address of the controller is no edit by hand',
+    ({ listed }: never) => {
+      const { endpoints } = listed as { endpoints: { value: { subsets: { addresses: unknown[] }[] }[] } }
+      endpoints.value[0]!.subsets[0]!.addresses.push({ ip: '10.0.0.77' })
+    },
+  ],
+])('silent: %s', (_, change) => {
+  expect(findings(changed(change as never))).toEqual([])
+})
+
+test('a finding that is to be ignored is counted alone; others of its check are told', () => {
+  const gathered = changed(({ listed }) => {
+    listed.nodes.value.push({ metadata: { name: 'node-2' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+    listed.nodeLeases.value = [lease('kube-node-lease', 'node-2', 30_000), lease('kube-node-lease', 'node-1', 60_000)]
+  })
+  const of = (...ignore: FindingCode[]): unknown => {
+    const { outcome, checks } = diagnose(gathered, ignore)
+    const { findings: told, ignored } = checks.find((one) => one.check === 'heartbeats')!
+    return [outcome, told.map(({ code }) => code), ignored]
+  }
+  expect(of('heartbeat-missed')).toEqual(['warning', ['heartbeat-late'], 1])
+  expect(of('heartbeat-missed', 'heartbeat-late')).toEqual(['passed', [], 2])
+})

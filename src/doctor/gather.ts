@@ -1,0 +1,138 @@
+import { reasonOf } from '../engine/errors.ts'
+import type { LoadBalancer } from '../engine/request.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { withSignal } from '../kube/with-signal.ts'
+import { displayName, type WorkloadId } from '../pods/workload-id.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import type { Skip } from './findings.ts'
+import type { Gathered, Objects, Server } from './gathered.ts'
+import { probeEndpoints } from './probe-endpoints.ts'
+import { readLoadBalancers } from './read-load-balancers.ts'
+import { readObjects, readTemplates } from './read-objects.ts'
+import { readOnce } from './read-once.ts'
+import { reading } from './read-problem.ts'
+import { readRecords } from './read-records.ts'
+import { readRights } from './read-rights.ts'
+import { readServer } from './read-server.ts'
+import { readWebhookServers } from './read-webhook-servers.ts'
+import { workloadOf } from './workload-of.ts'
+
+const REVIEWS = 'selfsubjectaccessreviews.authorization.k8s.io'
+
+export interface DoctorRequest {
+  /** Workloads that are to be upgraded in place: the rights of a run are asked for them. Default: those on record. */
+  refs?: readonly WorkloadId[]
+  /** Absent: all. */
+  namespace?: string
+  /** Makes a Service in this namespace, and removes it. Absent: makes nothing. */
+  probeIn?: string
+}
+
+export interface DoctorPorts {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  kinds: Kinds
+  /** Absent without a config. */
+  loadBalancers?: readonly LoadBalancer[]
+  signal?: AbortSignal
+}
+
+/** Reads all that the checks need, each kind once. Writes nothing but a probe that was asked for. */
+export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, ports: DoctorPorts): Promise<Gathered> {
+  const { clock, random, kinds, loadBalancers, signal } = ports
+  const asking = withSignal(ports.client, () => signal)
+  const client = readOnce(asking)
+  const wanted = refs.map(displayName)
+  const ofNamespace = namespace === undefined ? {} : { namespace }
+  let server: Server
+  try {
+    server = await readServer(asking, clock)
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (!(error instanceof KubeError)) throw error
+    return { ...ofNamespace, ...nothing(clock.wallNow(), wanted), unreachable: reasonOf(error) }
+  }
+  const [listed, templates] = await Promise.all([readObjects(client, namespace), readTemplates(client, namespace, kinds)])
+  const nowAt = clock.wallNow() - (server.clock?.aheadMs ?? 0)
+  const [webhookServers, records, balancers] = await Promise.all([
+    readWebhookServers(client, { listed, ...ofNamespace }),
+    readRecords(namespace, listed.pods, { client, clock, kinds, nowAt }),
+    loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, listed.pods, client),
+  ])
+  const rights = await reading({ resource: REVIEWS }, () =>
+    Promise.all(
+      upgradesIn(namespace, refs, records).map((one) => readRights(asking, one.namespace, { workloads: one.workloads, kinds })),
+    ),
+  )
+  // The last, and for itself: what it makes is in none of the lists. Not ended by the signal before it has removed that.
+  const probe =
+    probeIn === undefined
+      ? undefined
+      : await probeEndpoints(probeIn, { client: ports.client, clock, random, ...(signal === undefined ? {} : { signal }) })
+  signal?.throwIfAborted()
+  return {
+    ...ofNamespace,
+    nowAt,
+    wanted,
+    server: { ok: true, value: server },
+    rights,
+    listed,
+    webhookServers,
+    templates,
+    workloads: new Map(listed.pods.ok ? listed.pods.value.map((pod) => [pod.metadata.uid, workloadOf(pod, kinds)]) : []),
+    records,
+    ...(balancers === undefined ? {} : { balancers }),
+    ...(probe === undefined ? {} : { probe }),
+  }
+}
+
+/** What is to be upgraded: what was named, or what is on record. */
+function upgradesIn(
+  namespace: string | undefined,
+  refs: readonly WorkloadId[],
+  records: Gathered['records'],
+): { namespace: string; workloads: readonly WorkloadId[] }[] {
+  const recorded = (records.ok ? records.value : []).map((one) => ({
+    namespace: one.namespace,
+    workloads: one.status.workloads.map(({ workload }) => workload),
+  }))
+  if (namespace === undefined) return recorded
+  return refs.length === 0 && recorded.length > 0 ? recorded : [{ namespace, workloads: refs }]
+}
+
+const KINDS_LISTED: Readonly<Record<keyof Objects, true>> = {
+  pods: true,
+  services: true,
+  slices: true,
+  endpoints: true,
+  budgets: true,
+  namespaces: true,
+  nodes: true,
+  nodeLeases: true,
+  systemLeases: true,
+  nodeEvents: true,
+  controllerManagers: true,
+  validatingWebhooks: true,
+  mutatingWebhooks: true,
+}
+
+/** Of an API server that does not answer. */
+function nothing(nowAt: number, wanted: readonly string[]): Gathered {
+  const unread = { ok: false, because: { code: 'api-server-not-read' } satisfies Skip } as const
+  const listed = Object.fromEntries(Object.keys(KINDS_LISTED).map((kind) => [kind, unread]))
+  return {
+    nowAt,
+    wanted,
+    server: unread,
+    rights: unread,
+    records: unread,
+    listed: listed as unknown as Gathered['listed'],
+    webhookServers: new Map(),
+    templates: [unread],
+    workloads: new Map(),
+  }
+}

@@ -1,0 +1,93 @@
+import type { KubeClient } from '../kube/client.ts'
+import { listPages } from '../kube/list-pages.ts'
+import { displayName } from '../pods/workload-id.ts'
+import type { Kind } from '../workloads/kinds/kind.ts'
+import { isTemplateWritten } from '../workloads/kinds/kind.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import type { Gathered, Listed, Objects, Template } from './gathered.ts'
+import { reading } from './read-problem.ts'
+
+interface Source {
+  /** `api/v1`, or `apis/GROUP/VERSION`. */
+  api: string
+  plural: string
+  /** `looked`: of the namespace that the doctor looks at, or of all. `cluster`: of no namespace. */
+  scope: 'looked' | 'cluster' | { namespace: string }
+  labelSelector?: string
+  fieldSelector?: string
+}
+
+const NODE_LEASES = 'kube-node-lease'
+const SYSTEM = 'kube-system'
+/** Events of what has no namespace are there. */
+const EVENTS_OF_NODES = 'default'
+const ADMISSION = 'apis/admissionregistration.k8s.io/v1'
+const LEASES = 'apis/coordination.k8s.io/v1'
+
+const SOURCES: { readonly [One in keyof Objects]: Source } = {
+  pods: { api: 'api/v1', plural: 'pods', scope: 'looked' },
+  services: { api: 'api/v1', plural: 'services', scope: 'looked' },
+  slices: { api: 'apis/discovery.k8s.io/v1', plural: 'endpointslices', scope: 'looked' },
+  endpoints: { api: 'api/v1', plural: 'endpoints', scope: 'looked' },
+  budgets: { api: 'apis/policy/v1', plural: 'poddisruptionbudgets', scope: 'looked' },
+  namespaces: { api: 'api/v1', plural: 'namespaces', scope: 'cluster' },
+  nodes: { api: 'api/v1', plural: 'nodes', scope: 'cluster' },
+  nodeLeases: { api: LEASES, plural: 'leases', scope: { namespace: NODE_LEASES } },
+  systemLeases: { api: LEASES, plural: 'leases', scope: { namespace: SYSTEM } },
+  nodeEvents: {
+    api: 'api/v1',
+    plural: 'events',
+    scope: { namespace: EVENTS_OF_NODES },
+    fieldSelector: 'involvedObject.kind=Node,reason=NodeNotReady',
+  },
+  controllerManagers: {
+    api: 'api/v1',
+    plural: 'pods',
+    scope: { namespace: SYSTEM },
+    labelSelector: 'component=kube-controller-manager',
+  },
+  validatingWebhooks: { api: ADMISSION, plural: 'validatingwebhookconfigurations', scope: 'cluster' },
+  mutatingWebhooks: { api: ADMISSION, plural: 'mutatingwebhookconfigurations', scope: 'cluster' },
+}
+
+/** Lists each kind once, at the same time. `namespace` absent: of all. */
+export async function readObjects(client: KubeClient, namespace: string | undefined): Promise<Gathered['listed']> {
+  const lists = Object.entries(SOURCES).map(async ([kind, source]) => [kind, await list(client, source, namespace)] as const)
+  return Object.fromEntries(await Promise.all(lists)) as unknown as Gathered['listed']
+}
+
+/** The workloads of each kind whose template sluice writes. */
+export function readTemplates(client: KubeClient, namespace: string | undefined, kinds: Kinds): Promise<Listed<Template>[]> {
+  const read = kinds.all.filter(isTemplateWritten).map(async (kind): Promise<Listed<Template>> => {
+    const { group, version, plural } = kind
+    const api = group === '' ? `api/${version}` : `apis/${group}/${version}`
+    const listed = await list(client, { api, plural, scope: 'looked' }, namespace)
+    return listed.ok ? { ok: true, value: listed.value.map((raw) => templateOf(raw as RawTemplate, kind)) } : listed
+  })
+  return Promise.all(read)
+}
+
+interface RawTemplate {
+  metadata: { namespace: string; name: string }
+  spec?: { updateStrategy?: { type?: string } }
+}
+
+function templateOf({ metadata: { namespace, name }, spec }: RawTemplate, kind: Kind): Template {
+  const strategy = spec?.updateStrategy?.type
+  return { namespace, workload: displayName({ ...kind, name }), ...(strategy === undefined ? {} : { strategy }) }
+}
+
+function list(client: KubeClient, source: Source, looked: string | undefined): Promise<Listed<unknown>> {
+  const { api, plural, scope, labelSelector, fieldSelector } = source
+  const namespace = typeof scope === 'object' ? scope.namespace : scope === 'looked' ? looked : undefined
+  const path = `/${api}${namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`}/${plural}`
+  const [, group] = /^apis\/([^/]+)\//.exec(api) ?? []
+  const asked = {
+    resource: group === undefined ? plural : `${plural}.${group}`,
+    ...(namespace === undefined ? {} : { namespace }),
+  }
+  return reading(asked, async () => {
+    const { items } = await listPages({ client, path, selectors: { labelSelector, fieldSelector } })
+    return items
+  })
+}

@@ -1,0 +1,45 @@
+import { reasonOf } from '../engine/errors.ts'
+import { isMissingRight, isNotFound, KubeError } from '../kube/errors.ts'
+import { WorkloadError } from '../workloads/errors.ts'
+import type { Skip } from './findings.ts'
+import type { Read } from './gathered.ts'
+
+/** What was asked for, as a Role names it. */
+export interface Asked {
+  /** Such as `nodes`, or `leases.coordination.k8s.io`. */
+  resource: string
+  namespace?: string
+}
+
+/** The value, or why there is none: an error that sluice knows. */
+export async function reading<Value>(asked: Asked, read: () => Promise<Value>): Promise<Read<Value>> {
+  try {
+    return { ok: true, value: await read() }
+  } catch (error) {
+    if (!(error instanceof KubeError || error instanceof WorkloadError || isReflectorError(error))) throw error
+    return { ok: false, because: whySkipped(asked, error) }
+  }
+}
+
+function isReflectorError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReflectorError'
+}
+
+const COLLECTION = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/(?:namespaces\/([^/]+)\/)?([a-z]+)$/
+
+/** One of several lists may be what failed. */
+function listed(asked: Asked, error: unknown): Asked {
+  const [, group, namespace, plural] = (error instanceof KubeError && COLLECTION.exec(error.path)) || []
+  if (plural === undefined) return asked
+  return { resource: group === undefined ? plural : `${plural}.${group}`, ...(namespace === undefined ? {} : { namespace }) }
+}
+
+function whySkipped(asked: Asked, error: unknown): Skip {
+  const { resource, namespace } = listed(asked, error)
+  if (error instanceof KubeError && isMissingRight(error.status, error.message))
+    return { code: 'no-right', right: `list ${resource}`, ...(namespace === undefined ? {} : { namespace }) }
+  // The API server serves no such kind: of a list, nothing else is a 404.
+  if (error instanceof KubeError && error.status === 404 && (isNotFound(error) || error.reason === undefined))
+    return { code: 'not-served', resource }
+  return { code: 'not-read', resource, because: reasonOf(error) }
+}

@@ -1,0 +1,39 @@
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { stringField } from '../kube/json.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Server } from './gathered.ts'
+
+/** A date in a header has whole seconds: it may be up to a second older than the instant that it was written at. */
+const DATE_STEP_MS = 1_000
+
+/** What the API server says of itself, and by what clock. Throws a KubeError where it does not answer. */
+export async function readServer(client: KubeClient, clock: Clock): Promise<Server> {
+  let date: string | undefined
+  const [begunAt, begunWallAt] = [clock.now(), clock.wallNow()]
+  const said = await client.get('/version', {
+    onHeaders: (headers) => {
+      date = headers['date']
+    },
+  })
+  const tookMs = clock.now() - begunAt
+  const version = stringField(said, 'gitVersion')
+  if (version === undefined) {
+    const [method, path] = ['GET', '/version'] as const
+    throw new KubeError(`${method} ${path}: the answer has no gitVersion`, { kind: 'ambiguous', method, path })
+  }
+  return { version, ...numbersOf(version), ...clockOf(date, begunWallAt, tookMs) }
+}
+
+function numbersOf(version: string): Pick<Server, 'minor' | 'patch'> {
+  const [, minor, patch] = /^v?1\.(\d+)\.(\d+)/.exec(version) ?? []
+  return minor === undefined ? {} : { minor: Number(minor), patch: Number(patch) }
+}
+
+/** The middle of what is possible: the header was written at some instant of the call. */
+function clockOf(date: string | undefined, begunWallAt: number, tookMs: number): Pick<Server, 'clock'> {
+  const serverAt = date === undefined ? Number.NaN : Date.parse(date)
+  if (Number.isNaN(serverAt)) return {}
+  const aheadMs = Math.round(begunWallAt + tookMs / 2 - (serverAt + DATE_STEP_MS / 2))
+  return { clock: { aheadMs, uncertaintyMs: Math.ceil((tookMs + DATE_STEP_MS) / 2) } }
+}

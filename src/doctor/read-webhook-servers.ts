@@ -1,0 +1,32 @@
+import { SERVICE_NAME } from '../endpoints/endpoint-labels.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { listPages } from '../kube/list-pages.ts'
+import type { Gathered, Read } from './gathered.ts'
+import type { EndpointSlice } from './objects.ts'
+import { reading } from './read-problem.ts'
+import { allWebhooks, failsClosed, isAskedAbout, lookedNamespaces, serverOf, WATCHED } from './webhooks.ts'
+
+/** How many servers each Service has that a webhook fails closed without, by `NAMESPACE/NAME`. Of other webhooks nothing is asked. */
+export async function readWebhookServers(
+  client: KubeClient,
+  gathered: Pick<Gathered, 'listed' | 'namespace'>,
+): Promise<Gathered['webhookServers']> {
+  const namespaces = lookedNamespaces(gathered)
+  const asked = allWebhooks(gathered).filter(
+    (one) => failsClosed(one) && WATCHED.some((resource) => isAskedAbout(one, resource, namespaces)),
+  )
+  const services = [...new Set(asked.flatMap((one) => serverOf(one) ?? []))]
+  const counted = services.map(async (key) => [key, await readyIn(client, key)] as const)
+  return new Map(await Promise.all(counted))
+}
+
+function readyIn(client: KubeClient, key: string): Promise<Read<number>> {
+  const [namespace = '', name = ''] = key.split('/')
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`
+  return reading({ resource: 'endpointslices.discovery.k8s.io', namespace }, async () => {
+    const { items } = await listPages({ client, path, selectors: { labelSelector: `${SERVICE_NAME}=${name}` } })
+    const endpoints = (items as EndpointSlice[]).flatMap((slice) => slice.endpoints ?? [])
+    // Absent is true.
+    return endpoints.filter(({ conditions }) => conditions?.ready !== false).length
+  })
+}

@@ -1,0 +1,48 @@
+import type { Right } from '../engine/rights.ts'
+import { isTemplateWritten } from '../workloads/kinds/kind.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+
+const LIST = ['list']
+
+/**
+ * What the doctor reads of a whole cluster: for a ClusterRole. It changes nothing by these. Without ConfigMaps, which may hold
+ * secrets of others: those of the records are in the Role of a run.
+ */
+export function rightsOfDoctor(kinds: Kinds): Right[] {
+  return [
+    { group: '', resource: 'pods', verbs: LIST, why: 'The pods behind Services and load balancers, and the pod of each server.' },
+    { group: '', resource: 'services', verbs: LIST, why: 'Services with a selector, and without one.' },
+    { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: LIST, why: 'Endpoints as gateways read them.' },
+    { group: '', resource: 'endpoints', verbs: LIST, why: 'Endpoints as older programs read them, with their writers.' },
+    { group: '', resource: 'nodes', verbs: LIST, why: 'Whether they are Ready, and the versions of their kubelets.' },
+    { group: '', resource: 'namespaces', verbs: LIST, why: 'The namespaces that webhooks are asked about.' },
+    {
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      verbs: LIST,
+      why: 'Heartbeats of nodes, whether the control plane is at work, and who has a run.',
+    },
+    { group: '', resource: 'events', verbs: LIST, why: 'Nodes that were silent and came back.' },
+    {
+      group: 'admissionregistration.k8s.io',
+      resource: 'validatingwebhookconfigurations',
+      verbs: LIST,
+      why: 'Webhooks that can keep pods and endpoints from being written.',
+    },
+    { group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations', verbs: LIST, why: 'The same.' },
+    { group: 'policy', resource: 'poddisruptionbudgets', verbs: LIST, why: 'Budgets that let no pod go.' },
+    ...kinds.all.filter(isTemplateWritten).map(({ group, plural }): Right => ({
+      group,
+      resource: plural,
+      verbs: LIST,
+      why: 'Whether they replace their pods by themselves.',
+    })),
+  ]
+}
+
+/** For `--probe`, in the namespace that the probe is made in. */
+export function rightsOfProbe(): Right[] {
+  return [
+    { group: '', resource: 'services', verbs: ['create', 'delete'], why: 'The Service of --probe, which is removed at once.' },
+  ]
+}

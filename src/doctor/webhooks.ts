@@ -1,0 +1,85 @@
+import type { Gathered } from './gathered.ts'
+import type { Namespace, Webhook, WebhookConfiguration } from './objects.ts'
+import { selects } from './selectors.ts'
+
+/** A webhook with what it is called. */
+export interface NamedWebhook {
+  id: {
+    kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration'
+    configuration: string
+    webhook: string
+  }
+  webhook: Webhook
+}
+
+/** What endpoints are made from, and what they are. */
+export const WATCHED = ['pods', 'pods/status', 'endpoints', 'endpointslices'] as const
+export type Watched = (typeof WATCHED)[number]
+
+const GROUPS: Readonly<Record<Watched, string>> = {
+  pods: '',
+  'pods/status': '',
+  endpoints: '',
+  endpointslices: 'discovery.k8s.io',
+}
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+
+export function webhooksOf(configurations: readonly WebhookConfiguration[], kind: NamedWebhook['id']['kind']): NamedWebhook[] {
+  return configurations.flatMap(({ metadata: { name }, webhooks = [] }) =>
+    webhooks.map((webhook) => ({ id: { kind, configuration: name, webhook: webhook.name }, webhook })),
+  )
+}
+
+/** Of both kinds; none of a kind that could not be read. */
+export function allWebhooks({ listed }: Pick<Gathered, 'listed'>): NamedWebhook[] {
+  const { validatingWebhooks: validating, mutatingWebhooks: mutating } = listed
+  return [
+    ...(validating.ok ? webhooksOf(validating.value, 'ValidatingWebhookConfiguration') : []),
+    ...(mutating.ok ? webhooksOf(mutating.value, 'MutatingWebhookConfiguration') : []),
+  ]
+}
+
+export function lookedNamespaces({ listed, namespace }: Pick<Gathered, 'listed' | 'namespace'>): readonly Namespace[] {
+  const all = listed.namespaces.ok ? listed.namespaces.value : []
+  return all.filter(({ metadata }) => namespace === undefined || metadata.name === namespace)
+}
+
+/** The Service that its server is found by, as `NAMESPACE/NAME`. */
+export function serverOf({ webhook }: NamedWebhook): string | undefined {
+  const service = webhook.clientConfig?.service
+  return service === undefined ? undefined : `${service.namespace}/${service.name}`
+}
+
+/**
+ * It is called when an object of that kind is created or updated, in one of these namespaces. Of the object no labels are known: a webhook
+ * that wants some is for the objects that ask for it.
+ */
+export function isAskedAbout({ webhook }: NamedWebhook, resource: Watched, namespaces: readonly Namespace[]): boolean {
+  return (
+    (webhook.rules ?? []).some((rule) => isFor(rule, resource)) &&
+    selects(webhook.objectSelector, {}) &&
+    namespaces.some((one) => isInNamespace(webhook, one))
+  )
+}
+
+export function isInNamespace({ namespaceSelector }: Webhook, { metadata: { name, labels = {} } }: Namespace): boolean {
+  return selects(namespaceSelector, { ...labels, [NAME_LABEL]: name })
+}
+
+function isFor(rule: NonNullable<Webhook['rules']>[number], resource: Watched): boolean {
+  const { apiGroups = [], resources = [], operations = [], scope = '*' } = rule
+  const has = (some: readonly string[], ...wanted: string[]): boolean => some.some((one) => wanted.includes(one))
+  const [, subresource] = resource.split('/')
+  const names =
+    subresource === undefined ? [resource, '*', '*/*'] : [resource, `${resource.split('/')[0]}/*`, `*/${subresource}`, '*/*']
+  return (
+    scope !== 'Cluster' &&
+    has(apiGroups, '*', GROUPS[resource]) &&
+    has(operations, '*', 'CREATE', 'UPDATE') &&
+    has(resources, ...names)
+  )
+}
+
+export function failsClosed({ webhook }: NamedWebhook): boolean {
+  return webhook.failurePolicy !== 'Ignore'
+}

@@ -1,0 +1,19 @@
+import { displayName, kindOfOwner, ownerId } from '../pods/workload-id.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import type { Pod } from './objects.ts'
+
+/** What a person calls the workload of a pod, such as `statefulset/web`: by the words of the pod alone. */
+export function workloadOf({ metadata: { name, ownerReferences = [] } }: Pod, kinds: Kinds): string {
+  const owner = ownerReferences.find(({ controller }) => controller === true)
+  if (owner === undefined) return `pod/${name}`
+  const kind = kinds.ofOwner(owner)
+  if (kind === undefined) return displayName(ownerId(owner))
+  const { mechanism } = kind
+  const isMade = mechanism?.type === 'pods-alone' && mechanism.through.kind === kindOfOwner(owner).kind
+  return displayName({ ...kind, name: isMade ? mechanism.through.workloadName(owner.name) : owner.name })
+}
+
+/** It can get requests, now or soon. */
+export function isAlive({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+}
