@@ -1,0 +1,346 @@
+import { controllerRules } from '../endpoints/controller-rules.ts'
+import type { Service } from '../endpoints/objects.ts'
+import { isReady, notReadyBecause } from '../endpoints/readiness.ts'
+import { createBacklog } from './backlog.ts'
+import { type ClusterState, createClusterState, type ObjectState, type Replaced, type ServiceState, type Touched } from './cluster-state.ts'
+import type { Context } from './context.ts'
+import type { Entries } from './entries.ts'
+import type { ClusterEvent, EndpointObjectKind, ReadKind, SeenAddress, SeenNode, SeenPod } from './events.ts'
+import { createFlaps } from './flaps.ts'
+import { createSilentNodes } from './silent-nodes.ts'
+import { createStaleAddresses } from './stale-addresses.ts'
+import { createSweeps } from './sweeps.ts'
+import type { EndpointChange, Leg, PodChange } from './told.ts'
+import { standing } from './wanted.ts'
+import { createWriterHistory } from './writers.ts'
+
+export interface ClusterObserver {
+  take(event: ClusterEvent): void
+  /** Its pods and nodes are all known. */
+  seesAll(): boolean
+  readonly state: ClusterState
+  end(): void
+}
+
+/** A pod in the endpoints of a Service that stand otherwise than they are to. */
+interface Waiting {
+  since: number
+  /** What has changed first. `start`: it was so from the beginning. */
+  by: 'pod' | 'endpoints' | 'start'
+}
+
+const KINDS = ['EndpointSlice', 'Endpoints'] as const
+const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = { EndpointSlice: 'pod-endpointslice', Endpoints: 'pod-endpoints' }
+
+export function createClusterObserver(cluster: string, context: Context, entries: Entries): ClusterObserver {
+  const state = createClusterState()
+  const stale = createStaleAddresses(context, cluster, state)
+  const flaps = createFlaps(context, cluster)
+  const silentNodes = createSilentNodes(context, cluster)
+  const writers = createWriterHistory(context, cluster)
+  const ofKind = <Value>(make: (kind: EndpointObjectKind) => Value): Readonly<Record<EndpointObjectKind, Value>> => ({
+    EndpointSlice: make('EndpointSlice'),
+    Endpoints: make('Endpoints'),
+  })
+  const sweeps = ofKind((kind) => createSweeps(context, cluster, kind))
+  const backlogs = ofKind((kind) => createBacklog(context, cluster, kind))
+  const waiting = ofKind(() => new Map<string, Waiting>())
+  const unread = new Set<ReadKind>()
+  const truncated = new Set<string>()
+  const toldByHand = new Map<string, string>()
+  let isSynced = false
+  let isReachable = true
+
+  function settleAll(touched: readonly Touched[], by: Waiting['by']): void {
+    if (!isSynced) return
+    for (const one of touched) for (const kind of KINDS) settle(one, kind, by)
+  }
+
+  /** @returns the lag, where the endpoints have followed just now */
+  function settle(touched: Touched, kind: EndpointObjectKind, by: Waiting['by']): number | undefined {
+    const { service, pod } = touched
+    const key = `${service.namespace}/${service.name}`
+    const own = `${key}/${pod}`
+    const known = waiting[kind].get(own)
+    if (isFollowing(service, kind) && state.wantedOf(touched)[kind] !== state.seenOf(touched, kind)) {
+      if (known === undefined || (known.by === 'endpoints' && by === 'pod')) {
+        waiting[kind].set(own, { since: context.now(), by })
+        if (by === 'pod') backlogs[kind].waits(key)
+      }
+      return undefined
+    }
+    if (known === undefined) return undefined
+    waiting[kind].delete(own)
+    // The endpoints were seen to change before the pod: watches are not in step. Or the pod went back to what it was.
+    const lagMs = known.by === 'start' || (known.by === 'pod' && by === 'pod') ? undefined : by === 'pod' ? 0 : context.now() - known.since
+    if (known.by === 'pod') backlogs[kind].followed(key, lagMs)
+    if (lagMs === undefined || (known.by === 'endpoints' && by !== 'pod')) return undefined
+    context.measured({ cluster, namespace: service.namespace, service: service.name, leg: LEGS[kind] }, lagMs)
+    return lagMs
+  }
+
+  /** Its controller keeps objects of that kind, and all of its pods have room in them. */
+  function isFollowing(owner: ServiceState, kind: EndpointObjectKind): boolean {
+    if (owner.service === undefined || !hasSelector(owner.service)) return false
+    if (unread.has(kind === 'Endpoints' ? 'endpoints' : 'endpointslices')) return false
+    if (kind === 'EndpointSlice') return true
+    // The controller of Endpoints may be off.
+    const own = [...owner.objects.values()].filter(({ seen }) => seen.kind === kind)
+    return own.length > 0 && !own.some(({ seen }) => seen.isTruncated)
+  }
+
+  function takePod(pod: SeenPod): void {
+    const before = state.pods.get(pod.metadata.uid)?.pod
+    const touched = state.putPod(pod)
+    const { uid, namespace, name } = pod.metadata
+    const [now, was] = [addressesOf(pod), before === undefined ? [] : addressesOf(before)]
+    for (const address of was) if (!now.includes(address)) entries.release(address, `${cluster}/${uid}`)
+    for (const address of now) if (!was.includes(address)) entries.hold(address, `${cluster}/${uid}`, { cluster, namespace, pod: name })
+    if (isSynced) for (const change of changesOf(before, pod)) tellPod(pod, change)
+    settleAll(touched, 'pod')
+    if (isSynced) stale.review(uid)
+  }
+
+  function tellPod(pod: SeenPod, change: PodChange['change']): void {
+    const { namespace, name } = pod.metadata
+    const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
+    const isTurn = change === 'ready' || change === 'not-ready'
+    const because = change === 'not-ready' ? notReadyBecause(pod) : undefined
+    context.tell({
+      type: 'pod',
+      at: context.now(),
+      cluster,
+      namespace,
+      pod: name,
+      change,
+      ...(because === undefined ? {} : { because }),
+      ...(isTurn && ready?.lastTransitionTime !== undefined ? { conditionAt: ready.lastTransitionTime } : {}),
+      ...(change === 'address' ? { addresses: addressesOf(pod) } : {}),
+    })
+    if (change !== 'not-ready') return
+    flaps.turnedNotReady(pod)
+    if (because?.code === 'node-silent') silentNodes.podLost(because.node, name)
+  }
+
+  function removePod(uid: string): void {
+    const pod = state.pods.get(uid)?.pod
+    if (pod === undefined) return
+    const touched = state.removePod(uid)
+    if (isSynced) tellPod(pod, 'gone')
+    for (const address of addressesOf(pod)) entries.release(address, `${cluster}/${uid}`)
+    flaps.gone(uid)
+    settleAll(touched, 'pod')
+    if (isSynced) stale.review(uid)
+  }
+
+  function takeNode(node: SeenNode): void {
+    const { name } = node.metadata
+    const before = state.nodes.get(name)
+    settleAll(state.putNode(node), 'pod')
+    const was = before?.addresses ?? []
+    for (const address of was) if (!node.addresses.includes(address)) entries.release(address, `${cluster}/node/${name}`)
+    for (const address of node.addresses) if (!was.includes(address)) entries.hold(address, `${cluster}/node/${name}`, undefined)
+    silentNodes.nodeSeen(name, node.ready)
+    if (isSynced && before?.ready !== node.ready)
+      context.tell({ type: 'node', at: context.now(), cluster, node: name, ready: node.ready })
+  }
+
+  function removeNode(name: string): void {
+    for (const address of state.nodes.get(name)?.addresses ?? []) entries.release(address, `${cluster}/node/${name}`)
+    settleAll(state.removeNode(name), 'pod')
+    silentNodes.nodeGone(name)
+  }
+
+  function takeService(service: Service): void {
+    const { namespace, name } = service.metadata
+    const before = state.services.get(`${namespace}/${name}`)?.service
+    settleAll(state.putService(service), 'pod')
+    if (!isSynced) return
+    const told = { type: 'service', at: context.now(), cluster, namespace, service: name } as const
+    if (before === undefined) context.tell({ ...told, change: 'added' })
+    else if (JSON.stringify(before.spec.selector) !== JSON.stringify(service.spec.selector))
+      context.tell({ ...told, change: 'selector-changed' })
+    for (const object of state.services.get(`${namespace}/${name}`)!.objects.values()) lookForHands(object)
+  }
+
+  function removeService(namespace: string, name: string): void {
+    const had = state.services.get(`${namespace}/${name}`)?.service !== undefined
+    settleAll(state.removeService(namespace, name), 'pod')
+    if (had && isSynced) context.tell({ type: 'service', at: context.now(), cluster, namespace, service: name, change: 'gone' })
+  }
+
+  function takeEndpoints(replaced: Replaced): void {
+    const { before, now, touched } = replaced
+    if (now !== undefined) {
+      const content = contentOf(now)
+      if (before === undefined || contentOf(before) !== content) writers.wrote(now.seen, content)
+      else if (before.seen.resourceVersion !== now.seen.resourceVersion && isSynced)
+        sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.by)
+    } else if (before !== undefined) {
+      writers.gone(before.seen.uid)
+      truncated.delete(before.seen.uid)
+      toldByHand.delete(before.seen.uid)
+    }
+    if (!isSynced) return
+    for (const one of touched) {
+      const lagMs = settle(one, (now ?? before)!.seen.kind, 'endpoints')
+      tellEndpoints(one, replaced, lagMs)
+      stale.review(one.pod)
+    }
+    if (now !== undefined) {
+      lookForTruncation(now)
+      lookForHands(now)
+    }
+  }
+
+  function tellEndpoints({ service, pod }: Touched, { before, now }: Replaced, lagMs: number | undefined): void {
+    const { kind, name, triggerAt } = (now ?? before)!.seen
+    const [own, former] = [now?.byPod.get(pod) ?? [], before?.byPod.get(pod) ?? []]
+    const gone = former.filter(({ address }) => !own.some((one) => one.address === address))
+    const told: [SeenAddress, EndpointChange['change']][] = [
+      ...own
+        .filter(({ address, ready }) => former.find((one) => one.address === address)?.ready !== ready)
+        .map((one): [SeenAddress, EndpointChange['change']] => [one, one.ready ? 'ready' : 'not-ready']),
+      ...gone.map((one): [SeenAddress, EndpointChange['change']] => [one, 'gone']),
+    ]
+    for (const [{ address, podName }, change] of told) {
+      const of = { cluster, namespace: service.namespace, service: service.name }
+      if (kind === 'EndpointSlice') entries.addressChanged(of, address, isReadyInSlices(service, pod, address))
+      context.tell({
+        type: 'endpoint',
+        at: context.now(),
+        ...of,
+        object: kind,
+        name,
+        address,
+        ...(podName === undefined ? {} : { pod: podName }),
+        change,
+        ...(triggerAt === undefined ? {} : { triggerAt }),
+        ...(lagMs === undefined ? {} : { lagMs }),
+      })
+    }
+  }
+
+  /** An address that moves from one slice to another is in both for a while. */
+  function isReadyInSlices({ namespace, name }: ServiceState, pod: string, address: string): boolean {
+    return [...state.objectsWith(pod)].some(
+      ({ seen, byPod }) =>
+        seen.kind === 'EndpointSlice' &&
+        seen.namespace === namespace &&
+        seen.service === name &&
+        byPod.get(pod)!.some((one) => one.address === address && one.ready),
+    )
+  }
+
+  function lookForTruncation({ seen }: ObjectState): void {
+    if (seen.isTruncated !== true) return void truncated.delete(seen.uid)
+    if (truncated.has(seen.uid)) return
+    truncated.add(seen.uid)
+    const { namespace, service, addresses } = seen
+    context.find({ code: 'endpoints-truncated', cluster, namespace, service, addresses: addresses.length })
+  }
+
+  /** Addresses of Endpoints that no pod of the selector has, and that another than the controller has written. */
+  function lookForHands({ seen: { uid, kind, namespace, service, by, addresses } }: ObjectState): void {
+    if (kind !== 'Endpoints' || by === undefined || unread.has('pods')) return
+    if (by.is === 'controller-manager' || by.is === 'sluice') return void toldByHand.delete(uid)
+    const owner = state.services.get(`${namespace}/${service}`)
+    if (owner?.service === undefined || !hasSelector(owner.service)) return
+    const own = new Set([...owner.wanted.keys()].flatMap((pod) => addressesOf(state.pods.get(pod)!.pod)))
+    const foreign = addresses.flatMap(({ address }) => (own.has(address) ? [] : [address]))
+    if (foreign.length === 0) return void toldByHand.delete(uid)
+    const told = JSON.stringify([by.manager, foreign])
+    if (toldByHand.get(uid) === told) return
+    toldByHand.set(uid, told)
+    context.find({ code: 'endpoints-by-hand', cluster, namespace, service, by, addresses: foreign })
+  }
+
+  /** What was there at the beginning is looked at once, and nothing of it is told as a change. */
+  function sync(minor: number | undefined): void {
+    if (minor !== undefined) state.setRules(controllerRules(minor))
+    isSynced = true
+    isReachable = true
+    for (const service of state.services.values())
+      for (const pod of service.wanted.keys()) for (const kind of KINDS) settle({ service, pod }, kind, 'start')
+    for (const object of state.objects.values()) {
+      for (const pod of object.byPod.keys()) stale.review(pod)
+      lookForTruncation(object)
+      lookForHands(object)
+    }
+    entries.review()
+  }
+
+  return {
+    state,
+    take(event) {
+      switch (event.type) {
+        case 'pod':
+          return takePod(event.pod)
+        case 'pod-gone':
+          return removePod(event.uid)
+        case 'node':
+          return takeNode(event.node)
+        case 'node-gone':
+          return removeNode(event.name)
+        case 'service':
+          return takeService(event.service)
+        case 'service-gone':
+          return removeService(event.namespace, event.name)
+        case 'endpoints':
+          return takeEndpoints(state.putEndpoints(event.endpoints))
+        case 'endpoints-gone':
+          return takeEndpoints(state.removeEndpoints(event.uid))
+        case 'synced':
+          return sync(event.minor)
+        case 'unread':
+          unread.add(event.what)
+          if (event.what === 'nodes') settleAll(state.withoutNodes(), 'pod')
+          return context.find({ code: 'objects-unread', cluster, what: event.what, because: event.because })
+        case 'unreachable':
+          if (isReachable) context.find({ code: 'cluster-unreachable', cluster, because: event.because })
+          isReachable = false
+          return
+        case 'reached':
+          isReachable = true
+          entries.review()
+      }
+    },
+    seesAll: () => isSynced && isReachable && !unread.has('pods') && !unread.has('nodes'),
+    end() {
+      for (const kind of KINDS) {
+        sweeps[kind].end()
+        backlogs[kind].end()
+      }
+    },
+  }
+}
+
+function hasSelector({ spec: { type, selector = {} } }: Service): boolean {
+  return type !== 'ExternalName' && Object.keys(selector).length > 0
+}
+
+function addressesOf({ status }: SeenPod): string[] {
+  const all = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)]
+  return [...new Set(all.filter((ip) => ip !== undefined && ip !== ''))] as string[]
+}
+
+function changesOf(before: SeenPod | undefined, pod: SeenPod): PodChange['change'][] {
+  if (before === undefined) return ['added']
+  const [was, is] = [isReady(before), isReady(pod)]
+  const isDeleted = before.metadata.deletionTimestamp === undefined && pod.metadata.deletionTimestamp !== undefined
+  return [
+    ...(isDeleted ? ['terminating' as const] : []),
+    ...(standing(asAddresses(before)) === standing(asAddresses(pod)) ? [] : ['address' as const]),
+    ...(was === is ? [] : [is ? ('ready' as const) : ('not-ready' as const)]),
+  ]
+}
+
+function asAddresses(pod: SeenPod): SeenAddress[] {
+  return addressesOf(pod).map((address) => ({ address, ready: true }))
+}
+
+/** What readers of endpoints act on. */
+function contentOf({ seen: { addresses, ports } }: ObjectState): string {
+  const texts = addresses.map(({ pod = '', ...address }) => `${pod} ${standing([address])}`)
+  return `${ports}\n${texts.sort().join()}`
+}

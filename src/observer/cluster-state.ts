@@ -1,0 +1,282 @@
+import { type ControllerRules, controllerRules } from '../endpoints/controller-rules.ts'
+import type { Service } from '../endpoints/objects.ts'
+import { selects } from '../endpoints/pod-membership.ts'
+import type { EndpointObjectKind, SeenAddress, SeenEndpoints, SeenNode, SeenPod } from './events.ts'
+import { NO_STANDING, type Standing, standing, wantedStanding } from './wanted.ts'
+
+export interface PodState {
+  pod: SeenPod
+  /** Those whose selector has it. */
+  readonly services: Set<ServiceState>
+}
+
+export interface ServiceState {
+  readonly namespace: string
+  readonly name: string
+  /** Absent where the Service is gone, or was not seen yet. */
+  service?: Service
+  /** By the UID of a pod that the selector has. */
+  readonly wanted: Map<string, Standing>
+  /** By UID: its EndpointSlices and its Endpoints. */
+  readonly objects: Map<string, ObjectState>
+}
+
+export interface ObjectState {
+  readonly seen: SeenEndpoints
+  /** By the UID of the pod. */
+  readonly byPod: ReadonlyMap<string, readonly SeenAddress[]>
+}
+
+/** A pod in the endpoints of a Service, which may stand otherwise than before. */
+export interface Touched {
+  service: ServiceState
+  pod: string
+}
+
+export interface Replaced {
+  touched: Touched[]
+  before?: ObjectState
+  now?: ObjectState
+}
+
+/**
+ * What is known of one cluster. An event visits the Services of its pod, or the pods of its Service, and no others; each gives what it has
+ * touched.
+ */
+export interface ClusterState {
+  readonly pods: ReadonlyMap<string, PodState>
+  readonly nodes: ReadonlyMap<string, SeenNode>
+  readonly services: ReadonlyMap<string, ServiceState>
+  readonly objects: ReadonlyMap<string, ObjectState>
+  podsOn(node: string): Iterable<PodState>
+  /** Those that have an address of the pod. */
+  objectsWith(pod: string): Iterable<ObjectState>
+  putPod(pod: SeenPod): Touched[]
+  removePod(uid: string): Touched[]
+  putNode(node: SeenNode): Touched[]
+  removeNode(name: string): Touched[]
+  putService(service: Service): Touched[]
+  removeService(namespace: string, name: string): Touched[]
+  /** Touched are the pods whose addresses stand otherwise in it. */
+  putEndpoints(endpoints: SeenEndpoints): Replaced
+  removeEndpoints(uid: string): Replaced
+  /** As the controllers are to have made it, and as the objects have it. */
+  wantedOf(touched: Touched): Standing
+  seenOf(touched: Touched, kind: EndpointObjectKind): string
+  setRules(rules: ControllerRules): Touched[]
+  /** Nodes are not to be had: each pod is taken to be on one. */
+  withoutNodes(): Touched[]
+}
+
+const SEPARATOR = '\0'
+
+export function createClusterState(): ClusterState {
+  const pods = new Map<string, PodState>()
+  const nodes = new Map<string, SeenNode>()
+  const services = new Map<string, ServiceState>()
+  const objects = new Map<string, ObjectState>()
+  const objectsByPod = new Map<string, Set<ObjectState>>()
+  const podsByLabel = new Map<string, Set<PodState>>()
+  const podsByNode = new Map<string, Set<PodState>>()
+  const servicesByLabel = new Map<string, Set<ServiceState>>()
+  let rules = controllerRules(Infinity)
+  let hasNodes = true
+
+  function serviceAt(namespace: string, name: string): ServiceState {
+    const key = `${namespace}/${name}`
+    const known = services.get(key)
+    if (known !== undefined) return known
+    const made = { namespace, name, wanted: new Map(), objects: new Map() }
+    services.set(key, made)
+    return made
+  }
+
+  function forget(state: ServiceState): void {
+    if (state.service === undefined && state.objects.size === 0) services.delete(`${state.namespace}/${state.name}`)
+  }
+
+  function labelKeys({ metadata: { namespace, labels = {} } }: SeenPod): string[] {
+    return Object.entries(labels).map(([name, value]) => [namespace, name, value].join(SEPARATOR))
+  }
+
+  /** One label of the selector, by which the Service is found; undefined where it selects nothing. */
+  function selectorKey({ metadata: { namespace }, spec: { selector = {} } }: Service): string | undefined {
+    const [first] = Object.entries(selector).sort(([a], [b]) => (a < b ? -1 : 1))
+    return first === undefined ? undefined : [namespace, ...first].join(SEPARATOR)
+  }
+
+  /** @returns whether it stands otherwise than before */
+  function want(state: ServiceState, { pod }: PodState): boolean {
+    const { uid } = pod.metadata
+    const node = nodes.get(pod.spec.nodeName ?? '')
+    const known = hasNodes ? node : { metadata: { name: pod.spec.nodeName ?? '' } }
+    const now = wantedStanding(state.service!, pod, known, rules)
+    const before = state.wanted.get(uid) ?? NO_STANDING
+    state.wanted.set(uid, now)
+    return now.EndpointSlice !== before.EndpointSlice || now.Endpoints !== before.Endpoints
+  }
+
+  function unlink(state: ServiceState, one: PodState): Touched {
+    state.wanted.delete(one.pod.metadata.uid)
+    one.services.delete(state)
+    return { service: state, pod: one.pod.metadata.uid }
+  }
+
+  function index(one: PodState): void {
+    for (const key of labelKeys(one.pod)) into(podsByLabel, key, one)
+    into(podsByNode, one.pod.spec.nodeName ?? '', one)
+  }
+
+  function unindex(one: PodState): void {
+    for (const key of labelKeys(one.pod)) outOf(podsByLabel, key, one)
+    outOf(podsByNode, one.pod.spec.nodeName ?? '', one)
+  }
+
+  function wantAgain(some: Iterable<PodState>): Touched[] {
+    return [...some].flatMap((one) =>
+      [...one.services].flatMap((service) => (want(service, one) ? [{ service, pod: one.pod.metadata.uid }] : [])),
+    )
+  }
+
+  function place(seen: SeenEndpoints | undefined, uid: string): Replaced {
+    const before = objects.get(uid)
+    const now = seen === undefined ? undefined : { seen, byPod: byPodOf(seen) }
+    if (before !== undefined) {
+      objects.delete(uid)
+      const state = serviceAt(before.seen.namespace, before.seen.service)
+      state.objects.delete(uid)
+      for (const pod of before.byPod.keys()) outOf(objectsByPod, pod, before)
+      forget(state)
+    }
+    if (now !== undefined) {
+      objects.set(uid, now)
+      const state = serviceAt(now.seen.namespace, now.seen.service)
+      state.objects.set(uid, now)
+      for (const pod of now.byPod.keys()) into(objectsByPod, pod, now)
+    }
+    return { touched: differing(before, now), ...(before && { before }), ...(now && { now }) }
+  }
+
+  function differing(before: ObjectState | undefined, now: ObjectState | undefined): Touched[] {
+    const one = now ?? before
+    if (one === undefined) return []
+    const service = serviceAt(one.seen.namespace, one.seen.service)
+    const uids = new Set([...(before?.byPod.keys() ?? []), ...(now?.byPod.keys() ?? [])])
+    const touched = [...uids].flatMap((pod) => {
+      const isSame = standing(before?.byPod.get(pod) ?? []) === standing(now?.byPod.get(pod) ?? [])
+      return isSame ? [] : [{ service, pod }]
+    })
+    forget(service)
+    return touched
+  }
+
+  return {
+    pods,
+    nodes,
+    services,
+    objects,
+    podsOn: (node) => podsByNode.get(node) ?? [],
+    objectsWith: (pod) => objectsByPod.get(pod) ?? [],
+    putPod(pod) {
+      const { uid } = pod.metadata
+      const one = pods.get(uid) ?? { pod, services: new Set<ServiceState>() }
+      if (pods.has(uid)) unindex(one)
+      one.pod = pod
+      pods.set(uid, one)
+      index(one)
+      const found = labelKeys(pod).flatMap((key) => [...(servicesByLabel.get(key) ?? [])])
+      const selecting = new Set(found.filter(({ service }) => service !== undefined && selects(service, pod)))
+      const left = [...one.services].filter((state) => !selecting.has(state)).map((state) => unlink(state, one))
+      for (const state of selecting) one.services.add(state)
+      return [...left, ...wantAgain([one])]
+    },
+    removePod(uid) {
+      const one = pods.get(uid)
+      if (one === undefined) return []
+      unindex(one)
+      pods.delete(uid)
+      return [...one.services].map((state) => unlink(state, one))
+    },
+    putNode(node) {
+      const { name } = node.metadata
+      const isNew = !nodes.has(name)
+      nodes.set(name, node)
+      return isNew ? wantAgain(podsByNode.get(name) ?? []) : []
+    },
+    removeNode(name) {
+      nodes.delete(name)
+      return wantAgain(podsByNode.get(name) ?? [])
+    },
+    putService(service) {
+      const { namespace, name } = service.metadata
+      const state = serviceAt(namespace, name)
+      const before = state.service && selectorKey(state.service)
+      if (before !== undefined) outOf(servicesByLabel, before, state)
+      state.service = service
+      const key = selectorKey(service)
+      if (key !== undefined) into(servicesByLabel, key, state)
+      const candidates = key === undefined ? [] : [...(podsByLabel.get(key) ?? [])]
+      const selected = new Set(candidates.filter(({ pod }) => selects(service, pod)))
+      const left = [...state.wanted.keys()].flatMap((uid) => {
+        const one = pods.get(uid)!
+        return selected.has(one) ? [] : [unlink(state, one)]
+      })
+      const touched = [...selected].flatMap((one) => {
+        one.services.add(state)
+        return want(state, one) ? [{ service: state, pod: one.pod.metadata.uid }] : []
+      })
+      return [...left, ...touched]
+    },
+    removeService(namespace, name) {
+      const state = services.get(`${namespace}/${name}`)
+      if (state?.service === undefined) return []
+      const key = selectorKey(state.service)
+      if (key !== undefined) outOf(servicesByLabel, key, state)
+      const touched = [...state.wanted.keys()].map((uid) => unlink(state, pods.get(uid)!))
+      delete state.service
+      forget(state)
+      return touched
+    },
+    putEndpoints: (endpoints) => place(endpoints, endpoints.uid),
+    removeEndpoints: (uid) => place(undefined, uid),
+    wantedOf: ({ service, pod }) => service.wanted.get(pod) ?? NO_STANDING,
+    seenOf({ service, pod }, kind) {
+      const own = [...(objectsByPod.get(pod) ?? [])].filter(
+        ({ seen }) =>
+          seen.kind === kind && seen.isControllers && seen.service === service.name && seen.namespace === service.namespace,
+      )
+      return standing(own.flatMap(({ byPod }) => byPod.get(pod) ?? []))
+    },
+    setRules(given) {
+      rules = given
+      return wantAgain(pods.values())
+    },
+    withoutNodes() {
+      hasNodes = false
+      return wantAgain(pods.values())
+    },
+  }
+}
+
+function byPodOf({ addresses }: SeenEndpoints): Map<string, SeenAddress[]> {
+  const byPod = new Map<string, SeenAddress[]>()
+  for (const address of addresses) {
+    if (address.pod === undefined) continue
+    const own = byPod.get(address.pod)
+    if (own === undefined) byPod.set(address.pod, [address])
+    else own.push(address)
+  }
+  return byPod
+}
+
+function into<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
+  const own = sets.get(key)
+  if (own === undefined) sets.set(key, new Set([value]))
+  else own.add(value)
+}
+
+function outOf<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
+  const own = sets.get(key)
+  own?.delete(value)
+  if (own?.size === 0) sets.delete(key)
+}

@@ -1,0 +1,24 @@
+import type { Context } from './context.ts'
+import type { SeenPod } from './events.ts'
+import { FLAPS, FLAPS_WITHIN_MS } from './limits.ts'
+
+export interface Flaps {
+  turnedNotReady(pod: SeenPod): void
+  gone(uid: string): void
+}
+
+/** Tells of a pod once, and again after as many more turns. */
+export function createFlaps(context: Context, cluster: string): Flaps {
+  const turns = new Map<string, number[]>()
+  return {
+    turnedNotReady({ metadata: { uid, namespace, name } }) {
+      const now = context.now()
+      const own = [...(turns.get(uid) ?? []).filter((at) => now - at <= FLAPS_WITHIN_MS), now]
+      turns.set(uid, own)
+      if (own.length < FLAPS) return
+      turns.set(uid, [])
+      context.find({ code: 'pod-flaps', cluster, namespace, pod: name, times: own.length, spanMs: now - own[0]! })
+    },
+    gone: (uid) => void turns.delete(uid),
+  }
+}

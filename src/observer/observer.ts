@@ -1,0 +1,118 @@
+import { type ClusterObserver, createClusterObserver } from './cluster-observer.ts'
+import type { ClusterState } from './cluster-state.ts'
+import type { Context, Measured } from './context.ts'
+import { createDeadlines } from './deadlines.ts'
+import { createEntries } from './entries.ts'
+import type { ObservedEvent } from './events.ts'
+import { createLags, type Lags } from './lags.ts'
+import { type ObserverFinding, type ObserverFindingCode, OBSERVER_FINDING_CODES, type ObserverSummary, type Told } from './told.ts'
+
+export interface ObserverOptions {
+  /** All that is to be observed: nothing of another cluster is known to be missing before each of them has told all that it has. */
+  clusters: readonly string[]
+  /** Pods of all namespaces are observed: an address that none of them has is of no pod. */
+  allNamespaces: boolean
+  /** For so long a difference is none. */
+  graceMs: number
+  startedAt: number
+}
+
+/**
+ * Tells what events come to. The same events give the same: what is due between two of them is found at its own instant, whenever the next
+ * one comes.
+ */
+export interface Observer {
+  /** Events have instants that do not go back. */
+  take(event: ObservedEvent): Told[]
+  /** What is due until then. */
+  advance(at: number): Told[]
+  /** When something is due next. */
+  nextAt(): number | undefined
+  summary(): ObserverSummary
+  /** By the name of the cluster. For tests: what is known. */
+  stateOf(cluster: string): ClusterState | undefined
+}
+
+export function createObserver({ clusters, allNamespaces, graceMs, startedAt }: ObserverOptions): Observer {
+  const deadlines = createDeadlines()
+  const legs = new Map<string, { of: Measured; lags: Lags }>()
+  const times = new Map<ObserverFindingCode, number>()
+  let now = startedAt
+  let told: Told[] = []
+
+  const context: Context = {
+    now: () => now,
+    later: deadlines.at,
+    tell: (one) => void told.push(one),
+    find(finding: ObserverFinding) {
+      // One that goes on, or is over, was counted when it began.
+      const isNew = !('isOver' in finding) || !isGoing(finding)
+      if (isNew) times.set(finding.code, (times.get(finding.code) ?? 0) + 1)
+      told.push({ type: 'finding', at: now, finding })
+    },
+    measured(of, lagMs) {
+      const key = [of.cluster, of.namespace, of.service, of.leg, of.loadBalancer ?? ''].join('\0')
+      const own = legs.get(key) ?? { of, lags: createLags() }
+      legs.set(key, own)
+      own.lags.add(lagMs)
+    },
+    graceMs,
+  }
+
+  /** By kind of object. */
+  const going = new Set<string>()
+  function isGoing(finding: ObserverFinding & { isOver: boolean }): boolean {
+    const key = `${finding.code} ${finding.cluster} ${finding.object}`
+    const was = going.has(key)
+    if (finding.isOver) going.delete(key)
+    else going.add(key)
+    return was
+  }
+
+  const entries = createEntries(context, () => allNamespaces && [...observers.values()].every((one) => one.seesAll()))
+  const observers = new Map<string, ClusterObserver>(
+    clusters.map((cluster) => [cluster, createClusterObserver(cluster, context, entries)]),
+  )
+
+  function runUntil(at: number): void {
+    deadlines.run(at, (dueAt, work) => {
+      now = Math.max(now, dueAt)
+      work()
+    })
+    now = Math.max(now, at)
+  }
+
+  function tellAll(): Told[] {
+    const all = told
+    told = []
+    return all
+  }
+
+  return {
+    take(event) {
+      runUntil(event.at)
+      if (event.type === 'end') for (const one of observers.values()) one.end()
+      else if ('loadBalancer' in event) entries.take(event)
+      else observers.get(event.cluster)?.take(event)
+      return tellAll()
+    },
+    advance(at) {
+      runUntil(at)
+      return tellAll()
+    },
+    nextAt: deadlines.nextAt,
+    summary: () => ({
+      startedAt,
+      at: now,
+      legs: [...legs.keys()].sort().map((key) => {
+        const { of, lags } = legs.get(key)!
+        return { ...of, ...lags.summary() }
+      }),
+      findings: OBSERVER_FINDING_CODES.flatMap((code) => {
+        const count = times.get(code)
+        return count === undefined ? [] : [{ code, times: count }]
+      }),
+    }),
+    stateOf: (cluster) => observers.get(cluster)?.state,
+  }
+}

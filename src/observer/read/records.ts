@@ -1,0 +1,200 @@
+import { endpointsOf, nodeOf, podOf, serviceOf, sliceOf } from '../../explain/read/raw.ts'
+import type { ManagedFields } from '../../explain/writers.ts'
+import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from '../../explain/writers.ts'
+import type { ObservedAddress } from '../../explain/observed.ts'
+import type { Container, Service } from '../../endpoints/objects.ts'
+import { endpointPortsDigest } from './ports-digest.ts'
+import { podView } from '../../pods/view.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import type { SeenAddress, SeenEndpoints, SeenNode, SeenPod } from '../events.ts'
+
+/* Objects of the API, with what is observed of them and no more. */
+
+export interface Kept<Seen> {
+  uid: string
+  name: string
+  namespace: string
+  resourceVersion: string
+  seen: Seen
+}
+
+/** What a load balancer is asked with. */
+export type Listener = Pick<
+  PodView,
+  'uid' | 'name' | 'ip' | 'otherIps' | 'hostIps' | 'hostNetwork' | 'containers' | 'sidecarPorts'
+>
+
+interface KeptPod extends Kept<SeenPod> {
+  listener: Listener
+}
+
+interface Meta {
+  metadata: {
+    uid?: string
+    name: string
+    namespace?: string
+    resourceVersion?: string
+    annotations?: Record<string, string>
+    managedFields?: readonly ManagedFields[]
+  }
+}
+
+export function keptPod(raw: unknown): KeptPod {
+  const pod = podOf(raw)
+  const { name, namespace, uid, labels, deletionTimestamp } = pod.metadata
+  const { nodeName, hostNetwork, hostname, subdomain, restartPolicy, containers, initContainers, readinessGates } = pod.spec
+  const { phase, podIP, podIPs, conditions = [], containerStatuses = [] } = pod.status ?? {}
+  const gates = new Set((readinessGates ?? []).map(({ conditionType }) => conditionType))
+  const seen: SeenPod = defined({
+    metadata: defined({ name, namespace, uid, labels, deletionTimestamp }),
+    spec: defined({
+      nodeName,
+      hostNetwork,
+      hostname,
+      subdomain,
+      restartPolicy,
+      containers: containers.map(container),
+      initContainers: initContainers?.map(container),
+      readinessGates: readinessGates?.map(({ conditionType }) => ({ conditionType })),
+    }),
+    status: defined({
+      phase,
+      podIP,
+      podIPs: podIPs?.map(({ ip }) => defined({ ip })),
+      conditions: conditions
+        .filter(({ type }) => type === 'Ready' || type === 'ContainersReady' || gates.has(type))
+        .map(({ type, status, reason, message, lastTransitionTime }) =>
+          defined({ type, status, reason, message, lastTransitionTime }),
+        ),
+      containerStatuses: containerStatuses.map((one) => {
+        const waiting = one.state?.waiting?.reason
+        return defined({ name: one.name, ready: one.ready, ...(waiting === undefined ? {} : { state: { waiting: { reason: waiting } } }) })
+      }),
+    }),
+  })
+  const view = podView(raw)
+  const { ip, otherIps, hostIps, sidecarPorts } = view
+  const listener = defined({
+    uid,
+    name,
+    ip,
+    otherIps,
+    hostIps,
+    hostNetwork: view.hostNetwork,
+    containers: view.containers,
+    sidecarPorts,
+  })
+  return { ...identity(pod), seen, listener }
+}
+
+export function keptService(raw: unknown): Kept<Service> {
+  const service = serviceOf(raw)
+  const { name, namespace, uid } = service.metadata
+  const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses } = service.spec
+  const seen: Service = {
+    metadata: { name, namespace, uid },
+    spec: defined({
+      type,
+      clusterIP,
+      ipFamilies,
+      selector,
+      ports: ports?.map((one) => {
+        const { name: portName, port, protocol, targetPort, appProtocol } = one
+        return defined({ name: portName, port, protocol, targetPort, appProtocol })
+      }),
+      publishNotReadyAddresses,
+    }),
+  }
+  return { ...identity(service), seen }
+}
+
+export function keptNode(raw: unknown): Kept<SeenNode> {
+  const node = nodeOf(raw)
+  const { status } = node as { status?: { conditions?: { type: string; status: string }[]; addresses?: { address: string }[] } }
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+  const addresses = (status?.addresses ?? []).map(({ address }) => address)
+  return { ...identity(node), seen: { metadata: { name: node.metadata.name }, ready, addresses } }
+}
+
+const SERVICE_NAME = 'kubernetes.io/service-name'
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+const CONTROLLER = 'endpointslice-controller.k8s.io'
+const TRIGGER = 'endpoints.kubernetes.io/last-change-trigger-time'
+const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
+
+export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
+  const slice = sliceOf(raw)
+  const { labels = {}, managedFields } = slice.metadata
+  const addresses = (slice.endpoints ?? []).flatMap(({ addresses: own, conditions = {}, targetRef }) =>
+    own.map((address): SeenAddress => {
+      // Of a slice without the conditions an endpoint is taken for ready.
+      const { ready = true, serving = ready, terminating = false } = conditions
+      return { address, ready, serving, terminating, ...podOfReference(targetRef) }
+    }),
+  )
+  const by = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
+  return {
+    ...identity(slice),
+    seen: {
+      ...objectOf(slice),
+      kind: 'EndpointSlice',
+      service: labels[SERVICE_NAME] ?? slice.metadata.name,
+      isControllers: labels[MANAGED_BY] === CONTROLLER,
+      addresses,
+      ports: endpointPortsDigest(slice.ports ?? []),
+      ...(by === undefined ? {} : { by }),
+    },
+  }
+}
+
+export function keptEndpoints(raw: unknown): Kept<SeenEndpoints> {
+  const endpoints = endpointsOf(raw)
+  const { subsets = [], metadata } = endpoints
+  const from = (some: readonly ObservedAddress[], ready: boolean): SeenAddress[] =>
+    some.map(({ ip, targetRef }) => ({ address: ip, ready, ...podOfReference(targetRef) }))
+  const addresses = subsets.flatMap((one) => [...from(one.addresses ?? [], true), ...from(one.notReadyAddresses ?? [], false)])
+  const by = writerOf(metadata.managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
+  const isTruncated = (endpoints as Meta).metadata.annotations?.[OVER_CAPACITY] === 'truncated'
+  return {
+    ...identity(endpoints),
+    seen: {
+      ...objectOf(endpoints),
+      kind: 'Endpoints',
+      service: metadata.name,
+      isControllers: true,
+      addresses,
+      ports: subsets.map((one) => endpointPortsDigest((one as { ports?: object[] }).ports ?? [])).join(';'),
+      ...(isTruncated ? { isTruncated } : {}),
+      ...(by === undefined ? {} : { by }),
+    },
+  }
+}
+
+function objectOf(object: Meta): Pick<SeenEndpoints, 'uid' | 'resourceVersion' | 'namespace' | 'name' | 'triggerAt'> {
+  const triggerAt = object.metadata.annotations?.[TRIGGER]
+  return { ...identity(object), ...(triggerAt === undefined ? {} : { triggerAt }) }
+}
+
+function identity({ metadata: { uid = '', name, namespace = '', resourceVersion = '' } }: Meta) {
+  return { uid, name, namespace, resourceVersion }
+}
+
+function podOfReference(reference: { kind?: string; name?: string; uid?: string } | undefined): Pick<SeenAddress, 'pod' | 'podName'> {
+  if (reference?.kind !== 'Pod' || reference.uid === undefined) return {}
+  return { pod: reference.uid, ...(reference.name === undefined ? {} : { podName: reference.name }) }
+}
+
+function container({ name, restartPolicy, ports }: Container): Container {
+  return defined({
+    name,
+    restartPolicy,
+    ports: ports?.map((one) => defined({ name: one.name, containerPort: one.containerPort, protocol: one.protocol })),
+  })
+}
+
+type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> }
+
+/** Without what is undefined, as JSON has it. */
+function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>
+}

@@ -1,0 +1,203 @@
+import { reasonOf } from '../../engine/errors.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { stringField } from '../../kube/json.ts'
+import { pause } from '../../kube/pause.ts'
+import { createReflector, type Reflector, type ReflectorEvent } from '../../kube/reflector.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
+import type { ClusterEvent, ReadKind } from '../events.ts'
+import { type Kept, keptEndpoints, keptNode, keptPod, keptService, keptSlice, type Listener } from './records.ts'
+
+/** An event before it has its instant and its cluster. */
+export type Unstamped = ClusterEvent extends infer One ? (One extends ClusterEvent ? Omit<One, 'at' | 'cluster'> : never) : never
+
+export interface WatchPorts {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+  emit(event: Unstamped): void
+}
+
+export interface ClusterWatch {
+  /** The pods that it knows now, as load balancers are asked for them. */
+  listeners(): Listener[]
+  /** Resolves once nothing is watched any more: after the signal. */
+  ended: Promise<void>
+}
+
+interface KindOfObject {
+  what: ReadKind
+  path: string
+  decode: (raw: unknown) => Kept<unknown>
+  put: (kept: Kept<never>) => Unstamped
+  gone: (kept: Kept<unknown>) => Unstamped
+  /** A version that says the same as the one before is no event. */
+  isByContent: boolean
+}
+
+/** A cluster that is away is tried again after so long. */
+const AGAIN_AFTER_MS = 5_000
+/** A watch that broke and comes back within this was never away. */
+const AWAY_AFTER_MS = 10_000
+
+/** One list and watch a kind, of one namespace or of all. What cannot be read is an event. */
+export function watchCluster(namespace: string | undefined, ports: WatchPorts): ClusterWatch {
+  const { client, clock, random, signal, emit } = ports
+  const pods = new Map<string, Listener>()
+  const kinds = kindsIn(namespace)
+  const pending = new Set(kinds.map(({ what }) => what))
+  let isAway = false
+
+  async function settled(what: ReadKind): Promise<void> {
+    if (!pending.delete(what) || pending.size > 0) return
+    const version = await client.get('/version').catch(() => undefined)
+    const minor = Number.parseInt(stringField(version, 'minor') ?? '', 10)
+    if (!signal.aborted) emit({ type: 'synced', ...(Number.isNaN(minor) ? {} : { minor }) })
+  }
+
+  function away(error: Error): void {
+    if (!isAway && !signal.aborted) emit({ type: 'unreachable', because: reasonOf(error) })
+    isAway = true
+  }
+
+  function back(): void {
+    if (isAway) emit({ type: 'reached' })
+    isAway = false
+  }
+
+  async function watch(kind: KindOfObject): Promise<void> {
+    const contents = new Map<string, string>()
+    let known: Kept<unknown>[] | undefined
+    while (!signal.aborted) {
+      let checking: unknown
+      let isListed = known !== undefined
+      const reflector: Reflector<Kept<unknown>> = createReflector<Kept<unknown>>({
+        client,
+        clock,
+        random,
+        path: kind.path,
+        decode: kind.decode,
+        ...(known === undefined ? {} : { known }),
+        onEvent: (event) => take(kind, event, contents),
+        onError(error) {
+          if (isRefusal(error)) return
+          if (!isListed) return isUnreachable(error) ? away(error) : undefined
+          clock.clearTimeout(checking)
+          checking = clock.setTimeout(() => {
+            if (reflector.isBroken()) away(error)
+          }, AWAY_AFTER_MS)
+        },
+        onCurrent: (isCurrent) => {
+          if (isCurrent) back()
+        },
+      })
+      const onAbort = (): void => void reflector.stop()
+      signal.addEventListener('abort', onAbort)
+      try {
+        await reflector.start()
+        isListed = true
+        await settled(kind.what)
+        await aborted(signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (isRefusal(error)) {
+          // Endpoints are on their way out of Kubernetes.
+          const isAbsent = kind.what === 'endpoints' && (error as KubeError).status === 404
+          if (!isAbsent) emit({ type: 'unread', what: kind.what, because: reasonOf(error) })
+          return await settled(kind.what)
+        }
+        away(error as Error)
+        known = [...reflector.records().values()]
+        if (known.length === 0) known = undefined
+        await pause(clock, AGAIN_AFTER_MS, signal)
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+        clock.clearTimeout(checking)
+        await reflector.stop()
+      }
+    }
+  }
+
+  function take(kind: KindOfObject, { type, record }: ReflectorEvent<Kept<unknown>>, contents: Map<string, string>): void {
+    if (kind.what === 'pods') {
+      if (type === 'deleted') pods.delete(record.uid)
+      else pods.set(record.uid, (record as unknown as { listener: Listener }).listener)
+    }
+    if (type === 'deleted') {
+      contents.delete(record.uid)
+      return emit(kind.gone(record))
+    }
+    if (kind.isByContent) {
+      const content = JSON.stringify(record.seen)
+      if (contents.get(record.uid) === content) return
+      contents.set(record.uid, content)
+    }
+    emit(kind.put(record as Kept<never>))
+  }
+
+  const ended = Promise.all(kinds.map(watch)).then(() => {})
+  return { listeners: () => [...pods.values()], ended }
+}
+
+function kindsIn(namespace: string | undefined): KindOfObject[] {
+  const within = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return [
+    {
+      what: 'pods',
+      path: `/api/v1${within}/pods`,
+      decode: keptPod,
+      put: ({ seen }) => ({ type: 'pod', pod: seen }),
+      gone: ({ uid }) => ({ type: 'pod-gone', uid }),
+      isByContent: true,
+    },
+    {
+      what: 'nodes',
+      path: '/api/v1/nodes',
+      decode: keptNode,
+      put: ({ seen }) => ({ type: 'node', node: seen }),
+      gone: ({ name }) => ({ type: 'node-gone', name }),
+      isByContent: true,
+    },
+    {
+      what: 'services',
+      path: `/api/v1${within}/services`,
+      decode: keptService,
+      put: ({ seen }) => ({ type: 'service', service: seen }),
+      gone: ({ namespace: of, name }) => ({ type: 'service-gone', namespace: of, name }),
+      isByContent: true,
+    },
+    ...(
+      [
+        ['endpointslices', `/apis/discovery.k8s.io/v1${within}/endpointslices`, keptSlice],
+        ['endpoints', `/api/v1${within}/endpoints`, keptEndpoints],
+      ] as const
+    ).map(
+      ([what, path, decode]): KindOfObject => ({
+        what,
+        path,
+        decode,
+        put: ({ seen }) => ({ type: 'endpoints', endpoints: seen }),
+        gone: ({ uid }) => ({ type: 'endpoints-gone', uid }),
+        // A write that changes no address is what a sweep is made of.
+        isByContent: false,
+      }),
+    ),
+  ]
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
+}
+
+function isUnreachable(error: unknown): boolean {
+  return !(error instanceof KubeError) || error.status === undefined || error.status >= 500
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
