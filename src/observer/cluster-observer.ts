@@ -119,7 +119,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
     })
     if (change !== 'not-ready') return
     flaps.turnedNotReady(pod)
-    if (because?.code === 'node-silent') silentNodes.podLost(because.node, name)
+    if (because?.code === 'node-silent') silentNodes.podLost(pod.spec.nodeName!, name)
   }
 
   function removePod(uid: string): void {

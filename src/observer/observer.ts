@@ -5,7 +5,14 @@ import { createDeadlines } from './deadlines.ts'
 import { createEntries } from './entries.ts'
 import type { ObservedEvent } from './events.ts'
 import { createLags, type Lags } from './lags.ts'
-import { type ObserverFinding, type ObserverFindingCode, OBSERVER_FINDING_CODES, type ObserverSummary, type Told } from './told.ts'
+import {
+  OBSERVER_FINDING_CODES,
+  type ObserverFinding,
+  type ObserverFindingCode,
+  type ObserverFindingOf,
+  type ObserverSummary,
+  type Told,
+} from './told.ts'
 
 export interface ObserverOptions {
   /** All that is to be observed: nothing of another cluster is known to be missing before each of them has told all that it has. */
@@ -46,7 +53,8 @@ export function createObserver({ clusters, allNamespaces, graceMs, startedAt }: 
     tell: (one) => void told.push(one),
     find(finding: ObserverFinding) {
       // One that goes on, or is over, was counted when it began.
-      const isNew = !('isOver' in finding) || !isGoing(finding)
+      const isLong = finding.code === 'sweep' || finding.code === 'backlog'
+      const isNew = !isLong || !isGoing(finding)
       if (isNew) times.set(finding.code, (times.get(finding.code) ?? 0) + 1)
       told.push({ type: 'finding', at: now, finding })
     },
@@ -61,7 +69,7 @@ export function createObserver({ clusters, allNamespaces, graceMs, startedAt }: 
 
   /** By kind of object. */
   const going = new Set<string>()
-  function isGoing(finding: ObserverFinding & { isOver: boolean }): boolean {
+  function isGoing(finding: ObserverFindingOf<'sweep' | 'backlog'>): boolean {
     const key = `${finding.code} ${finding.cluster} ${finding.object}`
     const was = going.has(key)
     if (finding.isOver) going.delete(key)

@@ -11,6 +11,7 @@ export interface SilentNodes {
 
 interface Episode {
   startedAt: number
+  lastAt: number
   pods: Set<string>
   isTold: boolean
 }
@@ -23,18 +24,20 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
   function look(name: string): void {
     const [episode, node] = [episodes.get(name), nodes.get(name)]
     if (episode === undefined || node === undefined || episode.isTold) return
+    // The last of its pods has its own look.
+    if (context.now() - episode.startedAt < HEARTBEAT_COLLECT_MS) return
     const isLate = node.ready !== 'True'
     const wasLate = node.lateAt !== undefined && node.lateAt >= episode.startedAt - HEARTBEAT_WITHIN_MS
     if (!isLate && !wasLate) return
     episode.isTold = true
-    const { pods, startedAt } = episode
+    const { pods, startedAt, lastAt } = episode
     context.find({
       code: 'pods-lost-with-heartbeat',
       cluster,
       node: name,
       ready: node.ready,
       pods: [...pods].sort(),
-      spanMs: context.now() - startedAt,
+      spanMs: lastAt - startedAt,
     })
   }
 
@@ -47,8 +50,10 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
       const now = context.now()
       const known = episodes.get(node)
       const isSame = known !== undefined && now - known.startedAt <= HEARTBEAT_WITHIN_MS
-      if (isSame) known.pods.add(pod)
-      else episodes.set(node, { startedAt: now, pods: new Set([pod]), isTold: false })
+      const episode = isSame ? known : { startedAt: now, lastAt: now, pods: new Set<string>(), isTold: false }
+      episode.lastAt = now
+      episode.pods.add(pod)
+      episodes.set(node, episode)
       lookLater(node)
     },
     nodeSeen(name, ready) {

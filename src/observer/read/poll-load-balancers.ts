@@ -84,9 +84,10 @@ async function readEntries(loadBalancer: LoadBalancer, pods: readonly Listener[]
     call,
   )
   for (const { target, ip } of targets) {
-    const { admin, routable } = observed.get(target.id) ?? { admin: 'absent', routable: false }
-    if (admin === 'absent') entries.delete(target.id)
+    const observation = observed.get(target.id)
+    if (observation === undefined || observation.admin === 'absent') entries.delete(target.id)
     else {
+      const { admin, routable } = observation
       const own = entries.get(target.id) ?? { id: target.id, address: ip, port: typeof port === 'number' ? port : 0 }
       entries.set(target.id, { ...own, admin, ...(admin === 'unknown' ? {} : { isRoutable: routable }) })
     }

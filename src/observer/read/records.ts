@@ -110,9 +110,9 @@ export function keptService(raw: unknown): Kept<Service> {
 
 export function keptNode(raw: unknown): Kept<SeenNode> {
   const node = nodeOf(raw)
-  const { status } = node as { status?: { conditions?: { type: string; status: string }[]; addresses?: { address: string }[] } }
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
-  const addresses = (status?.addresses ?? []).map(({ address }) => address)
+  const status: { addresses?: readonly { address: string }[] } = node.status ?? {}
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+  const addresses = (status.addresses ?? []).map(({ address }) => address)
   return { ...identity(node), seen: { metadata: { name: node.metadata.name }, ready, addresses } }
 }
 

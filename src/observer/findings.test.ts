@@ -1,0 +1,339 @@
+import { describe, expect, test } from 'vitest'
+import { BACKLOG_SERVICES, SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
+import {
+  CONTROLLER,
+  createScene,
+  endpointsOf,
+  healthyScene,
+  PERSON,
+  seenPod,
+  seenService,
+} from './testing/scene.ts'
+
+const service = seenService()
+const web0 = seenPod('web-0')
+
+test('a healthy Service is no finding, however long', () => {
+  expect(healthyScene().entry('edge', { address: '10.0.0.1' }).read('edge').end(3_600_000).codes()).toEqual([])
+})
+
+describe('stale-address', () => {
+  test('a pod that is gone, for longer than the grace', () => {
+    const scene = healthyScene().at(1_000).podGone('web-0').end(11_000)
+    expect(scene.findings('stale-address')).toEqual(
+      ['EndpointSlice', 'Endpoints'].map((object) => ({
+        code: 'stale-address',
+        cluster: 'east',
+        namespace: 'shop',
+        service: 'web',
+        object,
+        name: object === 'Endpoints' ? 'web' : 'web-abcde',
+        address: '10.0.0.1',
+        pod: 'web-0',
+        why: 'pod-gone',
+        sinceMs: 10_000,
+      })),
+    )
+  })
+
+  test('a pod that has another address, and one that is finished', () => {
+    const moved = healthyScene().at(1_000).pod(seenPod('web-0', { ip: '10.0.0.9' })).end(20_000)
+    expect(moved.findings('stale-address')).toMatchObject([
+      { why: 'pod-has-another-address', address: '10.0.0.1' },
+      { why: 'pod-has-another-address', address: '10.0.0.1' },
+    ])
+    const finished = healthyScene().at(1_000).pod(seenPod('web-0', { phase: 'Failed', ready: false })).end(20_000)
+    expect(finished.findings('stale-address')).toMatchObject([{ why: 'pod-finished' }, { why: 'pod-finished' }])
+  })
+
+  test('one that was there from the beginning', () => {
+    const scene = createScene().at(0).service(service).endpoints(endpointsOf('EndpointSlice', service, [web0])).synced().end(10_000)
+    expect(scene.findings('stale-address')).toMatchObject([{ why: 'pod-gone', pod: 'web-0' }])
+  })
+
+  test('silent: endpoints that follow within the grace, and a pod that is being deleted', () => {
+    const followed = healthyScene().at(1_000).podGone('web-0').at(10_999)
+    followed.endpoints(endpointsOf('EndpointSlice', service, [])).endpoints(endpointsOf('Endpoints', service, []))
+    expect(followed.end(60_000).codes()).toEqual([])
+    const deleting = { ...web0, metadata: { ...web0.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+    expect(healthyScene().at(1_000).pod(deleting).end(60_000).findings('stale-address')).toEqual([])
+  })
+
+  test('silent: stale twice for less than the grace', () => {
+    const scene = healthyScene().at(1_000).podGone('web-0').at(8_000).pod(web0).at(9_000).podGone('web-0').at(15_000).pod(web0)
+    expect(scene.end(60_000).codes()).toEqual([])
+  })
+})
+
+function manyServices(count: number) {
+  const names = Array.from({ length: count }, (_, index) => `s${index}`)
+  const scene = createScene().at(0).node('node-1')
+  const pods = names.map((name, index) => seenPod(`${name}-0`, { ip: `10.1.0.${index}`, labels: { app: name } }))
+  const services = names.map(seenService)
+  services.forEach((one, index) => {
+    scene.service(one).pod(pods[index]!)
+    scene.endpoints(endpointsOf('Endpoints', one, [pods[index]!])).endpoints(endpointsOf('EndpointSlice', one, [pods[index]!]))
+  })
+  scene.synced()
+  const down = pods.map(({ metadata: { name, labels = {} }, status }) =>
+    seenPod(name, { ip: status!.podIP!, ready: false, labels: { ...labels } }),
+  )
+  return { scene, services, pods, down }
+}
+
+describe('sweep', () => {
+  test('writes to many objects that change no address: how many, how long, when last', () => {
+    const { scene, services, pods } = manyServices(SWEEP_OBJECTS + 5)
+    services.forEach((one, index) => scene.at(1_000 + index * 100).endpoints(endpointsOf('Endpoints', one, [pods[index]!])))
+    expect(scene.end(60_000).findings('sweep')).toMatchObject([
+      { isOver: false, objects: SWEEP_OBJECTS, by: CONTROLLER },
+      { isOver: true, object: 'Endpoints', objects: 25, writes: 25, startedAt: 1_001_000, lastAt: 1_003_400 },
+    ])
+    expect(scene.observer.summary().findings).toEqual([{ code: 'sweep', times: 1 }])
+  })
+
+  test('silent: one object less, pauses in between, and writes that change addresses', () => {
+    const few = manyServices(SWEEP_OBJECTS - 1)
+    few.services.forEach((one, index) => few.scene.at(1_000).endpoints(endpointsOf('Endpoints', one, [few.pods[index]!])))
+    const slow = manyServices(SWEEP_OBJECTS + 5)
+    slow.services.forEach((one, index) =>
+      slow.scene.at(index * (SWEEP_GAP_MS + 1)).endpoints(endpointsOf('Endpoints', one, [slow.pods[index]!])),
+    )
+    const changed = manyServices(SWEEP_OBJECTS + 5)
+    changed.services.forEach((one, index) => {
+      changed.scene.at(1_000 + index).pod(changed.down[index]!)
+      changed.scene.endpoints(endpointsOf('Endpoints', one, [changed.down[index]!]))
+      changed.scene.endpoints(endpointsOf('EndpointSlice', one, [changed.down[index]!]))
+    })
+    for (const { scene } of [few, slow, changed]) expect(scene.end(1_000_000).codes()).toEqual([])
+  })
+})
+
+describe('backlog', () => {
+  /** Each Service is followed `lagMs(index)` after its pod has changed, which is one Service each `everyMs`. */
+  function followed(count: number, everyMs: number, lagMs: (index: number) => number) {
+    const { scene, services, down } = manyServices(count)
+    const steps = services.flatMap((one, index) => {
+      const at = 1_000 + index * everyMs
+      return [
+        { at, do: () => scene.at(at).pod(down[index]!) },
+        {
+          at: at + lagMs(index),
+          do: () => scene.at(at + lagMs(index)).endpoints(endpointsOf('EndpointSlice', one, [down[index]!])),
+        },
+      ]
+    })
+    for (const step of steps.sort((a, b) => a.at - b.at)) step.do()
+    return scene.end(1_000_000)
+  }
+
+  test('lag that grows with the number of changes, with an estimate of the queue', () => {
+    // One change each 100 ms, one followed each 500 ms.
+    const [began, over] = followed(100, 100, (index) => 400 + index * 400).findings('backlog').filter(({ object }) => object === 'EndpointSlice')
+    expect(began).toMatchObject({ isOver: false, perSecond: 2 })
+    expect(began!.services).toBeGreaterThanOrEqual(BACKLOG_SERVICES)
+    expect(began!.oldestMs).toBeGreaterThanOrEqual(5_000)
+    expect(began!.drainMs).toBe((began!.services / 2) * 1_000)
+    expect(over).toMatchObject({ isOver: true })
+    expect(over!.services).toBeGreaterThan(70)
+  })
+
+  test('a controller that follows nothing at all', () => {
+    expect(followed(BACKLOG_SERVICES, 10, () => 900_000).findings('backlog')).toMatchObject([
+      { object: 'EndpointSlice', isOver: false, services: 10, perSecond: 0, lagMs: 0 },
+      { object: 'Endpoints', isOver: false },
+      { object: 'EndpointSlice', isOver: true },
+      { object: 'Endpoints', isOver: false },
+    ])
+  })
+
+  test('silent: one Service less, and a long lag that does not grow', () => {
+    const slices = (scene: ReturnType<typeof followed>) => scene.findings('backlog').filter(({ object }) => object === 'EndpointSlice')
+    expect(slices(followed(BACKLOG_SERVICES - 1, 10, () => 900_000))).toEqual([])
+    expect(slices(followed(100, 300, () => 4_900))).toEqual([])
+  })
+})
+
+describe('writers-undo-each-other', () => {
+  const own = endpointsOf('Endpoints', service, [web0])
+  const foreign = { ...own, addresses: [{ address: '192.0.2.1', ready: true }], by: PERSON }
+
+  test('each has put back its own', () => {
+    const scene = healthyScene().at(1_000).endpoints(foreign).at(2_000).endpoints(own).at(3_000).endpoints(foreign)
+    expect(scene.findings('writers-undo-each-other')).toEqual([
+      {
+        code: 'writers-undo-each-other',
+        cluster: 'east',
+        namespace: 'shop',
+        service: 'web',
+        object: 'Endpoints',
+        name: 'web',
+        writers: [CONTROLLER, PERSON],
+        writes: 4,
+        spanMs: 3_000,
+      },
+    ])
+  })
+
+  test('silent: one edit that is undone once, two that follow one another, and one writer whose pod flips', () => {
+    const once = healthyScene().at(1_000).endpoints(foreign).at(2_000).endpoints(own)
+    const elsewhere = { ...foreign, addresses: [{ address: '192.0.2.2', ready: true }] }
+    const other = healthyScene().at(1_000).endpoints(foreign).at(2_000).endpoints(own).at(3_000).endpoints(elsewhere)
+    const flips = healthyScene()
+    const down = endpointsOf('Endpoints', service, [seenPod('web-0', { ready: false })])
+    for (let round = 1; round < 4; round += 1) flips.at(round * 1_000).endpoints(down).endpoints(own)
+    for (const scene of [once, other, flips]) expect(scene.findings('writers-undo-each-other')).toEqual([])
+  })
+})
+
+describe('endpoints-by-hand', () => {
+  const edited = { ...endpointsOf('Endpoints', service, [web0]), by: PERSON }
+  const foreign = { ...edited, addresses: [...edited.addresses, { address: '192.0.2.1', ready: true }] }
+
+  test('an address of no pod of the selector, written by a person; once', () => {
+    const scene = healthyScene().at(1_000).endpoints(foreign).at(2_000).endpoints(foreign)
+    expect(scene.findings('endpoints-by-hand')).toEqual([
+      { code: 'endpoints-by-hand', cluster: 'east', namespace: 'shop', service: 'web', by: PERSON, addresses: ['192.0.2.1'] },
+    ])
+  })
+
+  test('from the beginning, and where the Service gets a selector', () => {
+    const there = createScene().at(0).service(service).pod(web0).endpoints(foreign).synced()
+    expect(there.findings('endpoints-by-hand')).toHaveLength(1)
+    const { selector: _selector, ...spec } = service.spec
+    const later = createScene().at(0).service({ ...service, spec }).pod(web0).endpoints(foreign).synced()
+    expect(later.codes()).toEqual([])
+    expect(later.service(service).findings('endpoints-by-hand')).toHaveLength(1)
+  })
+
+  test('silent: the same addresses by the controller, and those of pods alone by a person', () => {
+    expect(healthyScene().at(1_000).endpoints({ ...foreign, by: CONTROLLER }).codes()).toEqual([])
+    expect(healthyScene().at(1_000).endpoints(edited).codes()).toEqual([])
+  })
+})
+
+describe('pods-lost-with-heartbeat', () => {
+  const lost = seenPod('web-0', { ready: false, containersReady: true })
+
+  test('pods turn not ready with ready containers, and the node is not known to live', () => {
+    const scene = healthyScene().at(1_000).node('node-1', 'Unknown').at(1_200).pod(lost).end(60_000)
+    expect(scene.findings('pods-lost-with-heartbeat')).toEqual([
+      { code: 'pods-lost-with-heartbeat', cluster: 'east', node: 'node-1', ready: 'Unknown', pods: ['web-0'], spanMs: 0 },
+    ])
+  })
+
+  test('the node is told after its pods, or is back already', () => {
+    const after = healthyScene().at(1_000).pod(lost).at(5_000).node('node-1', 'Unknown').end(60_000)
+    expect(after.findings('pods-lost-with-heartbeat')).toHaveLength(1)
+    const back = healthyScene().at(1_000).node('node-1', 'Unknown').at(1_100).pod(lost).at(1_200).node('node-1').end(60_000)
+    expect(back.findings('pods-lost-with-heartbeat')).toMatchObject([{ ready: 'True' }])
+  })
+
+  test('silent: the containers are not ready, another node is late, or it was late long ago', () => {
+    const own = healthyScene().at(1_000).node('node-1', 'Unknown').pod(seenPod('web-0', { ready: false })).end(60_000)
+    const other = healthyScene().at(1_000).node('node-2', 'Unknown').pod(lost).end(60_000)
+    const long = healthyScene().at(1_000).node('node-1', 'Unknown').at(2_000).node('node-1').at(70_000).pod(lost).end(90_000)
+    for (const scene of [own, other, long]) expect(scene.findings('pods-lost-with-heartbeat')).toEqual([])
+  })
+})
+
+describe('endpoints-truncated', () => {
+  const own = endpointsOf('Endpoints', service, [web0])
+
+  test('once, and again after it was not', () => {
+    const scene = healthyScene().at(1_000).endpoints({ ...own, isTruncated: true }).endpoints({ ...own, isTruncated: true })
+    expect(scene.findings('endpoints-truncated')).toEqual([
+      { code: 'endpoints-truncated', cluster: 'east', namespace: 'shop', service: 'web', addresses: 1 },
+    ])
+    expect(scene.endpoints(own).endpoints({ ...own, isTruncated: true }).findings('endpoints-truncated')).toHaveLength(2)
+  })
+
+  test('pods that have no room in them are waited for by nobody', () => {
+    const scene = healthyScene().at(1_000).endpoints({ ...own, isTruncated: true })
+    scene.pod(seenPod('web-1', { ip: '10.0.0.2' })).at(2_000).podGone('web-1')
+    expect(scene.observer.summary().legs.filter(({ leg }) => leg === 'pod-endpoints')).toEqual([])
+  })
+})
+
+describe('pod-flaps', () => {
+  const down = seenPod('web-0', { ready: false })
+
+  test('three turns to not ready within five minutes', () => {
+    const scene = healthyScene()
+    for (const at of [1_000, 100_000, 300_000]) scene.at(at).pod(down).after(1_000).pod(web0)
+    expect(scene.findings('pod-flaps')).toEqual([
+      { code: 'pod-flaps', cluster: 'east', namespace: 'shop', pod: 'web-0', times: 3, spanMs: 299_000 },
+    ])
+  })
+
+  test('silent: over a longer time, and another pod of that name', () => {
+    const slow = healthyScene()
+    for (const at of [1_000, 100_000, 302_000]) slow.at(at).pod(down).after(1_000).pod(web0)
+    const replaced = healthyScene().at(1_000).pod(down).pod(web0).pod(down).podGone('web-0')
+    const next = { uid: 'next' }
+    replaced.pod(seenPod('web-0', next)).pod(seenPod('web-0', { ...next, ready: false }))
+    for (const scene of [slow, replaced]) expect(scene.findings('pod-flaps')).toEqual([])
+  })
+})
+
+describe('entry-follows-nothing', () => {
+  test('an entry of a pod that is gone, and one of nothing', () => {
+    const scene = healthyScene()
+      .entry('edge', { address: '10.0.0.1' })
+      .entry('edge', { id: 'b', address: '10.9.9.9' })
+      .read('edge')
+      .at(5_000)
+      .podGone('web-0')
+      .end(60_000)
+    expect(scene.findings('entry-follows-nothing')).toEqual([
+      { code: 'entry-follows-nothing', loadBalancer: 'edge', entry: 'b', address: '10.9.9.9', sinceMs: 10_000 },
+      { code: 'entry-follows-nothing', loadBalancer: 'edge', entry: 'a', address: '10.0.0.1', formerPod: 'web-0', sinceMs: 10_000 },
+    ])
+  })
+
+  test('silent: the address of a node, one that is out, removed or taken over in time', () => {
+    const scene = healthyScene()
+      .node('node-1', 'True', ['192.168.0.1'])
+      .entry('edge', { address: '10.0.0.1' })
+      .entry('edge', { id: 'n', address: '192.168.0.1' })
+      .entry('edge', { id: 'o', address: '10.9.9.9', admin: 'out' })
+      .read('edge')
+      .at(5_000)
+      .podGone('web-0')
+      .at(14_999)
+      .pod(seenPod('web-1'))
+      .end(60_000)
+    expect(scene.findings('entry-follows-nothing')).toEqual([])
+    const removed = healthyScene().entry('edge', { address: '10.0.0.1' }).read('edge').at(5_000).podGone('web-0').at(9_000)
+    expect(removed.entryGone('edge').end(60_000).findings('entry-follows-nothing')).toEqual([])
+  })
+
+  test('silent where not all pods are observed: of one namespace, or with a cluster that cannot be read', () => {
+    const one = healthyScene({ allNamespaces: false }).entry('edge', { address: '10.9.9.9' }).read('edge')
+    const two = healthyScene({ clusters: ['east', 'west'] }).entry('edge', { address: '10.9.9.9' }).read('edge')
+    for (const scene of [one, two]) expect(scene.end(60_000).codes()).toEqual([])
+  })
+})
+
+describe('what cannot be read', () => {
+  const because = { code: 'error', said: 'no answer' } as const
+
+  test('a cluster is told once, and again after it was back', () => {
+    const scene = healthyScene()
+    const away = { at: 1_001_000, cluster: 'east', type: 'unreachable', because } as const
+    scene.take(away)
+    scene.take(away)
+    scene.take({ at: 1_002_000, cluster: 'east', type: 'reached' })
+    expect(scene.codes()).toEqual(['cluster-unreachable'])
+    scene.take({ ...away, at: 1_003_000 })
+    expect(scene.codes()).toHaveLength(2)
+  })
+
+  test('a load balancer, and a kind of object', () => {
+    const scene = healthyScene()
+    scene.take({ at: 1_001_000, type: 'load-balancer-unread', loadBalancer: 'edge', because })
+    scene.take({ at: 1_002_000, type: 'load-balancer-unread', loadBalancer: 'edge', because })
+    scene.take({ at: 1_003_000, type: 'unread', cluster: 'east', what: 'nodes', because })
+    expect(scene.codes()).toEqual(['load-balancer-unread', 'objects-unread'])
+  })
+})

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import { createLags } from './lags.ts'
+import { createScene, endpointsOf, healthyScene, seenPod, seenService } from './testing/scene.ts'
+
+const service = seenService()
+
+test('a pod that turns not ready: each leg has its instants and its lag', () => {
+  const down = seenPod('web-0', { ready: false })
+  const scene = healthyScene()
+    .entry('edge', { address: '10.0.0.1' })
+    .read('edge')
+    .at(1_000)
+    .pod(down)
+    .at(1_400)
+    .endpoints({ ...endpointsOf('EndpointSlice', service, [down]), triggerAt: '1970-01-01T00:16:41Z' })
+    .at(1_600)
+    .endpoints(endpointsOf('Endpoints', service, [down]))
+    .at(3_000)
+    .entry('edge', { address: '10.0.0.1', admin: 'out' })
+  const common = { cluster: 'east', namespace: 'shop', service: 'web', address: '10.0.0.1', pod: 'web-0' }
+  expect(scene.told).toEqual([
+    {
+      type: 'pod',
+      at: 1_001_000,
+      cluster: 'east',
+      namespace: 'shop',
+      pod: 'web-0',
+      change: 'not-ready',
+      because: { code: 'containers-not-ready', containers: [{ name: 'app' }] },
+    },
+    {
+      type: 'endpoint',
+      at: 1_001_400,
+      ...common,
+      object: 'EndpointSlice',
+      name: 'web-abcde',
+      change: 'not-ready',
+      triggerAt: '1970-01-01T00:16:41Z',
+      lagMs: 400,
+    },
+    { type: 'endpoint', at: 1_001_600, ...common, object: 'Endpoints', name: 'web', change: 'not-ready', lagMs: 600 },
+    {
+      type: 'entry',
+      at: 1_003_000,
+      loadBalancer: 'edge',
+      entry: 'a',
+      address: '10.0.0.1:80',
+      change: 'out',
+      namespace: 'shop',
+      pod: 'web-0',
+      lags: [{ service: 'web', lagMs: 1_600 }],
+    },
+  ])
+  expect(scene.observer.summary().legs).toMatchObject([
+    { leg: 'endpointslice-load-balancer', loadBalancer: 'edge', changes: 1, maxMs: 1_600 },
+    { leg: 'pod-endpoints', changes: 1, p50Ms: 600, maxMs: 600 },
+    { leg: 'pod-endpointslice', changes: 1, p50Ms: 400, maxMs: 400 },
+  ])
+})
+
+test('endpoints that are seen to change before their pod have a lag of 0', () => {
+  const down = seenPod('web-0', { ready: false })
+  const scene = healthyScene().at(1_000).endpoints(endpointsOf('EndpointSlice', service, [down])).at(1_200).pod(down)
+  expect(scene.observer.summary().legs).toMatchObject([{ leg: 'pod-endpointslice', changes: 1, maxMs: 0 }])
+})
+
+test('a pod that goes back before its endpoints have followed has no lag', () => {
+  const scene = healthyScene().at(1_000).pod(seenPod('web-0', { ready: false })).at(1_100).pod(seenPod('web-0'))
+  expect(scene.observer.summary().legs).toEqual([])
+})
+
+test('a load balancer that drains before the endpoints change follows none of them', () => {
+  const down = seenPod('web-0', { ready: false })
+  const scene = healthyScene()
+    .entry('edge', { address: '10.0.0.1' })
+    .read('edge')
+    .at(1_000)
+    .entry('edge', { address: '10.0.0.1', admin: 'draining' })
+    .at(2_000)
+    .pod(down)
+    .endpoints(endpointsOf('EndpointSlice', service, [down]))
+    .at(3_000)
+    .entry('edge', { address: '10.0.0.1', admin: 'out' })
+  expect(scene.told.filter(({ type }) => type === 'entry')).toMatchObject([
+    { change: 'draining', lags: [] },
+    { change: 'out', lags: [] },
+  ])
+})
+
+test('an address that moves to another slice stays ready for load balancers', () => {
+  const pod = seenPod('web-0')
+  const slice = endpointsOf('EndpointSlice', service, [pod])
+  const scene = healthyScene()
+    .entry('edge', { address: '10.0.0.1' })
+    .read('edge')
+    .at(1_000)
+    .endpoints({ ...slice, uid: 'other', name: 'web-other' })
+    .endpoints({ ...slice, addresses: [] })
+    .at(2_000)
+    .entry('edge', { address: '10.0.0.1', admin: 'out' })
+  expect(scene.told.at(-1)).toMatchObject({ type: 'entry', change: 'out', lags: [] })
+})
+
+test('what was so at the beginning is told as no change, and measured by nobody', () => {
+  const scene = createScene().at(0).service(service).pod(seenPod('web-0')).synced().at(5_000)
+  scene.node('node-1').endpoints(endpointsOf('EndpointSlice', service, [seenPod('web-0')]))
+  expect(scene.observer.summary().legs.filter(({ maxMs }) => maxMs > 0)).toEqual([])
+  expect(scene.told.map(({ type }) => type)).toEqual(['node', 'endpoint'])
+})
+
+test('percentiles are right to 5 %', () => {
+  const lags = createLags()
+  for (let ms = 1; ms <= 10_000; ms += 1) lags.add(ms)
+  const { changes, p50Ms, p90Ms, p99Ms, maxMs } = lags.summary()
+  expect([changes, maxMs]).toEqual([10_000, 10_000])
+  for (const [told, exact] of [
+    [p50Ms, 5_000],
+    [p90Ms, 9_000],
+    [p99Ms, 9_900],
+  ] as const) {
+    expect(told).toBeGreaterThanOrEqual(exact)
+    expect(told).toBeLessThanOrEqual(Math.ceil(exact * 1.05) + 1)
+  }
+})
