@@ -56,11 +56,15 @@ const table = {
   ],
   // What it finds are codes; what it reads with, the engine has.
   '^src/doctor/': ['^src/(ports|reasons|pods|endpoints|journal|kube|workloads|engine)/', '^adapters/contract\\.ts$'],
+  // Events in, changes and findings out.
+  '^src/observer/(?!read/)': ['^src/(reasons|endpoints)/'],
+  // What makes events of watches and of load balancers.
+  '^src/observer/read/': ['^src/(ports|reasons|pods|endpoints|kube|engine|explain|observer)/', '^adapters/contract\\.ts$'],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
-  '^src/report/words/': ['^src/reasons/', '^src/doctor/findings\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
+  '^src/report/words/': ['^src/reasons/', '^src/(doctor/findings|observer/told)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
   '^src/library/': [
-    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|doctor|config|report)/',
+    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|doctor|observer|config|report)/',
     '^adapters/(contract|registry)\\.ts$',
     'zod',
     core,
@@ -89,7 +93,7 @@ const table = {
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],
 }
-const PURE = '^(src/(reasons|pods|endpoints|explain|journal|plan|ports|report/words)/|machines/)'
+const PURE = '^(src/(reasons|pods|endpoints|explain|observer|journal|plan|ports|report/words)/|machines/)'
 const TESTS = '\\.test\\.ts$'
 
 const folderRules = Object.entries(table).map(([from, to]) => {

@@ -6,6 +6,7 @@ import type { CommandContext } from './commands/context.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerDoctor } from './commands/doctor.ts'
+import { registerObserve } from './commands/observe.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
 import { registerRbac } from './commands/rbac.ts'
@@ -42,6 +43,7 @@ export function createProgram(context: CommandContext): Command {
     registerStatus,
     registerExplain,
     registerDoctor,
+    registerObserve,
     registerReport,
     registerPause,
     registerResume,

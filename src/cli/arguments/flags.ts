@@ -70,6 +70,27 @@ export interface DoctorFlags extends ClusterFlags, OutputFlags {
   strict?: boolean
 }
 
+export interface ObserveFlags extends Omit<ClusterFlags, 'context'> {
+  output: 'text' | 'json'
+  color: ColorChoice
+  verbose?: boolean
+  config?: string
+  context?: string[]
+  allNamespaces?: boolean
+  for?: string
+  grace?: string
+  poll?: string
+  record?: string
+  strict?: boolean
+  summary?: string
+}
+
+export interface ReplayFlags {
+  output: 'text' | 'json'
+  color: ColorChoice
+  strict?: boolean
+}
+
 export interface ReportFlags extends ClusterFlags {
   output: 'text' | 'json' | 'html'
   color: ColorChoice

@@ -37,12 +37,12 @@ function onlyOnce(selector: string, earlier: string | undefined): string {
   throw new InvalidArgumentError(`It is given twice: -l ${both} asks for pods that match both.`)
 }
 
-/** kubectl's own flags, under kubectl's own names. */
-export function addClusterFlags(command: Command): Command {
+/** kubectl's own flags, under kubectl's own names. `several`: of as many clusters as contexts are given. */
+export function addClusterFlags(command: Command, { several = false } = {}): Command {
+  command.optionsGroup('Cluster:').option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
+  if (several) command.option('--context <name>', 'context of the kubeconfig, repeatable: all of them are meant', collect)
+  else command.option('--context <name>', 'context of the kubeconfig', given)
   return command
-    .optionsGroup('Cluster:')
-    .option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
-    .option('--context <name>', 'context of the kubeconfig', given)
     .option('--kubeconfig <file>', 'kubeconfig (default: $KUBECONFIG, else ~/.kube/config)', given)
     .option('--cluster <name>', 'cluster of the kubeconfig', given)
     .option('--user <name>', 'user of the kubeconfig', given)

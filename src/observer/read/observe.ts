@@ -80,15 +80,18 @@ export async function observeClusters(ports: ObservePorts): Promise<ObserverSumm
       emit: (event) => take({ ...event, at: instant(), cluster: name } as ObservedEvent),
     }),
   )
-  const polls = loadBalancers.map((one) =>
-    pollLoadBalancer(one, {
+  // A load balancer is asked for pods: what they add to its entries is no change of it.
+  const podsKnown = Promise.all(watches.map((one) => one.podsKnown))
+  const polls = loadBalancers.map(async (one) => {
+    await podsKnown
+    await pollLoadBalancer(one, {
       clock,
       signal,
       everyMs: pollMs,
       listeners: () => watches.flatMap(({ listeners }) => listeners()),
       emit: (event) => take({ ...event, at: instant(), loadBalancer: one.name } as ObservedEvent),
-    }),
-  )
+    })
+  })
   try {
     await Promise.all([...watches.map(({ ended }) => ended), ...polls])
     // Nothing more comes, but for what is due: a cluster without rights is waited out.

@@ -63,9 +63,9 @@ async function readEntries(loadBalancer: LoadBalancer, pods: readonly Listener[]
   const { adapter, port } = loadBalancer
   const listed = await adapter.entries?.(call)
   const entries = new Map(
-    (listed ?? []).map(({ id, address, port: own, admin = 'unknown' }): [string, SeenEntry] => [
+    (listed ?? []).map(({ id, address, port: own, admin }): [string, SeenEntry] => [
       id,
-      { id, address, port: own, admin },
+      { id, address, port: own, admin: admin ?? 'unknown' },
     ]),
   )
   const addresses = new Set((listed ?? []).map(({ address }) => address))

@@ -110,9 +110,9 @@ export function keptService(raw: unknown): Kept<Service> {
 
 export function keptNode(raw: unknown): Kept<SeenNode> {
   const node = nodeOf(raw)
-  const status: { addresses?: readonly { address: string }[] } = node.status ?? {}
+  const status = node.status as { addresses?: readonly { address: string }[] } | undefined
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
-  const addresses = (status.addresses ?? []).map(({ address }) => address)
+  const addresses = (status?.addresses ?? []).map(({ address }) => address)
   return { ...identity(node), seen: { metadata: { name: node.metadata.name }, ready, addresses } }
 }
 

@@ -23,6 +23,8 @@ export interface WatchPorts {
 export interface ClusterWatch {
   /** The pods that it knows now, as load balancers are asked for them. */
   listeners(): Listener[]
+  /** Resolves once the pods are listed, or are known not to be had for now. */
+  podsKnown: Promise<void>
   /** Resolves once nothing is watched any more: after the signal. */
   ended: Promise<void>
 }
@@ -48,9 +50,12 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
   const pods = new Map<string, Listener>()
   const kinds = kindsIn(namespace)
   const pending = new Set(kinds.map(({ what }) => what))
+  const podsKnown = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => podsKnown.resolve())
   let isAway = false
 
   async function settled(what: ReadKind): Promise<void> {
+    if (what === 'pods') podsKnown.resolve()
     if (!pending.delete(what) || pending.size > 0) return
     const version = await client.get('/version').catch(() => undefined)
     const minor = Number.parseInt(stringField(version, 'minor') ?? '', 10)
@@ -60,6 +65,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
   function away(error: Error): void {
     if (!isAway && !signal.aborted) emit({ type: 'unreachable', because: reasonOf(error) })
     isAway = true
+    podsKnown.resolve()
   }
 
   function back(): void {
@@ -138,7 +144,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
   }
 
   const ended = Promise.all(kinds.map(watch)).then(() => {})
-  return { listeners: () => [...pods.values()], ended }
+  return { listeners: () => [...pods.values()], podsKnown: podsKnown.promise, ended }
 }
 
 function kindsIn(namespace: string | undefined): KindOfObject[] {

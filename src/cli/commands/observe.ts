@@ -1,0 +1,60 @@
+import { Option, type Command } from 'commander'
+import { EXIT } from '../../library/exit-codes.ts'
+import type { ObserveFlags, ReplayFlags } from '../arguments/flags.ts'
+import type { CommandContext } from './context.ts'
+import { addClusterFlags, addColorFlag, addOutputFlags, given } from './flag-groups.ts'
+
+const STRICT = 'exit with 1 where there are findings'
+
+export function registerObserve(program: Command, context: CommandContext): void {
+  const name = `${context.invocation.program} observe`
+  const command = program
+    .command('observe')
+    .summary('watch how changes of pods reach endpoints and load balancers')
+    .description(
+      'Watches pods, nodes, Services and their endpoints in one cluster or several, and the load balancers of the config; prints each change ' +
+        'with its lag, and what is wrong. Ends at Ctrl-C, with a summary. Writes nothing.',
+    )
+    // So that the options of replay are its own.
+    .enablePositionalOptions()
+    .option('-A, --all-namespaces', 'Services and pods of all namespaces')
+    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml where it is there)', given)
+    .option('--for <duration>', 'end after so long')
+    .option('--grace <duration>', 'for so long a stale address or entry is none (default: 10s)')
+    .option('--poll <duration>', 'between two reads of a load balancer (default: 2s)')
+    .option('--record <file>', 'write what is observed to a file, for replay', given)
+    .option('--summary <duration>', 'print the summary so often, and not at the end alone')
+    .option('--strict', STRICT)
+  addColorFlag(addOutputFlags(command, ['text', 'json']))
+  addClusterFlags(command, { several: true })
+  command
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ${name} -n shop
+  ${name} -A --context east --context west --record incident.jsonl
+  ${name} -n shop --for 30s --strict -o json
+  ${name} replay incident.jsonl
+
+Exit codes:
+  0 ended by --for or Ctrl-C    1 with --strict: there are findings    2 wrong arguments or config
+  3 there is no way to a cluster    143 SIGTERM
+`,
+    )
+    .action(async (flags: ObserveFlags) => {
+      const { observeAction } = await import('../actions/observe-action.ts')
+      context.onDone(await observeAction(flags, context), EXIT.failed)
+    })
+  addColorFlag(
+    command
+      .command('replay')
+      .description('Prints what a recording comes to: the same changes, findings and summary.')
+      .argument('<file>', 'what --record has written')
+      .option('--strict', STRICT)
+      .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(['text', 'json']).default('text')),
+  ).action(async (file: string, flags: ReplayFlags) => {
+    const { replayAction } = await import('../actions/replay-action.ts')
+    context.onDone(await replayAction(file, flags, context), EXIT.failed)
+  })
+}

@@ -1,0 +1,185 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { serversApi } from '../../adapters/http/testing/servers-api.ts'
+import { createLoadBalancer, type LoadBalancer } from '../../demo/load-balancer/load-balancer.ts'
+import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
+import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
+import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
+import { type Child, startChild } from './testing/child.ts'
+
+/* What `sluice observe` tells of a pod that turns not ready, from the pod to the load balancer. */
+
+// Whole processes, on a machine that may have others to run.
+vi.setConfig({ testTimeout: 120_000 })
+
+const ENTRY = join(import.meta.dirname, 'sluice.ts')
+const labels = { app: 'web' }
+const SERVICE = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web' },
+  spec: { clusterIP: '10.96.0.7', selector: labels, ports: [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP' }] },
+}
+const STATEFUL_SET = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 2,
+    serviceName: 'web',
+    podManagementPolicy: 'Parallel',
+    updateStrategy: { type: 'OnDelete' },
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: 'app', image: 'app:v1', ports: [{ containerPort: 80 }], readinessProbe: { periodSeconds: 1 } }],
+      },
+    },
+  },
+}
+
+let folder: string
+let cluster: EmbeddedCluster
+let edge: LoadBalancer
+const pods = (): Pod[] => cluster.apiServer.store.list('pods', 'default') as Pod[]
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-observe-'))
+  cluster = await startEmbeddedCluster({ nodes: 1, images: { 'app:v1': { digest: 'sha256:v1' } } })
+  await writeKubeconfig(join(folder, 'kubeconfig'), cluster.url)
+  cluster.apply(SERVICE, STATEFUL_SET)
+  await vi.waitUntil(() => pods().length === 2 && pods().every(isReady), { timeout: 20_000 })
+  const servers = pods().map(({ metadata: { name }, status }) => ({ name, address: `${status!.podIP!}:80` }))
+  edge = await createLoadBalancer({ servers })
+  const loadBalancers = [{ name: 'edge', adapter: 'http', port: 80, options: serversApi(edge.adminUrl) }]
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+})
+afterAll(async () => {
+  await cluster?.close()
+  await edge?.close()
+  rmSync(folder, { recursive: true })
+})
+
+function observe(...args: string[]): Child {
+  const env = { HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') }
+  const child = startChild([ENTRY, 'observe', ...args], { cwd: folder, env })
+  onTestFinished(() => void child.process.kill('SIGKILL'))
+  return child
+}
+
+interface Line {
+  kind: string
+  at: number
+  [field: string]: unknown
+}
+
+function linesOf(child: Child): Line[] {
+  return child
+    .stdout()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line)
+}
+
+async function setState(name: string, state: string): Promise<void> {
+  await fetch(`${edge.adminUrl}/servers/${name}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ state }),
+  })
+}
+
+test('a pod turns not ready: its lines of each leg with their lags; SIGINT ends it with the summary; a replay says the same', async () => {
+  const writes = edge.calls.filter(({ method }) => method !== 'GET').length
+  const recording = join(folder, 'recording.jsonl')
+  const child = observe('-o', 'json', '--poll', '100ms', '--record', recording)
+  await child.sees('observing the cluster current')
+  await child.sees('observing the load balancer edge')
+  cluster.unready('default', 'web-1', 'app', 600_000)
+  await child.sees('"type":"endpoint"')
+  await setState('web-1', 'drain')
+  await child.sees('"type":"entry"')
+  child.process.kill('SIGINT')
+  expect(await child.end()).toBe(0)
+  expect(child.stderr().split('\n').sort()).toEqual(['', 'observing the cluster current', 'observing the load balancer edge'])
+
+  const lines = linesOf(child)
+  const ip = pods().find(({ metadata }) => metadata.name === 'web-1')!.status!.podIP!
+  expect(lines).toMatchObject([
+    { kind: 'ObservedChange', type: 'pod', namespace: 'default', pod: 'web-1', change: 'not-ready', because: { code: 'containers-not-ready' } },
+    { type: 'endpoint', object: 'EndpointSlice', service: 'web', pod: 'web-1', address: ip, change: 'not-ready', lagMs: expect.any(Number) },
+    { type: 'entry', loadBalancer: 'edge', pod: 'web-1', change: 'draining', lags: [{ service: 'web', lagMs: expect.any(Number) }] },
+    {
+      kind: 'ObserverSummary',
+      findings: [],
+      legs: [
+        { service: 'web', leg: 'endpointslice-load-balancer', loadBalancer: 'edge', changes: 1 },
+        { service: 'web', leg: 'pod-endpointslice', changes: 1 },
+      ],
+    },
+  ])
+  const [pod, endpoint, entry] = lines as (Line & { lagMs: number; lags: { lagMs: number }[] })[]
+  expect([endpoint!.at - pod!.at, entry!.at - endpoint!.at]).toEqual([endpoint!.lagMs, entry!.lags[0]!.lagMs])
+  // The test itself has made the one write.
+  expect(edge.calls.filter(({ method }) => method !== 'GET').length).toBe(writes + 1)
+
+  const replayed = observe('replay', recording, '-o', 'json')
+  expect([await replayed.end(), replayed.stdout()]).toEqual([0, child.stdout()])
+  expect(readFileSync(recording, 'utf8')).toMatch(/^\{"apiVersion":"sluice.dev\/v1","kind":"ObserverRecording"/)
+})
+
+test('--for bounds it; a finding is exit 1 with --strict, and 0 without', async () => {
+  const stray = await createLoadBalancer({ servers: [...edge.servers(), { name: 'old', address: '10.255.255.1:80' }] })
+  onTestFinished(() => stray.close())
+  const file = join(folder, 'stray.yaml')
+  const loadBalancers = [{ name: 'edge', adapter: 'http', port: 80, options: serversApi(stray.adminUrl) }]
+  writeFileSync(file, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+  const flags = ['-A', '--config', file, '--for', '6s', '--grace', '1s', '--color', 'never']
+  const strict = observe(...flags, '--strict')
+  expect(await strict.end()).toBe(1)
+  expect(strict.stdout()).toContain('‼ load balancer edge: entry old@10.255.255.1:80 (10.255.255.1) follows no pod and no node')
+  expect(strict.stdout()).toContain('see docs/observe.md#entry-follows-nothing\n')
+  expect(strict.stdout()).toMatch(/^observed for 6\.\ds; 1 × entry-follows-nothing$/m)
+  const healthy = observe('-A', '--for', '3s', '--grace', '1s', '--strict')
+  expect([await healthy.end(), healthy.stdout()]).toEqual([0, expect.stringMatching(/^observed for 3\.\ds; no findings\n/)])
+})
+
+test('one of two clusters cannot be reached: a finding, and the other is observed', async () => {
+  const both = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    contexts: ['east', 'west'].map((name) => ({ name, context: { cluster: name, user: 'u' } })),
+    clusters: [
+      { name: 'east', cluster: { server: cluster.url } },
+      { name: 'west', cluster: { server: 'http://127.0.0.1:9' } },
+    ],
+    users: [{ name: 'u', user: {} }],
+  }
+  const kubeconfig = join(folder, 'both')
+  writeFileSync(kubeconfig, JSON.stringify(both))
+  const child = observe('--kubeconfig', kubeconfig, '--context', 'east', '--context', 'west', '-o', 'json')
+  await child.sees('observing the cluster east')
+  await child.sees('cluster-unreachable')
+  child.process.kill('SIGINT')
+  expect(await child.end()).toBe(0)
+  expect(linesOf(child).filter(({ kind }) => kind === 'ObserverFinding')).toMatchObject([
+    { code: 'cluster-unreachable', cluster: 'west', page: 'docs/observe.md#cluster-unreachable' },
+  ])
+})
+
+test.each([
+  [['-A', '-n', 'shop'], '--all-namespaces excludes --namespace'],
+  [['--for', 'soon'], '--for'],
+  [['--context', 'a', '--context', 'a'], 'twice'],
+  [['--context', 'a', '--context', 'b', '--user', 'u'], '--cluster and --user'],
+  [['--record', 'no/such/folder'], '--record'],
+  [['replay', 'none.jsonl'], 'none.jsonl'],
+  [['replay', 'sluice.yaml'], 'it is no recording of sluice observe'],
+])('%j is a mistake of the command line', async (args, said) => {
+  const child = observe(...args)
+  expect([await child.end(), child.stderr()]).toEqual([2, expect.stringContaining(said)])
+})

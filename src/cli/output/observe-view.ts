@@ -1,0 +1,84 @@
+import type { Change, LegSummary, ObserverFinding, ObserverSummary, Told } from '../../observer/told.ts'
+import { worded } from '../../report/words/document.ts'
+import {
+  changeWords,
+  lagWords,
+  legTitles,
+  observerFindingHint,
+  observerFindingMessage,
+  observerFindingPage,
+} from '../../report/words/observe.ts'
+import type { Writing } from '../../report/words/writing.ts'
+import { API_VERSION } from './api-version.ts'
+import type { Colors } from './color.ts'
+import { table } from './columns.ts'
+import { formatElapsed } from './elapsed.ts'
+import { inert, inertJson } from './inert.ts'
+
+/** How an observation is shown: text to read, or a line of JSON for each. */
+export interface ObserveView {
+  told(told: Told): string[]
+  summary(summary: ObserverSummary): string[]
+}
+
+/** For `observe -o json`: each line is a document. */
+export function jsonView(write: Writing): ObserveView {
+  const line = (kind: string, document: object): string => inertJson({ apiVersion: API_VERSION, kind, ...document })
+  return {
+    told(told) {
+      if (told.type !== 'finding') return [line('ObservedChange', worded(told, write) as object)]
+      const { at, finding } = told
+      // A code may be that of a reason too, which has other words.
+      const facts = Object.entries(finding).map(([name, fact]) => [name, worded(fact, write)])
+      return [
+        line('ObserverFinding', {
+          at,
+          ...(Object.fromEntries(facts) as object),
+          message: observerFindingMessage(finding, write),
+          hint: observerFindingHint(finding, write),
+          page: observerFindingPage(finding),
+        }),
+      ]
+    },
+    summary: (summary) => [line('ObserverSummary', summary)],
+  }
+}
+
+/** `clusters`: where there are several, each line begins with its own. */
+export function textView(clusters: readonly string[], colors: Colors, write: Writing): ObserveView {
+  const hasSeveral = clusters.length > 1
+  const prefix = (one: Change | ObserverFinding): string => (hasSeveral && 'cluster' in one ? `${one.cluster}: ` : '')
+  return {
+    told(told) {
+      const at = new Date(told.at).toISOString().slice(11, 23)
+      if (told.type !== 'finding') return [`${colors.dim(at)}  ${inert(prefix(told) + changeWords(told, write))}`]
+      const { finding } = told
+      return [
+        `${colors.dim(at)}  ${colors.yellow('‼')} ${inert(prefix(finding) + observerFindingMessage(finding, write))}`,
+        ...observerFindingHint(finding, write)
+          .split('\n')
+          .map((line) => `                ${inert(line)}`),
+        colors.dim(`                see ${observerFindingPage(finding)}`),
+      ]
+    },
+    summary({ startedAt, at, legs, findings }) {
+      const rows = legs.map((leg) => [
+        inert(`${hasSeveral ? `${leg.cluster}: ` : ''}${leg.namespace}/${leg.service}`),
+        inert(legWords(leg)),
+        String(leg.changes),
+        ...[leg.p50Ms, leg.p90Ms, leg.p99Ms, leg.maxMs].map(lagWords),
+      ])
+      const counted = findings.map(({ code, times }) => `${times} × ${code}`).join(', ')
+      return [
+        `observed for ${formatElapsed(at - startedAt)}; ${counted === '' ? 'no findings' : counted}`,
+        ...(rows.length === 0 ? ['no lag was measured'] : table([HEAD, ...rows], { indent: '  ' })),
+      ]
+    },
+  }
+}
+
+const HEAD = ['service', 'leg', 'changes', 'p50', 'p90', 'p99', 'longest']
+
+function legWords({ leg, loadBalancer }: LegSummary): string {
+  return loadBalancer === undefined ? legTitles[leg] : `${legTitles[leg]} ${loadBalancer}`
+}
