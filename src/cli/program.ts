@@ -29,6 +29,8 @@ export function createProgram(context: CommandContext): Command {
     .description('Upgrades pods in place behind load balancers outside the cluster: one drain and one restore per pod, in order.')
     .version(sluiceVersion(), '--version')
     .helpCommand(true)
+    // A command may have commands with options of their own, which are not its own.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => out.write(text),
