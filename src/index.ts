@@ -8,6 +8,7 @@ export { connect } from './library/connect.ts'
 export type { Cluster, ConnectOptions } from './library/cluster.ts'
 export { checkConfig, loadConfig } from './library/config.ts'
 export { createSluice, type Sluice } from './library/create-sluice.ts'
+export { observe, type ObserveOptions, replayObservation } from './library/observe.ts'
 export type * from './library/options.ts'
 export type { Run } from './library/run.ts'
 export type { FeedScope } from './observation/observation.ts'
@@ -58,6 +59,22 @@ export type {
   SkipCode,
   SkipFields,
 } from './doctor/findings.ts'
+export type { ObserverOptions } from './observer/observer.ts'
+export type * from './observer/events.ts'
+export type {
+  Change,
+  EndpointChange,
+  EntryChange,
+  Leg,
+  LegSummary,
+  ObserverFinding,
+  ObserverFindingCode,
+  ObserverFindingFields,
+  ObserverFindingOf,
+  ObserverSummary,
+  PodChange,
+  Told,
+} from './observer/told.ts'
 export type { ContainerRestart, Warning } from './journal/account.ts'
 export type { MixedWorkload } from './journal/ledger.ts'
 export type { TimedCall } from './kube/timed-client.ts'
