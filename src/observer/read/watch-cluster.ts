@@ -87,16 +87,24 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
         decode: kind.decode,
         ...(known === undefined ? {} : { known }),
         onEvent: (event) => take(kind, event, contents),
-        onError(error) {
-          if (isRefusal(error)) return
+        onError(error, isLasting) {
+          if (isRefusal(error)) {
+            // A right that was taken away: before the first list, the start says so.
+            if (isListed && isLasting) emit({ type: 'unread', what: kind.what, because: reasonOf(error) })
+            return
+          }
           if (!isListed) return isUnreachable(error) ? away(error) : undefined
-          clock.clearTimeout(checking)
-          checking = clock.setTimeout(() => {
+          // By the first of a row: one that comes back in between is looked at anew.
+          checking ??= clock.setTimeout(() => {
+            checking = undefined
             if (reflector.isBroken()) away(error)
           }, AWAY_AFTER_MS)
         },
         onCurrent: (isCurrent) => {
-          if (isCurrent) back()
+          if (!isCurrent) return
+          clock.clearTimeout(checking)
+          checking = undefined
+          back()
         },
       })
       const onAbort = (): void => void reflector.stop()

@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest'
+import { type Adapter, AdapterError } from '../../../adapters/contract.ts'
+import { createApiServer } from '../../../sim/api-server/api-server.ts'
+import { createCluster } from '../../../sim/cluster.ts'
+import { isReady, type Pod } from '../../../sim/kubelet/pod.ts'
+import type { LoadBalancer } from '../../engine/request.ts'
+import { createKubeClient } from '../../kube/kube-client.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { Transport } from '../../kube/transport.ts'
+import type { ObservedEvent } from '../events.ts'
+import type { ObserverSummary, Told } from '../told.ts'
+import { observeClusters } from './observe.ts'
+
+/* The feeds on an embedded cluster, in virtual time. */
+
+const labels = { app: 'web' }
+const OBJECTS = [
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web' },
+    spec: { clusterIP: '10.96.0.7', selector: labels, ports: [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP' }] },
+  },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'web' },
+    spec: {
+      replicas: 2,
+      serviceName: 'web',
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'OnDelete' },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          terminationGracePeriodSeconds: 0,
+          containers: [{ name: 'app', image: 'app:v1', ports: [{ containerPort: 80 }], readinessProbe: { periodSeconds: 1 } }],
+        },
+      },
+    },
+  },
+]
+
+async function start({ endpointLag = [1, 8] as const, refused = '', loadBalancers = [] as LoadBalancer[] } = {}) {
+  const clock = createVirtualClock()
+  let seed = 7
+  const random = { next: () => (seed = (seed * 16_807 + 11) % 2_147_483_647) / 2_147_483_647 }
+  const apiServer = createApiServer({ clock, random })
+  const cluster = createCluster({
+    clock,
+    random,
+    apiServer,
+    images: { 'app:v1': { digest: 'sha256:v1' } },
+    behaviour: { endpointLag },
+  })
+  const streams = new Set<() => void>()
+  let isDown = false
+  const transport: Transport = {
+    async send(request) {
+      if (isDown) throw new Error('connection refused')
+      if (refused !== '' && request.path.startsWith(refused))
+        return { status: 403, headers: {}, text: JSON.stringify({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' }) }
+      return apiServer.handle(request, 'sluice')
+    },
+    stream: (request, onLine, onOpen) =>
+      new Promise((resolve, reject) => {
+        if (isDown) return reject(new Error('connection refused'))
+        const end = (): void => resolve({ status: 200, headers: {}, text: '' })
+        const watching = apiServer.watch(request, { line: onLine, end }, 'sluice')
+        if (watching.kind === 'refused') return resolve(watching.answer)
+        onOpen?.()
+        streams.add(() => {
+          watching.close()
+          end()
+        })
+        request.signal?.addEventListener('abort', () => {
+          watching.close()
+          end()
+        })
+      }),
+    close: () => Promise.resolve(),
+  }
+  cluster.apply(...OBJECTS)
+  const pods = (): Pod[] => apiServer.store.list('pods', 'default') as Pod[]
+  await clock.runUntil(() => pods().length === 2 && pods().every(isReady))
+  await clock.advance(10_000)
+
+  const stopping = new AbortController()
+  const told: Told[] = []
+  const events: ObservedEvent[] = []
+  const summary = observeClusters({
+    clusters: [{ name: 'east', client: createKubeClient({ transport, clock, random }) }],
+    loadBalancers,
+    clock,
+    random,
+    graceMs: 10_000,
+    pollMs: 1_000,
+    signal: stopping.signal,
+    onEvent: (event) => events.push(event),
+    onTold: (one) => told.push(one),
+  })
+  await clock.runUntil(() => events.some(({ type }) => type === 'synced'))
+  return {
+    cluster,
+    clock,
+    pods,
+    told,
+    events,
+    findings: () => told.flatMap((one) => (one.type === 'finding' ? [one.finding] : [])),
+    setDown(is: boolean) {
+      isDown = is
+      if (is) for (const end of streams) end()
+      if (is) streams.clear()
+    },
+    async end(): Promise<ObserverSummary> {
+      stopping.abort()
+      await clock.settle()
+      return summary
+    },
+  }
+}
+
+test('the lag of the endpoint controller is the one that is measured', async () => {
+  const scene = await start({ endpointLag: [3_000, 3_001] })
+  scene.cluster.unready('default', 'web-1', 'app', 600_000)
+  await scene.clock.advance(20_000)
+  expect(scene.told.map((one) => [one.type, 'change' in one && one.change])).toEqual([
+    ['pod', 'not-ready'],
+    ['endpoint', 'not-ready'],
+  ])
+  const { legs, findings } = await scene.end()
+  expect([legs, findings]).toEqual([
+    [expect.objectContaining({ namespace: 'default', service: 'web', leg: 'pod-endpointslice', changes: 1 })],
+    [],
+  ])
+  expect(Math.abs(legs[0]!.maxMs - 3_000)).toBeLessThan(50)
+})
+
+test('nodes that may not be read are a finding, and the rest is observed as before', async () => {
+  const scene = await start({ refused: '/api/v1/nodes' })
+  scene.cluster.unready('default', 'web-1', 'app', 600_000)
+  await scene.clock.advance(20_000)
+  expect(scene.findings()).toMatchObject([{ code: 'objects-unread', what: 'nodes', cluster: 'east' }])
+  expect((await scene.end()).legs).toHaveLength(1)
+})
+
+test('an API server that goes away is one finding; what happened meanwhile is told once it is back', async () => {
+  const scene = await start()
+  scene.setDown(true)
+  await scene.clock.advance(40_000)
+  expect(scene.findings()).toMatchObject([{ code: 'cluster-unreachable', cluster: 'east' }])
+  scene.cluster.deletePod('default', 'web-1')
+  await scene.clock.advance(5_000)
+  expect(scene.told.filter(({ type }) => type === 'pod')).toEqual([])
+  scene.setDown(false)
+  await scene.clock.advance(60_000)
+  expect(scene.told).toContainEqual(expect.objectContaining({ type: 'pod', pod: 'web-1', change: 'gone' }))
+  expect(scene.events.map(({ type }) => type)).toContain('reached')
+  await scene.end()
+  expect(scene.findings()).toHaveLength(1)
+})
+
+function balancer(adapter: Pick<Adapter, 'resolve' | 'inspect'>): LoadBalancer {
+  return { name: 'edge', adapterName: 'fake', port: 80, adapter: adapter as Adapter }
+}
+
+test('a load balancer that lists nothing is asked for the pods: nothing of the beginning is a change', async () => {
+  let isOut = false
+  let isDown = false
+  const adapter: Pick<Adapter, 'resolve' | 'inspect'> = {
+    resolve: async (endpoints) => {
+      if (isDown) throw new AdapterError('edge', 'retryable', 'no answer')
+      return endpoints.map(({ pod }) => ({ found: true, targets: [{ id: pod, scope: 'web' }] }))
+    },
+    inspect: async (targets) =>
+      new Map(targets.map(({ id }) => [id, { admin: isOut ? ('out' as const) : ('in' as const), routable: !isOut, inFlight: null }])),
+  }
+  const scene = await start({ loadBalancers: [balancer(adapter)] })
+  await scene.clock.advance(5_000)
+  expect(scene.told).toEqual([])
+  isOut = true
+  await scene.clock.advance(2_000)
+  expect(scene.told).toMatchObject([
+    { type: 'entry', entry: 'web-0', change: 'out', pod: 'web-0', lags: [] },
+    { type: 'entry', entry: 'web-1', change: 'out', pod: 'web-1', lags: [] },
+  ])
+  isDown = true
+  await scene.clock.advance(5_000)
+  await scene.end()
+  expect(scene.findings()).toMatchObject([{ code: 'load-balancer-unread', loadBalancer: 'edge' }])
+})
