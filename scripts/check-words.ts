@@ -6,7 +6,8 @@ import { parseAst } from 'rolldown/parseAst'
 
 const NO_CODE_OF_OURS = /\.test\.ts$|\/testing\//
 /** Folders that decide. Codes with fields leave them, and no sentences. */
-const DECIDING = /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|observation|workloads|engine|doctor|observer))\//
+const DECIDING =
+  /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|observation|workloads|engine|doctor|observer))\//
 /** What is wrong with an input, and why a right is needed, is said where it is checked or stated. */
 const STATES_INPUT = /^src\/(pods\/image|(engine|doctor)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
 /** These read what a kubelet, an API server, a parser or the file system writes, or leave out a cause that is said already. */

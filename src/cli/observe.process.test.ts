@@ -110,9 +110,30 @@ test('a pod turns not ready: its lines of each leg with their lags; SIGINT ends 
   const lines = linesOf(child)
   const ip = pods().find(({ metadata }) => metadata.name === 'web-1')!.status!.podIP!
   expect(lines).toMatchObject([
-    { kind: 'ObservedChange', type: 'pod', namespace: 'default', pod: 'web-1', change: 'not-ready', because: { code: 'containers-not-ready' } },
-    { type: 'endpoint', object: 'EndpointSlice', service: 'web', pod: 'web-1', address: ip, change: 'not-ready', lagMs: expect.any(Number) },
-    { type: 'entry', loadBalancer: 'edge', pod: 'web-1', change: 'draining', lags: [{ service: 'web', lagMs: expect.any(Number) }] },
+    {
+      kind: 'ObservedChange',
+      type: 'pod',
+      namespace: 'default',
+      pod: 'web-1',
+      change: 'not-ready',
+      because: { code: 'containers-not-ready' },
+    },
+    {
+      type: 'endpoint',
+      object: 'EndpointSlice',
+      service: 'web',
+      pod: 'web-1',
+      address: ip,
+      change: 'not-ready',
+      lagMs: expect.any(Number),
+    },
+    {
+      type: 'entry',
+      loadBalancer: 'edge',
+      pod: 'web-1',
+      change: 'draining',
+      lags: [{ service: 'web', lagMs: expect.any(Number) }],
+    },
     {
       kind: 'ObserverSummary',
       findings: [],

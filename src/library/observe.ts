@@ -56,7 +56,9 @@ export async function observe(options: ObserveOptions): Promise<ObserverSummary>
   assertShape(Numbers, { graceMs: options.graceMs, pollMs: options.pollMs }, 'options')
   const names = clusters.map(({ name }) => name)
   if (names.length === 0 || new Set(names).size < names.length)
-    throw new RequestError([{ field: 'clusters', message: 'it has none, or two of one name', hint: 'give each cluster a name of its own' }])
+    throw new RequestError([
+      { field: 'clusters', message: 'it has none, or two of one name', hint: 'give each cluster a name of its own' },
+    ])
   // Nothing is written, so that no lock is needed.
   const created = config === undefined ? [] : createLoadBalancers(config).map(({ lock: _lock, ...one }) => one)
   try {

@@ -2,7 +2,14 @@ import { controllerRules } from '../endpoints/controller-rules.ts'
 import type { Service } from '../endpoints/objects.ts'
 import { isReady, notReadyBecause } from '../endpoints/readiness.ts'
 import { createBacklog } from './backlog.ts'
-import { type ClusterState, createClusterState, type ObjectState, type Replaced, type ServiceState, type Touched } from './cluster-state.ts'
+import {
+  type ClusterState,
+  createClusterState,
+  type ObjectState,
+  type Replaced,
+  type ServiceState,
+  type Touched,
+} from './cluster-state.ts'
 import type { Context } from './context.ts'
 import type { Entries } from './entries.ts'
 import type { ClusterEvent, EndpointObjectKind, ReadKind, SeenAddress, SeenNode, SeenPod } from './events.ts'
@@ -72,7 +79,8 @@ export function createClusterObserver(cluster: string, context: Context, entries
     if (known === undefined) return undefined
     waiting[kind].delete(own)
     // The endpoints were seen to change before the pod: watches are not in step. Or the pod went back to what it was.
-    const lagMs = known.by === 'start' || (known.by === 'pod' && by === 'pod') ? undefined : by === 'pod' ? 0 : context.now() - known.since
+    const lagMs =
+      known.by === 'start' || (known.by === 'pod' && by === 'pod') ? undefined : by === 'pod' ? 0 : context.now() - known.since
     if (known.by === 'pod') backlogs[kind].followed(key, lagMs)
     if (lagMs === undefined || (known.by === 'endpoints' && by !== 'pod')) return undefined
     context.measured({ cluster, namespace: service.namespace, service: service.name, leg: LEGS[kind] }, lagMs)
@@ -95,7 +103,8 @@ export function createClusterObserver(cluster: string, context: Context, entries
     const { uid, namespace, name } = pod.metadata
     const [now, was] = [addressesOf(pod), before === undefined ? [] : addressesOf(before)]
     for (const address of was) if (!now.includes(address)) entries.release(address, `${cluster}/${uid}`)
-    for (const address of now) if (!was.includes(address)) entries.hold(address, `${cluster}/${uid}`, { cluster, namespace, pod: name })
+    for (const address of now)
+      if (!was.includes(address)) entries.hold(address, `${cluster}/${uid}`, { cluster, namespace, pod: name })
     if (isSynced) for (const change of changesOf(before, pod)) tellPod(pod, change)
     settleAll(touched, 'pod')
     if (isSynced) stale.review(uid)

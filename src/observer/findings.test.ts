@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BACKLOG_SERVICES, SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
-import {
-  CONTROLLER,
-  createScene,
-  endpointsOf,
-  healthyScene,
-  PERSON,
-  seenPod,
-  seenService,
-} from './testing/scene.ts'
+import { CONTROLLER, createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService } from './testing/scene.ts'
 
 const service = seenService()
 const web0 = seenPod('web-0')
@@ -37,17 +29,28 @@ describe('stale-address', () => {
   })
 
   test('a pod that has another address, and one that is finished', () => {
-    const moved = healthyScene().at(1_000).pod(seenPod('web-0', { ip: '10.0.0.9' })).end(20_000)
+    const moved = healthyScene()
+      .at(1_000)
+      .pod(seenPod('web-0', { ip: '10.0.0.9' }))
+      .end(20_000)
     expect(moved.findings('stale-address')).toMatchObject([
       { why: 'pod-has-another-address', address: '10.0.0.1' },
       { why: 'pod-has-another-address', address: '10.0.0.1' },
     ])
-    const finished = healthyScene().at(1_000).pod(seenPod('web-0', { phase: 'Failed', ready: false })).end(20_000)
+    const finished = healthyScene()
+      .at(1_000)
+      .pod(seenPod('web-0', { phase: 'Failed', ready: false }))
+      .end(20_000)
     expect(finished.findings('stale-address')).toMatchObject([{ why: 'pod-finished' }, { why: 'pod-finished' }])
   })
 
   test('one that was there from the beginning', () => {
-    const scene = createScene().at(0).service(service).endpoints(endpointsOf('EndpointSlice', service, [web0])).synced().end(10_000)
+    const scene = createScene()
+      .at(0)
+      .service(service)
+      .endpoints(endpointsOf('EndpointSlice', service, [web0]))
+      .synced()
+      .end(10_000)
     expect(scene.findings('stale-address')).toMatchObject([{ why: 'pod-gone', pod: 'web-0' }])
   })
 
@@ -129,7 +132,9 @@ describe('backlog', () => {
 
   test('lag that grows with the number of changes, with an estimate of the queue', () => {
     // One change each 100 ms, one followed each 500 ms.
-    const [began, over] = followed(100, 100, (index) => 400 + index * 400).findings('backlog').filter(({ object }) => object === 'EndpointSlice')
+    const [began, over] = followed(100, 100, (index) => 400 + index * 400)
+      .findings('backlog')
+      .filter(({ object }) => object === 'EndpointSlice')
     expect(began).toMatchObject({ isOver: false, perSecond: 2 })
     expect(began!.services).toBeGreaterThanOrEqual(BACKLOG_SERVICES)
     expect(began!.oldestMs).toBeGreaterThanOrEqual(5_000)
@@ -148,7 +153,8 @@ describe('backlog', () => {
   })
 
   test('silent: one Service less, and a long lag that does not grow', () => {
-    const slices = (scene: ReturnType<typeof followed>) => scene.findings('backlog').filter(({ object }) => object === 'EndpointSlice')
+    const slices = (scene: ReturnType<typeof followed>) =>
+      scene.findings('backlog').filter(({ object }) => object === 'EndpointSlice')
     expect(slices(followed(BACKLOG_SERVICES - 1, 10, () => 900_000))).toEqual([])
     expect(slices(followed(100, 300, () => 4_900))).toEqual([])
   })
@@ -181,7 +187,11 @@ describe('writers-undo-each-other', () => {
     const other = healthyScene().at(1_000).endpoints(foreign).at(2_000).endpoints(own).at(3_000).endpoints(elsewhere)
     const flips = healthyScene()
     const down = endpointsOf('Endpoints', service, [seenPod('web-0', { ready: false })])
-    for (let round = 1; round < 4; round += 1) flips.at(round * 1_000).endpoints(down).endpoints(own)
+    for (let round = 1; round < 4; round += 1)
+      flips
+        .at(round * 1_000)
+        .endpoints(down)
+        .endpoints(own)
     for (const scene of [once, other, flips]) expect(scene.findings('writers-undo-each-other')).toEqual([])
   })
 })
@@ -201,13 +211,23 @@ describe('endpoints-by-hand', () => {
     const there = createScene().at(0).service(service).pod(web0).endpoints(foreign).synced()
     expect(there.findings('endpoints-by-hand')).toHaveLength(1)
     const { selector: _selector, ...spec } = service.spec
-    const later = createScene().at(0).service({ ...service, spec }).pod(web0).endpoints(foreign).synced()
+    const later = createScene()
+      .at(0)
+      .service({ ...service, spec })
+      .pod(web0)
+      .endpoints(foreign)
+      .synced()
     expect(later.codes()).toEqual([])
     expect(later.service(service).findings('endpoints-by-hand')).toHaveLength(1)
   })
 
   test('silent: the same addresses by the controller, and those of pods alone by a person', () => {
-    expect(healthyScene().at(1_000).endpoints({ ...foreign, by: CONTROLLER }).codes()).toEqual([])
+    expect(
+      healthyScene()
+        .at(1_000)
+        .endpoints({ ...foreign, by: CONTROLLER })
+        .codes(),
+    ).toEqual([])
     expect(healthyScene().at(1_000).endpoints(edited).codes()).toEqual([])
   })
 })
@@ -230,7 +250,11 @@ describe('pods-lost-with-heartbeat', () => {
   })
 
   test('silent: the containers are not ready, another node is late, or it was late long ago', () => {
-    const own = healthyScene().at(1_000).node('node-1', 'Unknown').pod(seenPod('web-0', { ready: false })).end(60_000)
+    const own = healthyScene()
+      .at(1_000)
+      .node('node-1', 'Unknown')
+      .pod(seenPod('web-0', { ready: false }))
+      .end(60_000)
     const other = healthyScene().at(1_000).node('node-2', 'Unknown').pod(lost).end(60_000)
     const long = healthyScene().at(1_000).node('node-1', 'Unknown').at(2_000).node('node-1').at(70_000).pod(lost).end(90_000)
     for (const scene of [own, other, long]) expect(scene.findings('pods-lost-with-heartbeat')).toEqual([])
@@ -241,16 +265,29 @@ describe('endpoints-truncated', () => {
   const own = endpointsOf('Endpoints', service, [web0])
 
   test('once, and again after it was not', () => {
-    const scene = healthyScene().at(1_000).endpoints({ ...own, isTruncated: true }).endpoints({ ...own, isTruncated: true })
+    const scene = healthyScene()
+      .at(1_000)
+      .endpoints({ ...own, isTruncated: true })
+      .endpoints({ ...own, isTruncated: true })
     expect(scene.findings('endpoints-truncated')).toEqual([
       { code: 'endpoints-truncated', cluster: 'east', namespace: 'shop', service: 'web', addresses: 1 },
     ])
-    expect(scene.endpoints(own).endpoints({ ...own, isTruncated: true }).findings('endpoints-truncated')).toHaveLength(2)
+    expect(
+      scene
+        .endpoints(own)
+        .endpoints({ ...own, isTruncated: true })
+        .findings('endpoints-truncated'),
+    ).toHaveLength(2)
   })
 
   test('pods that have no room in them are waited for by nobody', () => {
-    const scene = healthyScene().at(1_000).endpoints({ ...own, isTruncated: true })
-    scene.pod(seenPod('web-1', { ip: '10.0.0.2' })).at(2_000).podGone('web-1')
+    const scene = healthyScene()
+      .at(1_000)
+      .endpoints({ ...own, isTruncated: true })
+    scene
+      .pod(seenPod('web-1', { ip: '10.0.0.2' }))
+      .at(2_000)
+      .podGone('web-1')
     expect(scene.observer.summary().legs.filter(({ leg }) => leg === 'pod-endpoints')).toEqual([])
   })
 })
@@ -287,7 +324,14 @@ describe('entry-follows-nothing', () => {
       .end(60_000)
     expect(scene.findings('entry-follows-nothing')).toEqual([
       { code: 'entry-follows-nothing', loadBalancer: 'edge', entry: 'b', address: '10.9.9.9', sinceMs: 10_000 },
-      { code: 'entry-follows-nothing', loadBalancer: 'edge', entry: 'a', address: '10.0.0.1', formerPod: 'web-0', sinceMs: 10_000 },
+      {
+        code: 'entry-follows-nothing',
+        loadBalancer: 'edge',
+        entry: 'a',
+        address: '10.0.0.1',
+        formerPod: 'web-0',
+        sinceMs: 10_000,
+      },
     ])
   })
 
@@ -310,7 +354,9 @@ describe('entry-follows-nothing', () => {
 
   test('silent where not all pods are observed: of one namespace, or with a cluster that cannot be read', () => {
     const one = healthyScene({ allNamespaces: false }).entry('edge', { address: '10.9.9.9' }).read('edge')
-    const two = healthyScene({ clusters: ['east', 'west'] }).entry('edge', { address: '10.9.9.9' }).read('edge')
+    const two = healthyScene({ clusters: ['east', 'west'] })
+      .entry('edge', { address: '10.9.9.9' })
+      .read('edge')
     for (const scene of [one, two]) expect(scene.end(60_000).codes()).toEqual([])
   })
 })

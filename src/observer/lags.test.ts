@@ -60,12 +60,20 @@ test('a pod that turns not ready: each leg has its instants and its lag', () => 
 
 test('endpoints that are seen to change before their pod have a lag of 0', () => {
   const down = seenPod('web-0', { ready: false })
-  const scene = healthyScene().at(1_000).endpoints(endpointsOf('EndpointSlice', service, [down])).at(1_200).pod(down)
+  const scene = healthyScene()
+    .at(1_000)
+    .endpoints(endpointsOf('EndpointSlice', service, [down]))
+    .at(1_200)
+    .pod(down)
   expect(scene.observer.summary().legs).toMatchObject([{ leg: 'pod-endpointslice', changes: 1, maxMs: 0 }])
 })
 
 test('a pod that goes back before its endpoints have followed has no lag', () => {
-  const scene = healthyScene().at(1_000).pod(seenPod('web-0', { ready: false })).at(1_100).pod(seenPod('web-0'))
+  const scene = healthyScene()
+    .at(1_000)
+    .pod(seenPod('web-0', { ready: false }))
+    .at(1_100)
+    .pod(seenPod('web-0'))
   expect(scene.observer.summary().legs).toEqual([])
 })
 

@@ -13,7 +13,10 @@ function incidents() {
   scene.endpoints(endpointsOf('EndpointSlice', service, [seenPod('web-0')])).synced()
   scene.entry('edge', { address: '10.0.0.1' }).read('edge')
   scene.at(1_000).endpoints({ ...own, addresses: [{ address: '192.0.2.1', ready: true }], by: PERSON })
-  scene.at(2_000).pod(seenPod('web-0', { ready: false, containersReady: true })).node('node-1', 'Unknown')
+  scene
+    .at(2_000)
+    .pod(seenPod('web-0', { ready: false, containersReady: true }))
+    .node('node-1', 'Unknown')
   scene.at(8_000).podGone('web-0').at(40_000).entryGone('edge')
   return scene.end(60_000)
 }

@@ -42,7 +42,14 @@ const OBJECTS = [
   },
 ]
 
-async function start({ endpointLag = [1, 8] as const, refused = '', loadBalancers = [] as LoadBalancer[] } = {}) {
+interface Given {
+  endpointLag?: readonly [number, number]
+  /** Paths that begin so may not be read. */
+  refused?: string
+  loadBalancers?: LoadBalancer[]
+}
+
+async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }: Given = {}) {
   const clock = createVirtualClock()
   let seed = 7
   const random = { next: () => (seed = (seed * 16_807 + 11) % 2_147_483_647) / 2_147_483_647 }
@@ -60,7 +67,11 @@ async function start({ endpointLag = [1, 8] as const, refused = '', loadBalancer
     async send(request) {
       if (isDown) throw new Error('connection refused')
       if (refused !== '' && request.path.startsWith(refused))
-        return { status: 403, headers: {}, text: JSON.stringify({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' }) }
+        return {
+          status: 403,
+          headers: {},
+          text: JSON.stringify({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' }),
+        }
       return apiServer.handle(request, 'sluice')
     },
     stream: (request, onLine, onOpen) =>
@@ -174,7 +185,9 @@ test('a load balancer that lists nothing is asked for the pods: nothing of the b
       return endpoints.map(({ pod }) => ({ found: true, targets: [{ id: pod, scope: 'web' }] }))
     },
     inspect: async (targets) =>
-      new Map(targets.map(({ id }) => [id, { admin: isOut ? ('out' as const) : ('in' as const), routable: !isOut, inFlight: null }])),
+      new Map(
+        targets.map(({ id }) => [id, { admin: isOut ? ('out' as const) : ('in' as const), routable: !isOut, inFlight: null }]),
+      ),
   }
   const scene = await start({ loadBalancers: [balancer(adapter)] })
   await scene.clock.advance(5_000)

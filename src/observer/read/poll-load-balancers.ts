@@ -35,7 +35,7 @@ export async function pollLoadBalancer(
     try {
       const entries = await readEntries(loadBalancer, listeners())
       if (signal.aborted) return
-      for (const id of [...known.keys()]) {
+      for (const id of known.keys()) {
         if (entries.has(id)) continue
         known.delete(id)
         emit({ type: 'entry-gone', id })

@@ -16,13 +16,20 @@ test('an EndpointSlice: each address with its conditions and its pod, the trigge
     metadata: {
       ...metadata,
       annotations: TRIGGER,
-      labels: { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+      labels: {
+        'kubernetes.io/service-name': 'web',
+        'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+      },
       managedFields: managed('kube-controller-manager', 'f:endpoints'),
     },
     addressType: 'IPv4',
     ports: [{ name: '', port: 80, protocol: 'TCP' }],
     endpoints: [
-      { addresses: ['10.0.0.1'], conditions: { ready: false, serving: true, terminating: true }, targetRef: { kind: 'Pod', uid: 'p', name: 'web-0' } },
+      {
+        addresses: ['10.0.0.1'],
+        conditions: { ready: false, serving: true, terminating: true },
+        targetRef: { kind: 'Pod', uid: 'p', name: 'web-0' },
+      },
       { addresses: ['10.0.0.2'] },
     ],
   })
@@ -53,7 +60,9 @@ test('Endpoints: what is ready, what is not, what was left out, and who wrote th
       annotations: { 'endpoints.kubernetes.io/over-capacity': 'truncated' },
       managedFields: managed('kubectl-edit', 'f:subsets'),
     },
-    subsets: [{ addresses: [{ ip: '10.0.0.1' }], notReadyAddresses: [{ ip: '10.0.0.2' }], ports: [{ port: 80, protocol: 'TCP' }] }],
+    subsets: [
+      { addresses: [{ ip: '10.0.0.1' }], notReadyAddresses: [{ ip: '10.0.0.2' }], ports: [{ port: 80, protocol: 'TCP' }] },
+    ],
   })
   expect(seen).toMatchObject({
     kind: 'Endpoints',
@@ -71,7 +80,14 @@ test('a pod keeps what decides on endpoints, and no more', () => {
     metadata: { ...metadata, labels: { app: 'web' }, annotations: { a: 'b' }, managedFields: managed('kubelet', 'f:status') },
     spec: {
       nodeName: 'node-1',
-      containers: [{ name: 'app', image: 'app:v1', env: [{ name: 'TOKEN', value: 'secret' }], ports: [{ containerPort: 80, hostIP: '0.0.0.0' }] }],
+      containers: [
+        {
+          name: 'app',
+          image: 'app:v1',
+          env: [{ name: 'TOKEN', value: 'secret' }],
+          ports: [{ containerPort: 80, hostIP: '0.0.0.0' }],
+        },
+      ],
     },
     status: {
       phase: 'Running',
@@ -101,7 +117,10 @@ test('a pod keeps what decides on endpoints, and no more', () => {
 })
 
 test('a Service and a node', () => {
-  const service = keptService({ metadata, spec: { selector: { app: 'web' }, clusterIP: 'None', ports: [{ port: 80, nodePort: 30_000 }] } })
+  const service = keptService({
+    metadata,
+    spec: { selector: { app: 'web' }, clusterIP: 'None', ports: [{ port: 80, nodePort: 30_000 }] },
+  })
   expect(service.seen).toEqual({
     metadata: { name: 'web', namespace: 'shop', uid: 'u' },
     spec: { selector: { app: 'web' }, clusterIP: 'None', ports: [{ port: 80 }] },

@@ -68,7 +68,11 @@ export function keptPod(raw: unknown): KeptPod {
         ),
       containerStatuses: containerStatuses.map((one) => {
         const waiting = one.state?.waiting?.reason
-        return defined({ name: one.name, ready: one.ready, ...(waiting === undefined ? {} : { state: { waiting: { reason: waiting } } }) })
+        return defined({
+          name: one.name,
+          ready: one.ready,
+          ...(waiting === undefined ? {} : { state: { waiting: { reason: waiting } } }),
+        })
       }),
     }),
   })
@@ -179,7 +183,9 @@ function identity({ metadata: { uid = '', name, namespace = '', resourceVersion 
   return { uid, name, namespace, resourceVersion }
 }
 
-function podOfReference(reference: { kind?: string; name?: string; uid?: string } | undefined): Pick<SeenAddress, 'pod' | 'podName'> {
+function podOfReference(
+  reference: { kind?: string; name?: string; uid?: string } | undefined,
+): Pick<SeenAddress, 'pod' | 'podName'> {
   if (reference?.kind !== 'Pod' || reference.uid === undefined) return {}
   return { pod: reference.uid, ...(reference.name === undefined ? {} : { podName: reference.name }) }
 }

@@ -26,7 +26,7 @@ export interface ClusterWatch {
   /** Resolves once the pods are listed, or are known not to be had for now. */
   podsKnown: Promise<void>
   /** Resolves once nothing is watched any more: after the signal. */
-  ended: Promise<void>
+  ended: Promise<unknown>
 }
 
 interface KindOfObject {
@@ -151,7 +151,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
     emit(kind.put(record as Kept<never>))
   }
 
-  const ended = Promise.all(kinds.map(watch)).then(() => {})
+  const ended = Promise.all(kinds.map(watch))
   return { listeners: () => [...pods.values()], podsKnown: podsKnown.promise, ended }
 }
 
@@ -187,17 +187,15 @@ function kindsIn(namespace: string | undefined): KindOfObject[] {
         ['endpointslices', `/apis/discovery.k8s.io/v1${within}/endpointslices`, keptSlice],
         ['endpoints', `/api/v1${within}/endpoints`, keptEndpoints],
       ] as const
-    ).map(
-      ([what, path, decode]): KindOfObject => ({
-        what,
-        path,
-        decode,
-        put: ({ seen }) => ({ type: 'endpoints', endpoints: seen }),
-        gone: ({ uid }) => ({ type: 'endpoints-gone', uid }),
-        // A write that changes no address is what a sweep is made of.
-        isByContent: false,
-      }),
-    ),
+    ).map(([what, path, decode]): KindOfObject => ({
+      what,
+      path,
+      decode,
+      put: ({ seen }) => ({ type: 'endpoints', endpoints: seen }),
+      gone: ({ uid }) => ({ type: 'endpoints-gone', uid }),
+      // A write that changes no address is what a sweep is made of.
+      isByContent: false,
+    })),
   ]
 }
 

@@ -156,4 +156,3 @@ export function healthyScene(options: Partial<ObserverOptions> = {}) {
     .endpoints(endpointsOf('Endpoints', service, pods))
     .synced()
 }
-

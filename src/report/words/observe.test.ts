@@ -8,8 +8,23 @@ const because = { code: 'error', said: 'no answer' } as const
 const of = { cluster: 'east', namespace: 'shop', service: 'web' }
 const person = { manager: 'kubectl-edit', is: 'person' } as const
 const controller = { manager: 'kube-controller-manager', is: 'controller-manager' } as const
-const sweep = { cluster: 'east', object: 'Endpoints', writes: 12_954, objects: 12_954, startedAt: 0, lastAt: 660_000, by: controller } as const
-const backlog = { cluster: 'east', object: 'EndpointSlice', services: 420, oldestMs: 72_000, lagMs: 31_250, perSecond: 20 } as const
+const sweep = {
+  cluster: 'east',
+  object: 'Endpoints',
+  writes: 12_954,
+  objects: 12_954,
+  startedAt: 0,
+  lastAt: 660_000,
+  by: controller,
+} as const
+const backlog = {
+  cluster: 'east',
+  object: 'EndpointSlice',
+  services: 420,
+  oldestMs: 72_000,
+  lagMs: 31_250,
+  perSecond: 20,
+} as const
 
 /** The compiler demands one of each code. */
 const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
@@ -30,7 +45,9 @@ const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
     { ...backlog, perSecond: 0, isOver: false },
     { ...backlog, isOver: true },
   ],
-  'writers-undo-each-other': [{ ...of, object: 'Endpoints', name: 'web', writers: [controller, person], writes: 4, spanMs: 3_000 }],
+  'writers-undo-each-other': [
+    { ...of, object: 'Endpoints', name: 'web', writers: [controller, person], writes: 4, spanMs: 3_000 },
+  ],
   'endpoints-by-hand': [
     { ...of, by: person, addresses: ['192.0.2.1'] },
     { ...of, by: { manager: 'sync', is: 'other' }, addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'] },
@@ -61,9 +78,30 @@ const CHANGES: Change[] = [
     conditionAt: '2026-11-29T22:58:01Z',
   },
   { type: 'pod', at: 0, cluster: 'east', namespace: 'shop', pod: 'web-0', change: 'address', addresses: ['10.0.0.2'] },
-  { type: 'endpoint', at: 0, ...of, object: 'EndpointSlice', name: 'web-abcde', address: '10.0.0.1', pod: 'web-0', change: 'not-ready', lagMs: 4, triggerAt: '2026-11-29T22:58:01Z' },
+  {
+    type: 'endpoint',
+    at: 0,
+    ...of,
+    object: 'EndpointSlice',
+    name: 'web-abcde',
+    address: '10.0.0.1',
+    pod: 'web-0',
+    change: 'not-ready',
+    lagMs: 4,
+    triggerAt: '2026-11-29T22:58:01Z',
+  },
   { type: 'endpoint', at: 0, ...of, object: 'Endpoints', name: 'web', address: '10.0.0.1', change: 'gone' },
-  { type: 'entry', at: 0, loadBalancer: 'edge', entry: 'a', address: '10.0.0.1:80', change: 'out', namespace: 'shop', pod: 'web-0', lags: [{ service: 'web', lagMs: 2_000 }] },
+  {
+    type: 'entry',
+    at: 0,
+    loadBalancer: 'edge',
+    entry: 'a',
+    address: '10.0.0.1:80',
+    change: 'out',
+    namespace: 'shop',
+    pod: 'web-0',
+    lags: [{ service: 'web', lagMs: 2_000 }],
+  },
   { type: 'entry', at: 0, loadBalancer: 'edge', entry: 'a', address: '10.0.0.1:80', change: 'unhealthy', lags: [] },
   { type: 'node', at: 0, cluster: 'east', node: 'node-1', ready: 'Unknown' },
   { type: 'service', at: 0, ...of, change: 'selector-changed' },

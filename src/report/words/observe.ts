@@ -103,7 +103,8 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
     hint: () => 'what is told of it is what was so before; it is tried again until it answers',
   },
   'objects-unread': {
-    message: ({ cluster, what, because }, write) => `the ${what} of the cluster ${cluster} cannot be read: ${write.reason(because)}`,
+    message: ({ cluster, what, because }, write) =>
+      `the ${what} of the cluster ${cluster} cannot be read: ${write.reason(because)}`,
     hint: ({ what }) => `give the user the rights to list and watch ${what}: findings that rest on them are not made`,
   },
   'load-balancer-unread': {
@@ -156,7 +157,8 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
     hint: () => 'have its readers read EndpointSlices, which have all of them',
   },
   'pod-flaps': {
-    message: ({ namespace, pod, times, spanMs }) => `pod ${namespace}/${pod} has turned not ready ${times} times within ${lagWords(spanMs)}`,
+    message: ({ namespace, pod, times, spanMs }) =>
+      `pod ${namespace}/${pod} has turned not ready ${times} times within ${lagWords(spanMs)}`,
     hint: ({ namespace, pod }, write) =>
       `see what fails, its probe or its containers:\n  ${kubectl(write, namespace, 'describe', `pod/${pod}`)}`,
   },
