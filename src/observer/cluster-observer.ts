@@ -41,7 +41,7 @@ const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = { EndpointSlice: 'pod-en
 
 export function createClusterObserver(cluster: string, context: Context, entries: Entries): ClusterObserver {
   const state = createClusterState()
-  const stale = createStaleAddresses(context, cluster, state)
+  const stale = createStaleAddresses(context, cluster, state, () => isSynced && isReachable && !unread.has('pods'))
   const flaps = createFlaps(context, cluster)
   const silentNodes = createSilentNodes(context, cluster)
   const writers = createWriterHistory(context, cluster)
@@ -107,7 +107,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
       if (!was.includes(address)) entries.hold(address, `${cluster}/${uid}`, { cluster, namespace, pod: name })
     if (isSynced) for (const change of changesOf(before, pod)) tellPod(pod, change)
     settleAll(touched, 'pod')
-    if (isSynced) stale.review(uid)
+    stale.review(uid)
   }
 
   function tellPod(pod: SeenPod, change: PodChange['change']): void {
@@ -139,7 +139,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
     for (const address of addressesOf(pod)) entries.release(address, `${cluster}/${uid}`)
     flaps.gone(uid)
     settleAll(touched, 'pod')
-    if (isSynced) stale.review(uid)
+    stale.review(uid)
   }
 
   function takeNode(node: SeenNode): void {
@@ -311,6 +311,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
           return
         case 'reached':
           isReachable = true
+          for (const object of state.objects.values()) for (const pod of object.byPod.keys()) stale.review(pod)
           entries.review()
       }
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BACKLOG_SERVICES, SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
-import { CONTROLLER, createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService } from './testing/scene.ts'
+import { CONTROLLER, createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
 
 const service = seenService()
 const web0 = seenPod('web-0')
@@ -60,6 +60,19 @@ describe('stale-address', () => {
     expect(followed.end(60_000).codes()).toEqual([])
     const deleting = { ...web0, metadata: { ...web0.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     expect(healthyScene().at(1_000).pod(deleting).end(60_000).findings('stale-address')).toEqual([])
+  })
+
+  test('silent where the pods are not known: they may not be read, or the cluster is away; found once it is back', () => {
+    const because = { code: 'error', said: 'no' } as const
+    const unread = createScene().at(0).service(service).endpoints(endpointsOf('EndpointSlice', service, [web0]))
+    unread.take({ at: START, cluster: 'east', type: 'unread', what: 'pods', because })
+    expect(unread.synced().end(60_000).findings('stale-address')).toEqual([])
+    const away = healthyScene().at(1_000).podGone('web-0')
+    away.take({ at: START + 5_000, cluster: 'east', type: 'unreachable', because })
+    away.at(30_000).node('node-1')
+    expect(away.findings('stale-address')).toEqual([])
+    away.take({ at: START + 30_000, cluster: 'east', type: 'reached' })
+    expect(away.end(60_000).findings('stale-address')).toMatchObject([{ sinceMs: 10_000 }, { sinceMs: 10_000 }])
   })
 
   test('silent: stale twice for less than the grace', () => {

@@ -11,13 +11,20 @@ export interface StaleAddresses {
   review(pod: string): void
 }
 
-export function createStaleAddresses(context: Context, cluster: string, state: ClusterState): StaleAddresses {
+/** `knowsPods`: a pod that is not known is gone. Where that is not so, nothing is found, and the pod has to be reviewed again. */
+export function createStaleAddresses(
+  context: Context,
+  cluster: string,
+  state: ClusterState,
+  knowsPods: () => boolean,
+): StaleAddresses {
   /** By object, pod and address. */
   const suspects = new Map<string, { since: number }>()
   /** By the UID of the pod, so that what is no longer there is forgotten. */
   const ofPod = new Map<string, Set<string>>()
 
   function review(pod: string): void {
+    if (!knowsPods()) return
     const known = state.pods.get(pod)?.pod
     const found = new Set<string>()
     for (const object of state.objectsWith(pod)) {
@@ -40,6 +47,7 @@ export function createStaleAddresses(context: Context, cluster: string, state: C
     context.later(since + context.graceMs, () => {
       const why = staleBecause(state.pods.get(pod)?.pod, address)
       if (suspects.get(key) !== own || why === undefined) return
+      if (!knowsPods()) return void suspects.delete(key)
       const { kind, namespace, service, name } = object.seen
       const podName = address.podName ?? state.pods.get(pod)?.pod.metadata.name
       context.find({

@@ -58,7 +58,11 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
   const timer = times.forMs === undefined ? undefined : terminal.clock.setTimeout(() => stopping.abort(), times.forMs)
   try {
     const { observe } = await import('../../library/observe.ts')
-    const print = (lines: readonly string[]): void => lines.forEach((line) => terminal.out.write(`${line}\n`))
+    const print = (lines: readonly string[]): void => {
+      for (const line of lines) terminal.out.write(`${line}\n`)
+      // It has no end of its own, and nobody is left to tell.
+      if (terminal.out.isLost) stopping.abort()
+    }
     const { graceMs, pollMs, summaryMs } = times
     const summary = await observe({
       clusters: clusters.map((cluster, index) => ({ name: names[index]!, cluster })),

@@ -5,6 +5,8 @@ export interface Sink {
   readonly isTerminal: boolean
   readonly columns: number
   readonly rows: number
+  /** Nothing that is written arrives any more. */
+  readonly isLost: boolean
   /** Characters that wait because the reader is slow. */
   readonly backlog: number
   /** Never throws and never blocks: a run goes on when nobody reads its output any more. */
@@ -35,6 +37,9 @@ export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException
     },
     get rows() {
       return stream.rows || 24
+    },
+    get isLost() {
+      return isLost
     },
     get backlog() {
       return isLost ? 0 : stream.writableLength

@@ -17,6 +17,7 @@ export function createFakeTerminal(): FakeTerminal {
     isTerminal: false,
     columns: 80,
     rows: 24,
+    isLost: false,
     backlog: 0,
     write: (text) => void (written[name] += text),
     flush: async () => {},

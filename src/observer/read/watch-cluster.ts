@@ -42,7 +42,7 @@ interface KindOfObject {
 /** A cluster that is away is tried again after so long. */
 const AGAIN_AFTER_MS = 5_000
 /** A watch that broke and comes back within this was never away. */
-const AWAY_AFTER_MS = 10_000
+const AWAY_AFTER_MS = 5_000
 
 /** One list and watch a kind, of one namespace or of all. What cannot be read is an event. */
 export function watchCluster(namespace: string | undefined, ports: WatchPorts): ClusterWatch {
@@ -52,6 +52,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
   const pending = new Set(kinds.map(({ what }) => what))
   const podsKnown = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => podsKnown.resolve())
+  const reflectors = new Map<ReadKind, Reflector<Kept<unknown>>>()
   let isAway = false
 
   async function settled(what: ReadKind): Promise<void> {
@@ -68,24 +69,24 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
     podsKnown.resolve()
   }
 
+  /** Each kind comes back by itself: what one of them does not know yet, another may speak of. */
   function back(): void {
-    if (isAway) emit({ type: 'reached' })
+    if (!isAway || [...reflectors.values()].some((one) => one.isBroken())) return
+    emit({ type: 'reached' })
     isAway = false
   }
 
   async function watch(kind: KindOfObject): Promise<void> {
     const contents = new Map<string, string>()
-    let known: Kept<unknown>[] | undefined
     while (!signal.aborted) {
       let checking: unknown
-      let isListed = known !== undefined
+      let isListed = false
       const reflector: Reflector<Kept<unknown>> = createReflector<Kept<unknown>>({
         client,
         clock,
         random,
         path: kind.path,
         decode: kind.decode,
-        ...(known === undefined ? {} : { known }),
         onEvent: (event) => take(kind, event, contents),
         onError(error, isLasting) {
           if (isRefusal(error)) {
@@ -107,6 +108,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
           back()
         },
       })
+      reflectors.set(kind.what, reflector)
       const onAbort = (): void => void reflector.stop()
       signal.addEventListener('abort', onAbort)
       try {
@@ -117,14 +119,13 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
       } catch (error) {
         if (signal.aborted) return
         if (isRefusal(error)) {
+          reflectors.delete(kind.what)
           // Endpoints are on their way out of Kubernetes.
           const isAbsent = kind.what === 'endpoints' && (error as KubeError).status === 404
           if (!isAbsent) emit({ type: 'unread', what: kind.what, because: reasonOf(error) })
           return await settled(kind.what)
         }
         away(error as Error)
-        known = [...reflector.records().values()]
-        if (known.length === 0) known = undefined
         await pause(clock, AGAIN_AFTER_MS, signal)
       } finally {
         signal.removeEventListener('abort', onAbort)
