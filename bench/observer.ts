@@ -44,7 +44,9 @@ let lines = 0
 let spentMs = 0
 for (let round = 0; round < ROUNDS; round += 1) {
   const index = (round * 7_919) % services
-  const pods = Array.from({ length: PODS_EACH }, (_, place) => podOf(index, place, place > 0 || Math.floor(round / services) % 2 === 1))
+  const pods = Array.from({ length: PODS_EACH }, (_, place) =>
+    podOf(index, place, place > 0 || Math.floor(round / services) % 2 === 1),
+  )
   const slice = endpointsOf('EndpointSlice', known[index]!, pods)
   at += 10
   const start = performance.now()

@@ -10,7 +10,7 @@ test.each([
 ])('%s is said to be what it is', (report, words) => {
   let said = ''
   const write = (text: string): void => void (said += text)
-  const out: Sink = { write, isTerminal: false, columns: 80, rows: 24, backlog: 0, flush: async () => {} }
+  const out: Sink = { write, isTerminal: false, columns: 80, rows: 24, isLost: false, backlog: 0, flush: async () => {} }
   createShow({ out, colors: createColors(false), isLive: false }).conclude([], [], report)
   expect(said).toContain(`  ${report}\n      what sluice did in act 3, ${words}`)
   for (const { file, about } of furtherPages()) expect(said).toContain(`  ${file}\n      ${about}\n`)

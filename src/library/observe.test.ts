@@ -5,7 +5,8 @@ import type { ObservedEvent } from '../observer/events.ts'
 import type { ObserverOptions } from '../observer/observer.ts'
 import type { Told } from '../observer/told.ts'
 import type { Cluster } from './cluster.ts'
-import { observe, type ObserveOptions, replayObservation } from './observe.ts'
+import type { ObserveOptions } from './observe-options.ts'
+import { observe, replayObservation } from './observe.ts'
 
 /** An API server that is not there. */
 function away(asked: string[]): Cluster {
@@ -13,7 +14,8 @@ function away(asked: string[]): Cluster {
     asked.push(path)
     return Promise.reject(new Error('no answer'))
   }
-  const client = { get: refuse, watch: refuse } as unknown as KubeClient
+  const verbs = ['get', 'create', 'replace', 'patch', 'delete', 'watch']
+  const client = Object.fromEntries(verbs.map((verb) => [verb, refuse])) as unknown as KubeClient
   return { client, namespace: 'shop', close: async () => {} }
 }
 
@@ -31,9 +33,22 @@ function given(own: Partial<ObserveOptions> = {}, asked: string[] = []): Observe
 
 test.each([
   [{ clusters: [] }, 'clusters'],
-  [{ clusters: [{ name: 'a', cluster: away([]) }, { name: 'a', cluster: away([]) }] }, 'clusters'],
+  [
+    {
+      clusters: [
+        { name: 'a', cluster: away([]) },
+        { name: 'a', cluster: away([]) },
+      ],
+    },
+    'clusters',
+  ],
   [{ graceMs: -1 }, 'graceMs'],
   [{ pollMs: 0.5 }, 'pollMs'],
+  [{ everyMs: 5 } as object, 'everyMs'],
+  [{ config: { loadBalancers: [] } } as object, 'config'],
+  [{ namespace: 'No Such' }, 'namespace'],
+  [{ namespace: 'shop', allNamespaces: true }, 'allNamespaces'],
+  [{ onTold: undefined as never }, 'onTold'],
 ])('%o is refused, and nothing is asked', async (own, field) => {
   const asked: string[] = []
   await expect(observe(given(own, asked))).rejects.toMatchObject({ name: 'RequestError', issues: [{ field }] })

@@ -64,7 +64,10 @@ describe('stale-address', () => {
 
   test('silent where the pods are not known: they may not be read, or the cluster is away; found once it is back', () => {
     const because = { code: 'error', said: 'no' } as const
-    const unread = createScene().at(0).service(service).endpoints(endpointsOf('EndpointSlice', service, [web0]))
+    const unread = createScene()
+      .at(0)
+      .service(service)
+      .endpoints(endpointsOf('EndpointSlice', service, [web0]))
     unread.take({ at: START, cluster: 'east', type: 'unread', what: 'pods', because })
     expect(unread.synced().end(60_000).findings('stale-address')).toEqual([])
     const away = healthyScene().at(1_000).podGone('web-0')

@@ -17,7 +17,7 @@ const client = member<KubeClient>(
 )
 
 /** Others may have more fields. */
-const cluster = member<object>(
+export const cluster = member<object>(
   (value) => typeof value === 'object' && value !== null && 'client' in value,
   'a Cluster',
   "give what 'await connect()' gives",
