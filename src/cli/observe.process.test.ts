@@ -172,6 +172,11 @@ test('a finding is exit 1 with --strict; --for bounds it', async () => {
   expect(summaries.length).toBeGreaterThanOrEqual(3)
 })
 
+test('a recording that cannot be written is said, and is exit 1', async () => {
+  const child = observe('--record', '/dev/full', '--for', '1s')
+  expect([await child.end(), child.stderr()]).toEqual([1, expect.stringContaining('the recording is lost (ENOSPC')])
+})
+
 test('it ends where the reader of its lines has gone', async () => {
   const child = observe('-o', 'json', '--summary', '100ms')
   await child.sees('observing the cluster current')

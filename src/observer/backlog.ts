@@ -8,6 +8,8 @@ export interface Backlog {
   waits(service: string): void
   /** They have followed, after so long; or the change was taken back. */
   followed(service: string, lagMs: number | undefined): void
+  /** The controller has written them, whatever it has made of the change: they are in the queue no more. */
+  written(service: string): void
   /** Tells what there is of one that is under way. */
   end(): void
 }
@@ -94,6 +96,9 @@ export function createBacklog(context: Context, cluster: string, object: Endpoin
         if (lags.length > BACKLOG_LAGS) lags.shift()
       }
       look()
+    },
+    written(service) {
+      if (waiting.delete(service)) look()
     },
     end() {
       if (most !== undefined) tell(false, { services: waiting.size, oldestMs: oldestMs() })

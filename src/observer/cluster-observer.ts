@@ -197,6 +197,8 @@ export function createClusterObserver(cluster: string, context: Context, entries
       stale.review(one.pod)
     }
     if (now !== undefined) {
+      const { kind, namespace, service, isControllers } = now.seen
+      if (isControllers) backlogs[kind].written(`${namespace}/${service}`)
       lookForTruncation(now)
       lookForHands(now)
     }

@@ -168,6 +168,15 @@ describe('backlog', () => {
     ])
   })
 
+  test('silent: endpoints that were written and are other than they are to be, as by a webhook that keeps pods in', () => {
+    const { scene, services, pods, down } = manyServices(BACKLOG_SERVICES + 5)
+    services.forEach((one, index) => {
+      scene.at(1_000 + index).pod(down[index]!)
+      for (const kind of ['EndpointSlice', 'Endpoints'] as const) scene.endpoints(endpointsOf(kind, one, [pods[index]!]))
+    })
+    expect(scene.end(100_000).findings('backlog')).toEqual([])
+  })
+
   test('silent: one Service less, and a long lag that does not grow', () => {
     const slices = (scene: ReturnType<typeof followed>) =>
       scene.findings('backlog').filter(({ object }) => object === 'EndpointSlice')

@@ -1,7 +1,6 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
-import type { Writable } from 'node:stream'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { Cluster } from '../../library/cluster.ts'
 import type { Config } from '../../config/config.ts'
@@ -54,7 +53,12 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
     stopping.abort()
   })
   const clusters = await openClusters(contexts, others, times, terminal)
-  const recording = flags.record === undefined ? undefined : await openRecording(flags.record)
+  const recording =
+    flags.record === undefined
+      ? undefined
+      : await openRecording(flags.record, ({ message }) =>
+          terminal.err.write(`the recording is lost (${inert(message)}); the command goes on without it\n`),
+        )
   const timer = times.forMs === undefined ? undefined : terminal.clock.setTimeout(() => stopping.abort(), times.forMs)
   try {
     const { observe } = await import('../../library/observe.ts')
@@ -73,9 +77,9 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
       ...(pollMs !== undefined && { pollMs }),
       signal: stopping.signal,
       onTold: (told) => print(view.told(told)),
-      onStart: (options) => void recording?.write(`${JSON.stringify(recordingHeader(options))}\n`),
+      onStart: (options) => recording?.write(recordingHeader(options)),
       onEvent(event) {
-        recording?.write(`${JSON.stringify(event)}\n`)
+        recording?.write(event)
         if (event.type === 'synced') terminal.err.write(`observing the cluster ${inert(event.cluster)}\n`)
         if (event.type === 'load-balancer-read') terminal.err.write(`observing the load balancer ${inert(event.loadBalancer)}\n`)
       },
@@ -83,8 +87,8 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
       clock: terminal.clock,
     })
     print(view.summary(summary))
-    if (recording !== undefined) await closeRecording(recording)
-    return codeOf(summary, flags.strict === true, interrupts.cause)
+    const isRecorded = recording === undefined || (await recording.close())
+    return isRecorded ? codeOf(summary, flags.strict === true, interrupts.cause) : EXIT.failed
   } finally {
     terminal.clock.clearTimeout(timer)
     interrupts.dispose()
@@ -148,17 +152,33 @@ async function readConfigIfAny(flag: string | undefined, env: NodeJS.ProcessEnv)
   return isNamed || existsSync(file) ? readConfig(file) : undefined
 }
 
-async function openRecording(file: string): Promise<Writable> {
-  const stream = createWriteStream(file, { flags: 'w' })
+interface Recording {
+  write(line: object): void
+  /** Resolves with whether all of it is in the file. */
+  close(): Promise<boolean>
+}
+
+async function openRecording(file: string, onLost: (error: Error) => void): Promise<Recording> {
+  const stream = createWriteStream(file)
+  let isLost = false
   try {
     await once(stream, 'open')
   } catch (error) {
     throw new UsageError([`--record: ${(error as Error).message}`])
   }
-  return stream
-}
-
-async function closeRecording(recording: Writable): Promise<void> {
-  recording.end()
-  await finished(recording)
+  stream.on('error', (error) => {
+    if (!isLost) onLost(error)
+    isLost = true
+  })
+  return {
+    write(line) {
+      if (!isLost) stream.write(`${JSON.stringify(line)}\n`)
+    },
+    async close() {
+      if (isLost) return false
+      stream.end()
+      await finished(stream).catch(() => {})
+      return !isLost
+    },
+  }
 }

@@ -38,7 +38,7 @@ Examples:
   ${name} replay incident.jsonl
 
 Exit codes:
-  0 ended by --for or Ctrl-C    1 with --strict: there are findings    2 wrong arguments or config
+  0 ended by --for or Ctrl-C    1 with --strict: there are findings; the recording is lost    2 wrong arguments or config
   3 there is no way to a cluster    143 SIGTERM
 `,
     )
