@@ -25,8 +25,8 @@ export async function rbacAction(args: readonly string[], flags: RbacFlags, { te
   const subject = subjectOf(flags, problems)
   if (problems.length > 0) throw new UsageError(problems)
   const configured = await loadBalancersOf(flags.config)
-  const { namespace, orders = false, doctor = false } = flags
-  terminal.out.write(rbacManifest({ workloads, namespace, subject, orders, doctor, ...configured }))
+  const { namespace, orders = false, doctor = false, observe = false } = flags
+  terminal.out.write(rbacManifest({ workloads, namespace, subject, orders, doctor, observe, ...configured }))
   return EXIT.done
 }
 

@@ -155,6 +155,7 @@ export interface RbacFlags {
   user?: string
   orders?: boolean
   doctor?: boolean
+  observe?: boolean
   config?: string
 }
 

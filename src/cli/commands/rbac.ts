@@ -16,6 +16,7 @@ export function registerRbac(program: Command, context: CommandContext): void {
     .option('--service-account <name>', 'NAME, or NAMESPACE:NAME of another namespace (default: sluice)', given)
     .addOption(new Option('--user <name>', 'a user in its place').argParser(given).conflicts('serviceAccount'))
     .option('--orders', 'also what status, pause, resume and abort need')
+    .option('--observe', 'also what observe watches, in a ClusterRole')
     .option('--doctor', 'also what the doctor reads, in a ClusterRole, and what its probe needs')
     .option('--config <file>', 'config file, whose load balancers are to be named in it', given)
     .addHelpText(

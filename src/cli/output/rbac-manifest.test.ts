@@ -31,6 +31,25 @@ test('the rights of the doctor are a ClusterRole that lists, and a Role of the n
   expect(ofProbe!.rules).toMatchObject([{ resources: ['services'], verbs: ['create', 'delete'] }])
 })
 
+test('the rights of observe are a ClusterRole that lists and watches, bound to the same subject', () => {
+  const text = rbacManifest({
+    workloads: [],
+    namespace: 'shop',
+    subject: account,
+    orders: false,
+    observe: true,
+    loadBalancers: [],
+    locks: [],
+  })
+  const own = parseAllDocuments(text)
+    .map((document) => document.toJS() as Made)
+    .slice(made(account, false).length)
+  const [ofCluster, binding, ...more] = own
+  expect([ofCluster!.kind, binding!.kind, more]).toEqual(['ClusterRole', 'ClusterRoleBinding', []])
+  expect(new Set(ofCluster!.rules!.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']))
+  expect(binding!.roleRef).toMatchObject({ kind: 'ClusterRole', name: 'sluice-observe' })
+})
+
 test('two teams have one ClusterRole, each with a binding of its own', () => {
   const names = (subject: RbacSubject): string[] =>
     made(subject, true)

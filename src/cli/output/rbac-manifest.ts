@@ -1,4 +1,5 @@
 import { rightsOfDoctor, rightsOfProbe } from '../../doctor/rights.ts'
+import { rightsOfObserver } from '../../observer/read/rights.ts'
 import { digest } from '../../journal/digest.ts'
 import { displayType } from '../../pods/workload-id.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
@@ -16,6 +17,8 @@ export interface RbacManifest {
   orders: boolean
   /** With those of the doctor, which are of the whole cluster. Default: without. */
   doctor?: boolean
+  /** With those of observe, which are of the whole cluster too. Default: without. */
+  observe?: boolean
   /** Load balancers of the config without a lock, as `edge (haproxy)`. */
   loadBalancers: readonly string[]
   locks: readonly RbacLock[]
@@ -32,6 +35,7 @@ export interface RbacLock {
 
 const LINE = 110
 const DOCTOR = 'sluice-doctor'
+const OBSERVE = 'sluice-observe'
 
 /** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, a Role, and its RoleBinding. */
 export function rbacManifest(manifest: RbacManifest): string {
@@ -56,6 +60,7 @@ export function rbacManifest(manifest: RbacManifest): string {
     ...roleBinding(name, namespace, subject),
     ...[...near].flatMap(([home, some]) => lockRole(home, some, subject)),
     ...(manifest.doctor === true ? doctorRoles(namespace, subject) : []),
+    ...(manifest.observe === true ? observeRole(subject) : []),
     '',
   ].join('\n')
 }
@@ -85,14 +90,28 @@ function doctorRoles(namespace: string, subject: RbacSubject): string[] {
   return [
     '---',
     ...comment('What sluice doctor reads. What is left out, it does not look at, and says so.'),
-    ...role({ name: DOCTOR, rights: rightsOfDoctor(KINDS), isOfCluster: true }),
-    '---',
-    // Other teams have a binding of their own to the same ClusterRole.
-    ...roleBinding(DOCTOR, undefined, subject, `${DOCTOR}-${digest(JSON.stringify(subject))}`),
+    ...clusterRole(DOCTOR, rightsOfDoctor(KINDS), subject),
     '---',
     ...role({ name: DOCTOR, namespace, rights: rightsOfProbe() }),
     '---',
     ...roleBinding(DOCTOR, namespace, subject),
+  ]
+}
+
+function observeRole(subject: RbacSubject): string[] {
+  return [
+    '---',
+    ...comment('What sluice observe watches. What is left out, it says; without -A a Role is enough for all but the nodes.'),
+    ...clusterRole(OBSERVE, rightsOfObserver(), subject),
+  ]
+}
+
+/** Other teams have a binding of their own to the same ClusterRole. */
+function clusterRole(name: string, rights: readonly Right[], subject: RbacSubject): string[] {
+  return [
+    ...role({ name, rights, isOfCluster: true }),
+    '---',
+    ...roleBinding(name, undefined, subject, `${name}-${digest(JSON.stringify(subject))}`),
   ]
 }
 

@@ -10,6 +10,7 @@ import type { Transport } from '../../kube/transport.ts'
 import type { ObservedEvent } from '../events.ts'
 import type { ObserverSummary, Told } from '../told.ts'
 import { observeClusters } from './observe.ts'
+import { rightsOfObserver } from './rights.ts'
 
 /* The feeds on an embedded cluster, in virtual time. */
 
@@ -61,10 +62,12 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
     images: { 'app:v1': { digest: 'sha256:v1' } },
     behaviour: { endpointLag },
   })
+  const asked = new Set<string>()
   const streams = new Set<() => void>()
   let isDown = false
   const transport: Transport = {
     async send(request) {
+      asked.add(request.path.split('?')[0]!)
       if (isDown) throw new Error('connection refused')
       if (refused !== '' && request.path.startsWith(refused))
         return {
@@ -115,6 +118,7 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
   return {
     cluster,
     clock,
+    asked,
     pods,
     told,
     events,
@@ -146,6 +150,16 @@ test('the lag of the endpoint controller is the one that is measured', async () 
     [],
   ])
   expect(Math.abs(legs[0]!.maxMs - 3_000)).toBeLessThan(50)
+})
+
+test('it asks for what its rights name, and for nothing else but the version', async () => {
+  const scene = await start()
+  await scene.end()
+  const paths = rightsOfObserver().map(({ group, resource, verbs }) => {
+    expect(verbs).toEqual(['list', 'watch'])
+    return `${group === '' ? '/api/v1' : `/apis/${group}/v1`}/${resource}`
+  })
+  expect([...scene.asked].sort()).toEqual([...paths, '/version'].sort())
 })
 
 test('nodes that may not be read are a finding, and the rest is observed as before', async () => {
