@@ -98,7 +98,7 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
   cluster.apply(...OBJECTS)
   const pods = (): Pod[] => apiServer.store.list('pods', 'default') as Pod[]
   await clock.runUntil(() => pods().length === 2 && pods().every(isReady))
-  await clock.advance(10_000)
+  await clock.advance(10_000 + 2 * endpointLag[1])
 
   const stopping = new AbortController()
   const told: Told[] = []
@@ -184,6 +184,39 @@ test('an API server that goes away is one finding; what happened meanwhile is to
   expect(scene.events.map(({ type }) => type)).toContain('reached')
   await scene.end()
   expect(scene.findings()).toHaveLength(1)
+})
+
+test('a pod that is deleted while the controller lags is a stale address of its slice', async () => {
+  const scene = await start({ endpointLag: [30_000, 30_001] })
+  const address = scene.pods().find(({ metadata }) => metadata.name === 'web-1')!.status!.podIP!
+  scene.cluster.deletePod('default', 'web-1', { force: true })
+  await scene.clock.advance(60_000)
+  await scene.end()
+  expect(scene.findings()).toMatchObject([
+    { code: 'stale-address', object: 'EndpointSlice', pod: 'web-1', address, why: 'pod-gone', sinceMs: 10_000 },
+  ])
+})
+
+test('a kubelet that stands still takes its pods out of rotation, and is told as such; its pods do not flap', async () => {
+  const scene = await start()
+  scene.cluster.stopKubelet('node-0')
+  await scene.clock.advance(90_000)
+  scene.cluster.continueKubelet('node-0')
+  await scene.clock.advance(30_000)
+  await scene.end()
+  expect(scene.findings()).toMatchObject([
+    { code: 'pods-lost-with-heartbeat', node: 'node-0', ready: 'Unknown', pods: ['web-0', 'web-1'] },
+  ])
+})
+
+test('a container that fails again and again is a pod that flaps; its addresses are not stale', async () => {
+  const scene = await start()
+  for (let times = 0; times < 3; times += 1) {
+    scene.cluster.unready('default', 'web-1', 'app', 5_000)
+    await scene.clock.advance(20_000)
+  }
+  await scene.end()
+  expect(scene.findings()).toMatchObject([{ code: 'pod-flaps', pod: 'web-1', times: 3 }])
 })
 
 function balancer(adapter: Pick<Adapter, 'resolve' | 'inspect'>): LoadBalancer {
