@@ -281,6 +281,12 @@ export function createClusterObserver(cluster: string, context: Context, entries
     entries.review()
   }
 
+  /** What was not known before may be found now. */
+  function reviewAll(): void {
+    for (const object of state.objects.values()) for (const pod of object.byPod.keys()) stale.review(pod)
+    entries.review()
+  }
+
   return {
     state,
     take(event) {
@@ -305,16 +311,19 @@ export function createClusterObserver(cluster: string, context: Context, entries
           return sync(event.minor)
         case 'unread':
           unread.add(event.what)
-          if (event.what === 'nodes') settleAll(state.withoutNodes(), 'pod')
+          if (event.what === 'nodes') settleAll(state.setHasNodes(false), 'start')
           return context.find({ code: 'objects-unread', cluster, what: event.what, because: event.because })
+        case 'read':
+          unread.delete(event.what)
+          if (event.what === 'nodes') settleAll(state.setHasNodes(true), 'start')
+          return reviewAll()
         case 'unreachable':
           if (isReachable) context.find({ code: 'cluster-unreachable', cluster, because: event.because })
           isReachable = false
           return
         case 'reached':
           isReachable = true
-          for (const object of state.objects.values()) for (const pod of object.byPod.keys()) stale.review(pod)
-          entries.review()
+          reviewAll()
       }
     },
     seesAll: () => isSynced && isReachable && !unread.has('pods') && !unread.has('nodes'),

@@ -64,8 +64,8 @@ export interface ClusterState {
   wantedOf(touched: Touched): Standing
   seenOf(touched: Touched, kind: EndpointObjectKind): string
   setRules(rules: ControllerRules): Touched[]
-  /** Nodes are not to be had: each pod is taken to be on one. */
-  withoutNodes(): Touched[]
+  /** Where nodes are not to be had, each pod is taken to be on one. */
+  setHasNodes(has: boolean): Touched[]
 }
 
 const SEPARATOR = '\0'
@@ -251,8 +251,8 @@ export function createClusterState(): ClusterState {
       rules = given
       return wantAgain(pods.values())
     },
-    withoutNodes() {
-      hasNodes = false
+    setHasNodes(has) {
+      hasNodes = has
       return wantAgain(pods.values())
     },
   }

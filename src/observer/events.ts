@@ -83,6 +83,8 @@ export type ClusterEvent = SeenIn &
     /** All that was there at the beginning has been told. `minor`: of the API server's version, where that is known. */
     | { readonly type: 'synced'; readonly minor?: number }
     | { readonly type: 'unread'; readonly what: ReadKind; readonly because: Reason }
+    /** What was not, is. */
+    | { readonly type: 'read'; readonly what: ReadKind }
     | { readonly type: 'unreachable'; readonly because: Reason }
     /** It is read again. */
     | { readonly type: 'reached' }

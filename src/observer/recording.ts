@@ -72,6 +72,7 @@ const BODIES: Readonly<Record<ObservedEvent['type'], readonly string[]>> = {
   'endpoints-gone': ['cluster', 'uid'],
   synced: ['cluster'],
   unread: ['cluster', 'what', 'because'],
+  read: ['cluster', 'what'],
   unreachable: ['cluster', 'because'],
   reached: ['cluster'],
   entry: ['loadBalancer', 'entry'],

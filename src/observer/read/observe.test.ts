@@ -65,11 +65,12 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
   const asked = new Set<string>()
   const streams = new Set<() => void>()
   let isDown = false
+  let isRefused = true
   const transport: Transport = {
     async send(request) {
       asked.add(request.path.split('?')[0]!)
       if (isDown) throw new Error('connection refused')
-      if (refused !== '' && request.path.startsWith(refused))
+      if (isRefused && refused !== '' && request.path.startsWith(refused))
         return {
           status: 403,
           headers: {},
@@ -123,6 +124,9 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
     told,
     events,
     findings: () => told.flatMap((one) => (one.type === 'finding' ? [one.finding] : [])),
+    allowAll() {
+      isRefused = false
+    },
     setDown(is: boolean) {
       isDown = is
       if (is) for (const end of streams) end()
@@ -162,12 +166,17 @@ test('it asks for what its rights name, and for nothing else but the version', a
   expect([...scene.asked].sort()).toEqual([...paths, '/version'].sort())
 })
 
-test('nodes that may not be read are a finding, and the rest is observed as before', async () => {
+test('nodes that may not be read are a finding, and the rest is observed as before; a right that is given is noticed', async () => {
   const scene = await start({ refused: '/api/v1/nodes' })
   scene.cluster.unready('default', 'web-1', 'app', 600_000)
-  await scene.clock.advance(20_000)
+  await scene.clock.advance(40_000)
   expect(scene.findings()).toMatchObject([{ code: 'objects-unread', what: 'nodes', cluster: 'east' }])
-  expect((await scene.end()).legs).toHaveLength(1)
+  expect(scene.events.map(({ type }) => type)).not.toContain('node')
+  scene.allowAll()
+  await scene.clock.advance(40_000)
+  expect(scene.events.map(({ type }) => type)).toEqual(expect.arrayContaining(['node', 'read']))
+  const { legs, findings } = await scene.end()
+  expect([legs.length, findings]).toEqual([1, [{ code: 'objects-unread', times: 1 }]])
 })
 
 test('an API server that goes away is one finding; what happened meanwhile is told once it is back', async () => {

@@ -41,6 +41,8 @@ interface KindOfObject {
 
 /** A cluster that is away is tried again after so long. */
 const AGAIN_AFTER_MS = 5_000
+/** So is a kind that may not be read: rights are given while somebody looks on. */
+const REFUSED_AGAIN_AFTER_MS = 30_000
 /** A watch that broke and comes back within this was never away. */
 const AWAY_AFTER_MS = 5_000
 
@@ -52,6 +54,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
   const pending = new Set(kinds.map(({ what }) => what))
   const podsKnown = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => podsKnown.resolve())
+  const unread = new Set<ReadKind>()
   const reflectors = new Map<ReadKind, Reflector<Kept<unknown>>>()
   let isAway = false
 
@@ -61,6 +64,11 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
     const version = await client.get('/version').catch(() => undefined)
     const minor = Number.parseInt(stringField(version, 'minor') ?? '', 10)
     if (!signal.aborted) emit({ type: 'synced', ...(Number.isNaN(minor) ? {} : { minor }) })
+  }
+
+  function refused(what: ReadKind, error: unknown): void {
+    if (!unread.has(what)) emit({ type: 'unread', what, because: reasonOf(error) })
+    unread.add(what)
   }
 
   function away(error: Error): void {
@@ -91,7 +99,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
         onError(error, isLasting) {
           if (isRefusal(error)) {
             // A right that was taken away: before the first list, the start says so.
-            if (isListed && isLasting) emit({ type: 'unread', what: kind.what, because: reasonOf(error) })
+            if (isListed && isLasting) refused(kind.what, error)
             return
           }
           if (!isListed) return isUnreachable(error) ? away(error) : undefined
@@ -105,6 +113,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
           if (!isCurrent) return
           clock.clearTimeout(checking)
           checking = undefined
+          if (unread.delete(kind.what)) emit({ type: 'read', what: kind.what })
           back()
         },
       })
@@ -122,8 +131,11 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
           reflectors.delete(kind.what)
           // Endpoints are on their way out of Kubernetes.
           const isAbsent = kind.what === 'endpoints' && (error as KubeError).status === 404
-          if (!isAbsent) emit({ type: 'unread', what: kind.what, because: reasonOf(error) })
-          return await settled(kind.what)
+          if (!isAbsent) refused(kind.what, error)
+          await settled(kind.what)
+          if (isAbsent) return
+          await pause(clock, REFUSED_AGAIN_AFTER_MS, signal)
+          continue
         }
         away(error as Error)
         await pause(clock, AGAIN_AFTER_MS, signal)
