@@ -15,7 +15,7 @@ function isLoopback(hostname: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** Whether what is sent to this URL goes over plain HTTP to a host that is not this one. What is no URL goes nowhere. */
+/** True for a plain HTTP URL of another host. A text that is no URL is false: no request goes there. */
 export function isPlainElsewhere(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)

@@ -60,7 +60,7 @@ export function lockOf(given: unknown, { definition, options, folder }: Locked):
     return { path: ['lock'], problem, hint: `write lock: {namespace: NAMESPACE${key}}: the Lease that all its writers take` }
   }
   const parsed = lockSchema.safeParse(given)
-  // What is wrong with it, the schema of the file says.
+  // The schema of the file says what is wrong with the lock.
   if (!parsed.success || parsed.data === undefined) return {}
   const { namespace, key = document?.identity, kubeconfig, context } = parsed.data
   if (key === undefined) {

@@ -74,15 +74,14 @@ const port = z
   )
   .meta({ description: 'Container port that the load balancer sends traffic to, by number or by name.' })
 
-/** As Kubernetes names one. */
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
-const LOAD_BALANCER_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** What Kubernetes takes as the name of a namespace and of a container. */
+const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 export const loadBalancerSchema = z
   .strictObject({
     name: z
       .string()
-      .regex(LOAD_BALANCER_NAME, {
+      .regex(DNS_LABEL, {
         error: ({ input }) =>
           `${show(input)} cannot be a name\nuse up to 63 lower-case letters, digits and "-", with no "-" at the ends`,
       })
@@ -105,7 +104,7 @@ export const loadBalancerSchema = z
       .strictObject({
         namespace: z
           .string()
-          .regex(NAMESPACE, {
+          .regex(DNS_LABEL, {
             error: ({ input }) => `${show(input)} is no namespace\nuse small letters, digits and "-", such as release`,
           })
           .meta({
@@ -144,8 +143,6 @@ export const loadBalancerSchema = z
   })
   .meta({ description: 'One load balancer in front of the pods.' })
 
-/** DNS label, as Kubernetes takes it. */
-const CONTAINER_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const CONTAINER_NAME_HINT = 'write the name of a container as it stands in the pod, such as log-agent'
 
 const drainSchema = z
@@ -174,7 +171,7 @@ const drainSchema = z
       }),
     notFor: z
       .array(
-        z.string().regex(CONTAINER_NAME, {
+        z.string().regex(DNS_LABEL, {
           error: ({ input }) => `${show(input)} cannot be the name of a container\n${CONTAINER_NAME_HINT}`,
         }),
       )

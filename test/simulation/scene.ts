@@ -116,7 +116,7 @@ export interface Scene {
   oldKubelets: boolean
   /** What is asked for: a good image, the same digest under a new tag, one that does not exist, one that crashes. */
   image: 'v2' | 'v1-again' | 'bad' | 'crash'
-  /** Of which containers that image is asked for first; of the application alone, unless told. Those that come later are of both. */
+  /** The containers that the first request is about; the application alone, unless told. Later requests are about both. */
   changes?: 'proxy' | 'both'
   balancers: BalancerScene[]
   settings: RunSettings

@@ -105,7 +105,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     if (!changesImage(before, object)) return undefined
     if (scheduler.now() < refuseUntil)
       return { refuse: 'admission webhook "images.example" denied the request: the image is not signed' }
-    // One that changes other containers besides would have them restart in rotation, where sluice meant to change none of them.
+    // The webhook leaves other containers alone: their restart would come in rotation, where sluice means to change none of them.
     if (scheduler.now() < rewriteUntil)
       return { object: withMirroredImages(object, scene.changes === undefined ? undefined : before) }
     return undefined
