@@ -69,10 +69,10 @@ describe.skipIf(opensslMissing)('certificates', () => {
     const kept = new Agent({ ca, keepAlive: true, maxSockets: 1 })
     await ask(`${url}/livez`, { agent: kept })
     const seen = new Set<string>()
-    let ended = false
+    const load = { isOver: false }
     let requests = 0
     const clients = Array.from({ length: 4 }, async () => {
-      while (!ended) {
+      while (!load.isOver) {
         // A connection for each request, so that each has the certificate of its time.
         const { status, certifiedAs } = await ask(`${url}/livez`, { ca })
         expect(status).toBe(200)
@@ -80,7 +80,7 @@ describe.skipIf(opensslMissing)('certificates', () => {
         requests++
       }
     })
-    const load = Promise.all(clients)
+    const all = Promise.all(clients)
     try {
       await expect.poll(() => requests).toBeGreaterThan(20)
       expect([...seen]).toEqual(['api'])
@@ -96,8 +96,8 @@ describe.skipIf(opensslMissing)('certificates', () => {
         await expect.poll(() => requests).toBeGreaterThan(before + 10)
       }
     } finally {
-      ended = true
-      await load
+      load.isOver = true
+      await all
     }
     expect(await ask(`${url}/livez`, { agent: kept })).toMatchObject({ status: 200, certifiedAs: 'api' })
     kept.destroy()
@@ -133,7 +133,12 @@ describe.skipIf(opensslMissing)('certificates', () => {
     { what: 'no certificate', code: 'no-certificate', named: 'tls.crt', pair: () => ({ ...first!, cert: 'what' }) },
     { what: 'an empty certificate', code: 'no-certificate', named: 'tls.crt', pair: () => ({ ...first!, cert: '' }) },
     { what: 'no key', code: 'no-private-key', named: 'tls.key', pair: () => ({ ...first!, key: first!.cert }) },
-    { what: 'a locked key', code: 'private-key-encrypted', named: 'tls.key', pair: () => ({ ...first!, key: locked(first!.key) }) },
+    {
+      what: 'a locked key',
+      code: 'private-key-encrypted',
+      named: 'tls.key',
+      pair: () => ({ ...first!, key: locked(first!.key) }),
+    },
     { what: 'another key', code: 'key-of-another-certificate', named: 'tls.key', pair: () => ({ ...first!, key: second!.key }) },
   ])('$what is refused by the name of the file', async ({ code, named, pair }) => {
     mount(pair())

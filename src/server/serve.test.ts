@@ -115,7 +115,10 @@ const echo = (app: Hono): void => {
 test.each([{ chunked: false }, { chunked: true }])('bodies are bounded, chunked: $chunked', async ({ chunked }) => {
   const { url } = await start({ routes: echo, limits: { largestBodyBytes: 1000 } })
   const headers: Record<string, string> = chunked ? { 'transfer-encoding': 'chunked' } : {}
-  expect(await ask(`${url}/echo`, { method: 'POST', body: 'x'.repeat(1000), headers })).toMatchObject({ status: 200, body: '1000' })
+  expect(await ask(`${url}/echo`, { method: 'POST', body: 'x'.repeat(1000), headers })).toMatchObject({
+    status: 200,
+    body: '1000',
+  })
   expect(await ask(`${url}/echo`, { method: 'POST', body: 'x'.repeat(1001), headers })).toMatchObject({
     status: 413,
     body: '{"code":"body-too-large"}',

@@ -24,11 +24,7 @@ export interface Metrics {
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const [gauges, counters, histograms] = [
-    new Map<string, Gauge>(),
-    new Map<string, Counter>(),
-    new Map<string, Histogram>(),
-  ]
+  const [gauges, counters, histograms] = [new Map<string, Gauge>(), new Map<string, Counter>(), new Map<string, Histogram>()]
   for (const [name, { type, help, labels, buckets }] of Object.entries<MetricDefinition>(METRICS)) {
     const settings = { name, help, labelNames: [...labels], registers: [registry] }
     if (type === 'gauge') gauges.set(name, new Gauge(settings))

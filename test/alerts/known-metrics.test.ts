@@ -109,7 +109,11 @@ describe('the rules', () => {
 
   test('an alert shows no label that its numbers lack', () => {
     for (const { alert, expr, annotations } of alerts) {
-      const shown = [...Object.values(annotations!).join().matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label!)
+      const shown = [
+        ...Object.values(annotations!)
+          .join()
+          .matchAll(/\$labels\.(\w+)/g),
+      ].map(([, label]) => label!)
       const grouped = groupedBy(expr.replace(/\bon\s*\([^)]*\)/g, ''))
       const has = grouped.length > 0 ? grouped : selectors(expr).flatMap(({ metric }) => [...(find(metric)?.labels ?? [])])
       for (const label of shown) expect(has, `${alert}: ${label}`).toContain(label)
@@ -121,9 +125,14 @@ describe('the dashboard', () => {
   const { panels, templating } = dashboard()
 
   test('it shows each metric of sluice', () => {
-    const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => selectors(expr))).map(({ metric }) => metric))
+    const shown = new Set(
+      panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => selectors(expr))).map(({ metric }) => metric),
+    )
     for (const name of Object.keys(METRICS))
-      expect([name, `${name}_bucket`].some((one) => shown.has(one)), name).toBe(true)
+      expect(
+        [name, `${name}_bucket`].some((one) => shown.has(one)),
+        name,
+      ).toBe(true)
   })
 
   test('a legend shows no label that its query lacks', () => {

@@ -26,5 +26,7 @@ export function selectors(query: string): Selector[] {
 
 /** The labels that a query groups or joins by. */
 export function groupedBy(query: string): string[] {
-  return [...query.matchAll(MODIFIERS)].flatMap(([text]) => [...text.replace(/^\w+/, '').matchAll(/\w+/g)].map(([label]) => label))
+  return [...query.matchAll(MODIFIERS)].flatMap(([text]) =>
+    [...text.replace(/^\w+/, '').matchAll(/\w+/g)].map(([label]) => label),
+  )
 }

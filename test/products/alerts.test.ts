@@ -33,12 +33,14 @@ describeOn(findPromtool(), (promtool) => {
   }
 
   test('the rules are rules', async () => {
-    await runCommand(promtool, ['check', 'rules', ...ruleFiles().map((file) => join(ALERTS, file))])
+    const { stdout } = await runCommand(promtool, ['check', 'rules', ...ruleFiles().map((file) => join(ALERTS, file))])
+    expect(stdout.match(/SUCCESS/g)).toHaveLength(ruleFiles().length)
   })
 
   test('each file of rules has tests, and they pass', async () => {
     expect(readdirSync(join(ALERTS, 'tests')).toSorted()).toEqual(ruleFiles().toSorted())
-    await runCommand(promtool, ['test', 'rules', ...ruleFiles().map((file) => join(ALERTS, 'tests', file))])
+    const { stdout } = await runCommand(promtool, ['test', 'rules', ...ruleFiles().map((file) => join(ALERTS, 'tests', file))])
+    expect(stdout.match(/SUCCESS/g)).toHaveLength(ruleFiles().length)
   })
 
   // A test says all the alerts that fire at an instant: one that fires in some and is silent in another has both its sides seen.
