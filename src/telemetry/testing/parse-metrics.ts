@@ -11,6 +11,8 @@ export interface Family {
 
 const LABEL = /(\w+)="((?:[^"\\\n]|\\.)*)"/
 const SAMPLE = new RegExp(`^(\\w+)(?:\\{(${LABEL.source}(?:,${LABEL.source})*)?\\})? (\\S+)$`)
+const SUFFIXES: Record<string, string[]> = { histogram: ['_bucket', '_sum', '_count'], summary: ['', '_sum', '_count'] }
+const NUMBERS: Record<string, number> = { '+Inf': Infinity, '-Inf': -Infinity }
 const ESCAPES: Record<string, string> = { '\\\\': '\\', '\\"': '"', '\\n': '\n' }
 
 /** Text in the format of Prometheus. @throws Error on a line that is none, and on a sample without a type before it */
@@ -26,7 +28,7 @@ export function parseMetrics(text: string): Map<string, Family> {
       families.set(...current)
     } else {
       const sample = parseSample(line)
-      const suffixes = current?.[1].type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
+      const suffixes = SUFFIXES[current?.[1].type ?? ''] ?? ['']
       if (!suffixes.some((suffix) => sample.name === `${current?.[0]}${suffix}`)) throw new Error(`no type before: ${line}`)
       current![1].samples.push(sample)
     }
@@ -41,7 +43,8 @@ function parseSample(line: string): ParsedSample {
     name!,
     value!.replace(/\\[\\"n]/g, (escape) => ESCAPES[escape]!),
   ])
-  const value = Number(match.at(-1))
-  if (Number.isNaN(value)) throw new Error(`no number: ${line}`)
+  const text = match.at(-1)!
+  const value = NUMBERS[text] ?? Number(text)
+  if (Number.isNaN(value) && text !== 'NaN') throw new Error(`no number: ${line}`)
   return { name: match[1]!, labels: Object.fromEntries(labels), value }
 }
