@@ -22,7 +22,7 @@ function code(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ')
 }
 
-function metrics(): string {
+function metricTable(): string {
   const rows = Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help, buckets }]) => [
     code([name]),
     type,
@@ -32,12 +32,12 @@ function metrics(): string {
   return table(['metric', 'type', 'labels', 'meaning'], rows)
 }
 
-function labels(): string {
+function labelTable(): string {
   const rows = Object.entries(CLOSED_LABELS).map(([label, values]) => [code([label]), code(values)])
   return table(['label', 'values'], rows)
 }
 
-function kubernetes(): string {
+function kubernetesTable(): string {
   const rows = Object.entries<KubernetesMetric>(KUBERNETES_METRICS).map(([name, { type, labels: own, jobs, help }]) => [
     code([name]),
     type,
@@ -49,7 +49,7 @@ function kubernetes(): string {
 }
 
 /** A heading for each file, and its alerts with what they say; a value or a label of the alert is `…`. */
-function alerts(): string {
+function alertTables(): string {
   return ruleFiles()
     .map((file) => {
       const rows = rules().flatMap(({ file: of, alert, for: held, labels: own, annotations }) =>
@@ -66,7 +66,12 @@ function shown(template: string): string {
   return template.replace(/\{\{.*?\}\}/g, '…')
 }
 
-const PARTS: Readonly<Record<string, () => string>> = { metrics, labels, kubernetes, alerts }
+const PARTS: Readonly<Record<string, () => string>> = {
+  metrics: metricTable,
+  labels: labelTable,
+  kubernetes: kubernetesTable,
+  alerts: alertTables,
+}
 
 /** The page as it is to be. */
 export function currentMetricsPage(): string {

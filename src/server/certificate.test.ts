@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Certificates, type KeyPair, makeCertificates, opensslMissing } from '../kube/testing/certificates.ts'
+import type { Limits } from './limits.ts'
 import { serve, type Served, type ServerEvent } from './serve.ts'
-import { ask } from './testing/ask.ts'
+import { ask, connectRaw } from './testing/ask.ts'
 
 describe.skipIf(opensslMissing)('certificates', () => {
   let ca: string
@@ -44,12 +45,13 @@ describe.skipIf(opensslMissing)('certificates', () => {
 
   const files = () => ({ certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') })
 
-  async function start(): Promise<Served> {
+  async function start(limits: Partial<Limits> = {}): Promise<Served> {
     served = await serve({
       listen: '127.0.0.1:0',
       notReady: () => [],
       tls: files(),
       certificateEveryMs: 20,
+      limits,
       onEvent: (event) => events.push(event),
     })
     return served
@@ -71,12 +73,13 @@ describe.skipIf(opensslMissing)('certificates', () => {
     const seen = new Set<string>()
     const load = { isOver: false }
     let requests = 0
-    const clients = Array.from({ length: 4 }, async () => {
+    // A connection for each request, so that each has the certificate of its time; or one that resumes the session of the last.
+    const resuming = new Agent({ ca, keepAlive: false })
+    const clients = [undefined, undefined, undefined, resuming].map(async (agent) => {
       while (!load.isOver) {
-        // A connection for each request, so that each has the certificate of its time.
-        const { status, certifiedAs } = await ask(`${url}/livez`, { ca })
+        const { status, certifiedAs } = await ask(`${url}/livez`, agent === undefined ? { ca } : { agent })
         expect(status).toBe(200)
-        seen.add(certifiedAs!)
+        if (agent === undefined) seen.add(certifiedAs!)
         requests++
       }
     })
@@ -119,6 +122,17 @@ describe.skipIf(opensslMissing)('certificates', () => {
     expect(events[1]).toMatchObject({ type: 'certificateRenewed', certFile: files().certFile })
     expect((events[1] as { endsAt: number }).endsAt).toBeGreaterThan(Date.now())
     expect(await ask(`${url}/livez`, { ca })).toMatchObject({ certifiedAs: 'api-renewed' })
+  })
+
+  test('a client that does not finish its handshake is cut, and the close of the server waits for none', async () => {
+    mount(first!)
+    const { port, close } = await start({ headersMs: 200 })
+    const mute = await connectRaw(port)
+    await mute.gone
+    const begun = await connectRaw(port)
+    begun.socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00]))
+    expect(await close({ graceMs: 20_000 })).toEqual({ cut: 0 })
+    await begun.gone
   })
 
   test('a key that is written after its certificate is waited for', async () => {

@@ -33,7 +33,8 @@ export function ask(url: string, { method = 'GET', body, agent, ...options }: As
           status: response.statusCode!,
           headers: response.headers,
           body: Buffer.concat(chunks).toString(),
-          ...(peer === undefined ? {} : { certifiedAs: String(peer.subject.CN) }),
+          // A session that is resumed may show no certificate.
+          ...(peer?.subject === undefined ? {} : { certifiedAs: String(peer.subject.CN) }),
         }),
       )
     })

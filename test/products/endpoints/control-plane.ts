@@ -92,10 +92,10 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
     const headers = { authorization: `Bearer ${token}` }
     const answer = await fetch(`https://127.0.0.1:${port}/metrics`, { dispatcher, headers })
-    const text = await answer.text()
+    const said = await answer.text()
     await dispatcher.destroy()
-    if (!answer.ok) throw new Error(`metrics of the controller manager: ${answer.status}: ${text}`)
-    return text
+    if (!answer.ok) throw new Error(`metrics of the controller manager: ${answer.status}: ${said}`)
+    return said
   }
 
   return {
