@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import type { Hono } from 'hono'
@@ -50,7 +51,7 @@ test('it is alive, and ready as soon as nothing speaks against it', async () => 
   expect([after.status, JSON.parse(after.body)]).toEqual([200, { ready: true, because: [] }])
 })
 
-test('it says where it listens: the free port, and IPv6 in brackets', async () => {
+test('it says where it listens: the free port, and localhost for all addresses', async () => {
   const served = await start()
   expect(served.url).toBe(`http://127.0.0.1:${served.port}`)
   expect(served.port).toBeGreaterThan(0)
@@ -58,6 +59,20 @@ test('it says where it listens: the free port, and IPv6 in brackets', async () =
   const all = await start({ listen: ':0' })
   expect(all.url).toBe(`http://localhost:${all.port}`)
   expect((await ask(`http://127.0.0.1:${all.port}/livez`)).status).toBe(200)
+})
+
+const hasIPv6 = Object.values(networkInterfaces()).some((some) => some?.some(({ address }) => address === '::1'))
+test.skipIf(!hasIPv6)('an address of IPv6 is in brackets', async () => {
+  const { url, host, port } = await start({ listen: '[::1]:0' })
+  expect([url, host]).toEqual([`http://[::1]:${port}`, '::1'])
+  expect((await ask(`${url}/livez`)).status).toBe(200)
+})
+
+test('metrics that cannot be made are 500, and the server goes on', async () => {
+  const failing = { contentType: 'text/plain', text: () => Promise.reject(new Error('no numbers')) }
+  const { url } = await start({ metrics: failing })
+  expect((await ask(`${url}/metrics`)).status).toBe(500)
+  expect((await ask(`${url}/livez`)).status).toBe(200)
 })
 
 test('what it does not have is 404, and metrics too where there are none; HEAD is answered without a body', async () => {

@@ -84,3 +84,14 @@ test('of the labels that are not closed, none is the name of an object', () => {
   const open = new Set(definitions.flatMap(([, { labels }]) => labels).filter((label) => CLOSED_LABELS[label] === undefined))
   expect([...open].toSorted()).toEqual(['cluster', 'load_balancer', 'namespace'])
 })
+
+test('what the list lacks does not compile; a label that it lacks is refused, too', () => {
+  const { add, set } = createMetrics()
+  // @ts-expect-error no such label
+  expect(() => set('sluice_cluster_up', { cluster: 'eu', pod: 'web-0' }, 1)).toThrow('pod')
+  // @ts-expect-error no such part of the control plane
+  const age: Parameters<typeof set<'sluice_control_plane_lease_age_seconds'>>[1] = { cluster: 'eu', part: 'kubelet' }
+  expect(age.part).toBe('kubelet')
+  // @ts-expect-error a gauge is no counter
+  expect(() => add('sluice_findings', { cluster: 'eu', namespace: 'shop', code: 'pod-flaps' })).toThrow(TypeError)
+})
