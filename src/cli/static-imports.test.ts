@@ -93,6 +93,20 @@ test('a run in a pipeline loads nothing to draw with', () => {
   expect(reachable('src/cli/run/run-upgrade.ts').packages).toEqual(['picocolors'])
 })
 
+test('what is served and what is measured load their packages each for itself, and the list of metrics none', () => {
+  expect(reachable('src/server/serve.ts').packages).toEqual(['@hono/node-server', 'hono'])
+  expect(reachable('src/telemetry/create-metrics.ts').packages).toEqual(['prom-client'])
+  expect(reachable('src/telemetry/metric-list.ts').packages).toEqual([])
+})
+
+test('no command loads them before it serves', () => {
+  const heavy = /^(hono|@hono\/|prom-client)/
+  for (const { files, packages } of [reachable('src/cli/main.ts'), reachable('src/cli/world.ts'), reachable('src/index.ts')]) {
+    expect(packages.filter((name) => heavy.test(name))).toEqual([])
+    expect(files.filter((file) => file.startsWith('src/server/'))).toEqual([])
+  }
+})
+
 test('control: the walk finds what is there', () => {
   expect(reachable('src/cli/output/live-table.ts').packages).toEqual(expect.arrayContaining(['log-update', 'string-width']))
   expect(reachable('src/cli/world.ts').packages).toEqual(expect.arrayContaining(['zod', 'yaml']))

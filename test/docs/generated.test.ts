@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { drawing, podStates } from '../../scripts/draw-machine.ts'
 import { currentPage } from '../../scripts/write-json-page.ts'
+import { currentMetricsPage } from '../../scripts/write-metrics-page.ts'
 import { currentReadme, readResults, table } from '../../scripts/versions-table.ts'
 import { currentReasonsPage } from '../../scripts/write-reasons-page.ts'
 import { currentSchemas } from '../../scripts/write-schema.ts'
 import { words } from '../../src/report/words/words.ts'
+import { LIMITS } from '../../src/server/limits.ts'
 import { kubernetesVersions } from '../cluster/kubernetes-versions.ts'
 import { page, ROOT } from './pages.ts'
 
@@ -31,6 +33,18 @@ test('docs/reasons.md has every code, each in one place', () => {
       named.filter((one) => one === code),
       code,
     ).toEqual([code])
+})
+
+test('the tables of docs/metrics.md are of now: node scripts/write-metrics-page.ts', () => {
+  expect(page('docs/metrics.md').text).toBe(currentMetricsPage())
+  expect(currentMetricsPage()).toMatch(/^\| `sluice_findings` \| gauge \|/m)
+  expect(currentMetricsPage()).toMatch(/^\| `KubeSchedulerNoData` \| critical \|/m)
+})
+
+test('docs/metrics.md has the limits of the server', () => {
+  const { text } = page('docs/metrics.md')
+  const limits = `${LIMITS.largestHeaderBytes / 1024} KiB of headers within ${LIMITS.headersMs / 1000} s, and a body of ${LIMITS.largestBodyBytes / 1024 ** 2} MiB within ${LIMITS.requestMs / 1000} s`
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(limits)
 })
 
 test('the drawing in docs/states.md is of now: node scripts/draw-machine.ts', () => {

@@ -12,6 +12,8 @@ export interface Certificates {
   ca: string
   /** For localhost and 127.0.0.1. */
   server: KeyPair
+  /** The certificate that replaces `server`. */
+  renewedServer: KeyPair
   /** For api.internal alone. */
   misnamed: KeyPair
   client: KeyPair
@@ -76,6 +78,7 @@ export function makeCertificates(): Certificates {
     return {
       ca: read('ca.crt'),
       server: pair('server', '/CN=api', 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1'),
+      renewedServer: pair('renewed-server', '/CN=api-renewed', 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1'),
       misnamed: pair('misnamed', '/CN=api', 'subjectAltName=DNS:api.internal'),
       client: pair('client', '/O=system:masters/CN=alice', 'extendedKeyUsage=clientAuth'),
       renewed: pair('renewed', '/O=system:masters/CN=alice-renewed', 'extendedKeyUsage=clientAuth'),

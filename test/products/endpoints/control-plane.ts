@@ -12,6 +12,8 @@ export type Json = any
 export interface ControlPlane {
   /** Rejects where the answer is no success. */
   ask(method: string, path: string, body?: unknown): Promise<Json>
+  /** What the controller manager tells Prometheus. */
+  managerMetrics(): Promise<string>
   /** The path of the kubeconfig of its admin. */
   kubeconfig: string
   stop(): Promise<void>
@@ -21,7 +23,8 @@ const CONNECTIONS = 8
 /** Above what the tests write, so that the controllers do not wait. */
 const REQUESTS_A_SECOND = '500'
 
-export async function startControlPlane(programs: string): Promise<ControlPlane> {
+/** `managerFlags`: of the controller manager, instead of these here or besides. */
+export async function startControlPlane(programs: string, managerFlags: Record<string, string> = {}): Promise<ControlPlane> {
   const kubernetes = await startKubernetes({
     programs,
     rules: [],
@@ -65,6 +68,7 @@ export async function startControlPlane(programs: string): Promise<ControlPlane>
     'authorization-kubeconfig': kubeconfig,
     'kube-api-qps': REQUESTS_A_SECOND,
     'kube-api-burst': REQUESTS_A_SECOND,
+    ...managerFlags,
   }
   async function release(): Promise<void> {
     await agent.destroy()
@@ -84,8 +88,19 @@ export async function startControlPlane(programs: string): Promise<ControlPlane>
   })
   await health.destroy()
 
+  async function managerMetrics(): Promise<string> {
+    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`https://127.0.0.1:${port}/metrics`, { dispatcher, headers })
+    const said = await answer.text()
+    await dispatcher.destroy()
+    if (!answer.ok) throw new Error(`metrics of the controller manager: ${answer.status}: ${said}`)
+    return said
+  }
+
   return {
     ask,
+    managerMetrics,
     kubeconfig,
     async stop() {
       await manager.stop()

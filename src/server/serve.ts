@@ -1,0 +1,135 @@
+import { getRequestListener } from '@hono/node-server'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import { type AddressInfo, isIPv6 } from 'node:net'
+import { type CertificateFiles, readCertificate } from './certificate.ts'
+import { trackConnections } from './connections.ts'
+import { type AppOptions, createApp } from './create-app.ts'
+import { followCertificate } from './follow-certificate.ts'
+import { LIMITS, type Limits } from './limits.ts'
+import { type ListenAddress, parseListenAddress } from './listen-address.ts'
+import { ServerError, type ServerErrorCode } from './server-error.ts'
+
+export interface ServeOptions extends Pick<AppOptions, 'notReady' | 'metrics' | 'routes'> {
+  /** HOST:PORT, [IPV6]:PORT, or :PORT for all addresses; port 0 is a free one. */
+  listen: string
+  /** Plain HTTP without it. */
+  tls?: CertificateFiles
+  limits?: Partial<Limits>
+  /** How often the files of the certificate are read. */
+  certificateEveryMs?: number
+  onEvent?(event: ServerEvent): void
+}
+
+/** What a log of the server says. Instants in milliseconds since 1970. */
+export type ServerEvent =
+  | { type: 'certificateRenewed'; certFile: string; endsAt: number }
+  /** The one in use stays. */
+  | { type: 'certificateRefused'; error: ServerError }
+  | { type: 'requestFailed'; path: string; error: unknown }
+
+export interface Served {
+  /** `https://127.0.0.1:9464`. Where it listens on all addresses, `localhost` stands for them. */
+  url: string
+  /** As the operating system has it. */
+  host: string
+  port: number
+  /**
+   * No new connections; a request under way has `graceMs` to be answered, and is cut then. Meanwhile /readyz is not ready.
+   * A second call waits for the first. Returns how many requests were cut.
+   */
+  close(options?: { graceMs?: number }): Promise<{ cut: number }>
+}
+
+const CERTIFICATE_EVERY_MS = 10_000
+const GRACE_MS = 10_000
+const CHECKS_A_LIMIT = 4
+
+/**
+ * Serves health (/livez), readiness (/readyz), metrics (/metrics), and what `routes` adds.
+ * @throws ServerError that names the address or the file
+ */
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { listen, tls, onEvent = () => {}, certificateEveryMs = CERTIFICATE_EVERY_MS } = options
+  const address = parseListenAddress(listen)
+  const limits = { ...LIMITS, ...options.limits }
+  const certificate = tls && (await readCertificate(tls))
+  let closed: Promise<{ cut: number }> | undefined
+
+  const app = createApp({
+    notReady: () => (closed === undefined ? options.notReady() : [{ code: 'closing' }, ...options.notReady()]),
+    metrics: options.metrics,
+    routes: options.routes,
+    largestBodyBytes: limits.largestBodyBytes,
+    failed: (path, error) => onEvent({ type: 'requestFailed', path, error }),
+  })
+  const settings = {
+    maxHeaderSize: limits.largestHeaderBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: Math.ceil(Math.min(limits.headersMs, limits.requestMs) / CHECKS_A_LIMIT),
+  }
+  const secure = certificate && createHttpsServer({ ...settings, ...certificate, handshakeTimeout: limits.headersMs })
+  const server: Server | HttpsServer = secure ?? createHttpServer(settings)
+  server.timeout = limits.silenceMs
+  server.maxConnections = limits.connections
+  const connections = trackConnections(server)
+  // A library leaves Request and Response of the process alone.
+  server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: 'localhost' }))
+
+  const { address: host, port } = await bind(server, address, listen)
+  const endFollowing =
+    tls && certificate && secure
+      ? followCertificate({
+          files: tls,
+          current: certificate,
+          everyMs: certificateEveryMs,
+          renewed(next) {
+            // For new connections; those that are there go on.
+            secure.setSecureContext(next)
+            onEvent({ type: 'certificateRenewed', certFile: tls.certFile, endsAt: next.endsAt })
+          },
+          refused: (error) => onEvent({ type: 'certificateRefused', error }),
+        })
+      : undefined
+
+  async function end(graceMs: number): Promise<{ cut: number }> {
+    endFollowing?.()
+    const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+    const cut = await connections.drain(graceMs)
+    await ended
+    return { cut }
+  }
+
+  return {
+    url: `${tls ? 'https' : 'http'}://${shownHost(address.host === undefined ? 'localhost' : host)}:${port}`,
+    host,
+    port,
+    close: ({ graceMs = GRACE_MS } = {}) => (closed ??= end(graceMs)),
+  }
+}
+
+const CODES: Readonly<Record<string, Extract<ServerErrorCode, `${'address' | 'port'}-${string}`>>> = {
+  EADDRINUSE: 'address-in-use',
+  EADDRNOTAVAIL: 'address-not-here',
+  ENOTFOUND: 'address-not-here',
+  EACCES: 'port-not-permitted',
+}
+
+async function bind(server: Server, { host, port }: ListenAddress, listen: string): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException): void =>
+      reject(new ServerError({ code: CODES[error.code ?? ''] ?? 'listen-failed', listen }, error))
+    server.once('error', refused)
+    server.listen({ host, port }, () => {
+      server.off('error', refused)
+      resolve()
+    })
+  })
+  return server.address() as AddressInfo
+}
+
+function shownHost(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host
+}

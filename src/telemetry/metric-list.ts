@@ -1,0 +1,78 @@
+import type { LabelName } from './labels.ts'
+
+export type MetricType = 'gauge' | 'counter' | 'histogram'
+
+export interface MetricDefinition {
+  readonly type: MetricType
+  readonly labels: readonly LabelName[]
+  /** One line, for people. */
+  readonly help: string
+  /** Upper bounds, of a histogram. */
+  readonly buckets?: readonly number[]
+}
+
+/** From a controller that follows at once to a backlog of minutes. */
+const LAG_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+/** A kubelet renews its Lease each 10 s; 40 s, and 50 s from 1.32 on, is when its node counts as lost. */
+const HEARTBEAT_BUCKETS = [5, 10, 12, 15, 20, 25, 30, 40, 50, 60, 120, 300]
+
+/** All metrics of sluice: what is exported, the rules in deploy/alerts, the dashboard and docs/metrics.md are by this list. */
+export const METRICS = {
+  sluice_cluster_up: {
+    type: 'gauge',
+    labels: ['cluster'],
+    help: 'Whether the API server of the cluster answers: 1 or 0.',
+  },
+  sluice_load_balancer_up: {
+    type: 'gauge',
+    labels: ['load_balancer'],
+    help: 'Whether the load balancer answers: 1 or 0.',
+  },
+  sluice_findings: {
+    type: 'gauge',
+    labels: ['cluster', 'namespace', 'code'],
+    help: 'Findings that hold now.',
+  },
+  sluice_finding_begun_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['cluster', 'namespace', 'code'],
+    help: 'When a finding has last begun, in seconds since 1970: also one that is over before Prometheus looks.',
+  },
+  sluice_endpoint_lag_seconds: {
+    type: 'histogram',
+    labels: ['cluster', 'leg'],
+    help: 'From a change to the one that follows it, on each leg of the way from a pod to a load balancer.',
+    buckets: LAG_BUCKETS,
+  },
+  sluice_endpoint_writes_total: {
+    type: 'counter',
+    labels: ['cluster', 'object', 'effect'],
+    help: 'Writes of Endpoints and EndpointSlices that were seen. A sweep is many that change nothing.',
+  },
+  sluice_endpoint_backlog_services: {
+    type: 'gauge',
+    labels: ['cluster', 'object'],
+    help: 'Services whose endpoints are not yet what their pods ask for.',
+  },
+  sluice_endpoint_backlog_oldest_seconds: {
+    type: 'gauge',
+    labels: ['cluster', 'object'],
+    help: 'For how long the first of these Services waits.',
+  },
+  sluice_node_heartbeat_gap_seconds: {
+    type: 'histogram',
+    labels: ['cluster'],
+    help: 'Between two renewals of the Lease of a node.',
+    buckets: HEARTBEAT_BUCKETS,
+  },
+  sluice_control_plane_lease_age_seconds: {
+    type: 'gauge',
+    labels: ['cluster', 'part'],
+    help: 'Since the leader of a part of the control plane has renewed its Lease.',
+  },
+} as const satisfies Record<string, MetricDefinition>
+
+export type MetricName = keyof typeof METRICS
+export type MetricNameOf<Type extends MetricType> = {
+  [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never
+}[MetricName]
