@@ -22,6 +22,9 @@ function flagsOf({ options, commands: below }: Command): string[] {
 
 const everyFlag = new Set([program, ...commands.values()].flatMap((command) => flagsOf(command)))
 
+/** Of the parts of Kubernetes, which pages speak of too. */
+const FLAGS_OF_OTHERS = ['--controllers', '--kube-api-qps', '--leader-elect']
+
 /** What a page says of the command line that is not so. */
 function mistakes(one: Page): string[] {
   const code = [...blocks(one).flatMap((block) => block.code.split('\n')), ...spans(one)]
@@ -35,7 +38,8 @@ function mistakes(one: Page): string[] {
     return flags.every((flag) => flagsOf(command).includes(flag)) ? [] : [call]
   })
   const flags = spans(one).filter((span) => /^--[a-z]/.test(span))
-  return [...wrongCalls, ...flags.filter((flag) => !everyFlag.has(flag.split(/[ =]/)[0]!))]
+  const names = new Set([...everyFlag, ...FLAGS_OF_OTHERS])
+  return [...wrongCalls, ...flags.filter((flag) => !names.has(flag.split(/[ =]/)[0]!))]
 }
 
 test.each(pages())('$file names no command and no flag that is not there', (one) => {

@@ -23,8 +23,11 @@ const PLACES: Record<string, string> = {
   'src/engine/status/read-status.ts': 'none: a ledger that cannot be read',
   'src/engine/status/pod-advice.ts': 'endings: status; of pods that are gone or have moved: none',
   'src/engine/undoing.ts': 'none: they stand in warnings',
+  'src/explain/next.ts': 'test/products/finding-commands.test.ts',
   'src/plan/build-plan.ts': 'refusals: unreadable-journal',
   'src/workloads/assess-pods-alone.ts': 'refusals: workload-paused, rollout-in-progress',
+  'src/report/words/doctor.ts': 'test/products/finding-commands.test.ts',
+  'src/report/words/observe.ts': 'test/products/finding-commands.test.ts',
   'src/report/words/shell.ts': 'the shell form of all that are data: those of the engine, the plan and workloads',
   'src/workloads/update-strategy.ts': 'refusals: update-strategy',
 }
