@@ -1,20 +1,10 @@
 import type { HealthCheck, TargetObservation } from '../../adapters/contract.ts'
 import type { CleanupRecord } from '../engine/ledgers/cleanup.ts'
 import type { Status } from '../engine/status/status.ts'
+import type { StoredEndpoints, StoredSlice } from '../endpoints/stored.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { Skip } from './findings.ts'
-import type {
-  Budget,
-  Endpoints,
-  EndpointSlice,
-  Event,
-  Lease,
-  Namespace,
-  Node,
-  Pod,
-  Service,
-  WebhookConfiguration,
-} from './objects.ts'
+import type { Budget, Event, Lease, Namespace, Node, Pod, Service, WebhookConfiguration } from './objects.ts'
 
 /** What was read, or why it could not be. */
 export type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly because: Skip }
@@ -24,8 +14,8 @@ export type Listed<One> = Read<readonly One[]>
 export interface Objects {
   pods: Pod
   services: Service
-  slices: EndpointSlice
-  endpoints: Endpoints
+  slices: StoredSlice
+  endpoints: StoredEndpoints
   budgets: Budget
   namespaces: Namespace
   nodes: Node

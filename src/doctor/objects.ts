@@ -1,18 +1,8 @@
-import type {
-  Container as EndpointContainer,
-  EndpointAddress,
-  Pod as EndpointPod,
-  Service as EndpointService,
-} from '../endpoints/objects.ts'
+import type { Container as EndpointContainer, Service as EndpointService } from '../endpoints/objects.ts'
+import type { StoredNode, StoredPod } from '../endpoints/stored.ts'
+import type { LabelSelector } from '../pods/label-selector.ts'
 
 /** Objects as the API server has them, with the fields that the checks read. */
-
-export interface ManagedFields {
-  readonly manager?: string
-  readonly time?: string
-  readonly subresource?: string
-  readonly fieldsV1?: Readonly<Record<string, unknown>>
-}
 
 interface Metadata {
   readonly name: string
@@ -21,7 +11,6 @@ interface Metadata {
   readonly annotations?: Readonly<Record<string, string>>
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
-  readonly managedFields?: readonly ManagedFields[]
 }
 
 interface Namespaced extends Metadata {
@@ -47,12 +36,12 @@ interface Container extends EndpointContainer {
   readonly readinessProbe?: Probe
 }
 
-export interface Pod extends Omit<EndpointPod, 'spec'> {
-  readonly metadata: EndpointPod['metadata'] & {
+export interface Pod extends Omit<StoredPod, 'spec'> {
+  readonly metadata: StoredPod['metadata'] & {
     readonly creationTimestamp?: string
     readonly ownerReferences?: readonly OwnerReference[]
   }
-  readonly spec: Omit<EndpointPod['spec'], 'containers' | 'initContainers'> & {
+  readonly spec: Omit<StoredPod['spec'], 'containers' | 'initContainers'> & {
     readonly containers: readonly Container[]
     readonly initContainers?: readonly Container[]
     readonly schedulerName?: string
@@ -64,33 +53,8 @@ export interface Service extends EndpointService {
   readonly metadata: EndpointService['metadata'] & { readonly creationTimestamp?: string; readonly deletionTimestamp?: string }
 }
 
-export interface EndpointSlice {
-  readonly metadata: Namespaced
-  readonly addressType?: string
-  /** Null in a slice without any. */
-  readonly endpoints?:
-    | readonly {
-        readonly addresses: readonly string[]
-        readonly conditions?: { readonly ready?: boolean | null }
-        readonly targetRef?: { readonly kind?: string; readonly name?: string }
-      }[]
-    | null
-}
-
-export interface Endpoints {
-  readonly metadata: Namespaced
-  readonly subsets?: readonly {
-    readonly addresses?: readonly Partial<EndpointAddress>[]
-    readonly notReadyAddresses?: readonly Partial<EndpointAddress>[]
-  }[]
-}
-
-export interface Node {
-  readonly metadata: Metadata
-  readonly status?: {
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[]
-    readonly nodeInfo?: { readonly kubeletVersion?: string }
-  }
+export interface Node extends StoredNode {
+  readonly status?: StoredNode['status'] & { readonly nodeInfo?: { readonly kubeletVersion?: string } }
 }
 
 export interface Namespace {
@@ -123,15 +87,6 @@ export interface Budget {
     readonly desiredHealthy?: number
     readonly expectedPods?: number
   }
-}
-
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly {
-    readonly key: string
-    readonly operator: string
-    readonly values?: readonly string[]
-  }[]
 }
 
 export interface Webhook {

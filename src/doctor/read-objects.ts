@@ -1,3 +1,5 @@
+import { parseEndpoints, parseNode, parsePod, parseService, parseSlice } from '../endpoints/parse-objects.ts'
+import { NODE_LEASES } from '../endpoints/nodes.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
 import { displayName } from '../pods/workload-id.ts'
@@ -15,9 +17,10 @@ interface Source {
   scope: 'looked' | 'cluster' | { namespace: string }
   labelSelector?: string
   fieldSelector?: string
+  /** Absent: as it is. */
+  parse?: (raw: unknown) => unknown
 }
 
-const NODE_LEASES = 'kube-node-lease'
 const SYSTEM = 'kube-system'
 /** Events of what has no namespace are there. */
 const EVENTS_OF_NODES = 'default'
@@ -25,13 +28,13 @@ const ADMISSION = 'apis/admissionregistration.k8s.io/v1'
 const LEASES = 'apis/coordination.k8s.io/v1'
 
 const SOURCES: { readonly [One in keyof Objects]: Source } = {
-  pods: { api: 'api/v1', plural: 'pods', scope: 'looked' },
-  services: { api: 'api/v1', plural: 'services', scope: 'looked' },
-  slices: { api: 'apis/discovery.k8s.io/v1', plural: 'endpointslices', scope: 'looked' },
-  endpoints: { api: 'api/v1', plural: 'endpoints', scope: 'looked' },
+  pods: { api: 'api/v1', plural: 'pods', scope: 'looked', parse: parsePod },
+  services: { api: 'api/v1', plural: 'services', scope: 'looked', parse: parseService },
+  slices: { api: 'apis/discovery.k8s.io/v1', plural: 'endpointslices', scope: 'looked', parse: parseSlice },
+  endpoints: { api: 'api/v1', plural: 'endpoints', scope: 'looked', parse: parseEndpoints },
   budgets: { api: 'apis/policy/v1', plural: 'poddisruptionbudgets', scope: 'looked' },
   namespaces: { api: 'api/v1', plural: 'namespaces', scope: 'cluster' },
-  nodes: { api: 'api/v1', plural: 'nodes', scope: 'cluster' },
+  nodes: { api: 'api/v1', plural: 'nodes', scope: 'cluster', parse: parseNode },
   nodeLeases: { api: LEASES, plural: 'leases', scope: { namespace: NODE_LEASES } },
   systemLeases: { api: LEASES, plural: 'leases', scope: { namespace: SYSTEM } },
   nodeEvents: {
@@ -78,7 +81,7 @@ function templateOf({ metadata: { namespace, name }, spec }: RawTemplate, kind: 
 }
 
 function list(client: KubeClient, source: Source, looked: string | undefined): Promise<Listed<unknown>> {
-  const { api, plural, scope, labelSelector, fieldSelector } = source
+  const { api, plural, scope, labelSelector, fieldSelector, parse = asItIs } = source
   const namespace = typeof scope === 'object' ? scope.namespace : scope === 'looked' ? looked : undefined
   const path = `/${api}${namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`}/${plural}`
   const [, group] = /^apis\/([^/]+)\//.exec(api) ?? []
@@ -88,6 +91,10 @@ function list(client: KubeClient, source: Source, looked: string | undefined): P
   }
   return reading(asked, async () => {
     const { items } = await listPages({ client, path, selectors: { labelSelector, fieldSelector } })
-    return items
+    return items.map(parse)
   })
+}
+
+function asItIs(raw: unknown): unknown {
+  return raw
 }

@@ -1,8 +1,9 @@
 import { SERVICE_NAME } from '../endpoints/endpoint-labels.ts'
+import { parseSlice } from '../endpoints/parse-objects.ts'
+import { conditionsOf } from '../endpoints/stored-slices.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { Gathered, Read } from './gathered.ts'
-import type { EndpointSlice } from './objects.ts'
 import { reading } from './read-problem.ts'
 import { allWebhooks, failsClosed, isAskedAbout, lookedNamespaces, serverOf, WATCHED } from './webhooks.ts'
 
@@ -25,8 +26,7 @@ function readyIn(client: KubeClient, key: string): Promise<Read<number>> {
   const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`
   return reading({ resource: 'endpointslices.discovery.k8s.io', namespace }, async () => {
     const { items } = await listPages({ client, path, selectors: { labelSelector: `${SERVICE_NAME}=${name}` } })
-    const endpoints = (items as EndpointSlice[]).flatMap((slice) => slice.endpoints ?? [])
-    // Absent is true.
-    return endpoints.filter(({ conditions }) => conditions?.ready !== false).length
+    const endpoints = items.flatMap((raw) => parseSlice(raw).endpoints ?? [])
+    return endpoints.filter((endpoint) => conditionsOf(endpoint).ready).length
   })
 }

@@ -1,6 +1,6 @@
+import { matchesSelector } from '../pods/label-selector.ts'
 import type { Gathered } from './gathered.ts'
 import type { Namespace, Webhook, WebhookConfiguration } from './objects.ts'
-import { selects } from './selectors.ts'
 
 /** A webhook with what it is called. */
 export interface NamedWebhook {
@@ -57,13 +57,13 @@ export function serverOf({ webhook }: NamedWebhook): string | undefined {
 export function isAskedAbout({ webhook }: NamedWebhook, resource: Watched, namespaces: readonly Namespace[]): boolean {
   return (
     (webhook.rules ?? []).some((rule) => isFor(rule, resource)) &&
-    selects(webhook.objectSelector, {}) &&
+    matchesSelector(webhook.objectSelector ?? {}, {}) &&
     namespaces.some((one) => isInNamespace(webhook, one))
   )
 }
 
 export function isInNamespace({ namespaceSelector }: Webhook, { metadata: { name, labels = {} } }: Namespace): boolean {
-  return selects(namespaceSelector, { ...labels, [NAME_LABEL]: name })
+  return matchesSelector(namespaceSelector ?? {}, { ...labels, [NAME_LABEL]: name })
 }
 
 function isFor(rule: NonNullable<Webhook['rules']>[number], resource: Watched): boolean {

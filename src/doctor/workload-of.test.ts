@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { KINDS } from '../workloads/kinds/index.ts'
 import { goDurationMs } from './ages.ts'
 import { pod } from './testing/healthy.ts'
-import { selects } from './selectors.ts'
 import { workloadOf } from './workload-of.ts'
 
 test.each([
@@ -30,20 +29,4 @@ test.each([
   ['', undefined],
 ])('%j is %s ms for Go', (text, ms) => {
   expect(goDurationMs(text)).toBe(ms)
-})
-
-test.each([
-  [undefined, true],
-  [{}, true],
-  [{ matchLabels: { a: '1' } }, true],
-  [{ matchLabels: { a: '2' } }, false],
-  [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['1', '2'] }] }, true],
-  [{ matchExpressions: [{ key: 'b', operator: 'In', values: ['1'] }] }, false],
-  [{ matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['1'] }] }, false],
-  [{ matchExpressions: [{ key: 'b', operator: 'NotIn', values: ['1'] }] }, true],
-  [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }, true],
-  [{ matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] }, false],
-  [{ matchExpressions: [{ key: 'a', operator: 'Like', values: ['1'] }] }, false],
-])('the selector %j selects a=1: %s', (selector, expected) => {
-  expect(selects(selector, { a: '1' })).toBe(expected)
 })

@@ -1,3 +1,4 @@
+import { isFinished } from '../endpoints/pod-membership.ts'
 import { displayName, kindOfOwner, ownerId } from '../pods/workload-id.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import type { Pod } from './objects.ts'
@@ -14,6 +15,6 @@ export function workloadOf({ metadata: { name, ownerReferences = [] } }: Pod, ki
 }
 
 /** It can get requests, now or soon. */
-export function isAlive({ metadata, status }: Pod): boolean {
-  return metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+export function isAlive(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && !isFinished(pod)
 }

@@ -7,6 +7,9 @@ export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io'
 export const ENDPOINTS_MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
 export const ENDPOINTS_CONTROLLER = 'endpoint-controller'
 export const HEADLESS = 'service.kubernetes.io/headless'
+/** Annotations: when that has changed which the controller has written for, and that there is room for no more. */
+export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
+export const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
 
 type Labels = Readonly<Record<string, string>>
 

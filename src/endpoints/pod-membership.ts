@@ -4,6 +4,7 @@ import type { EndpointPort, EndpointSubset, Pod, Service, SliceEndpoint, SliceGr
 import { endpointsPortsOf, slicePortsOf } from './ports.ts'
 import { isReady, notReadyBecause } from './readiness.ts'
 import type { PodEndpointReason } from './reasons.ts'
+import { lackedLabels, selects } from './selectors.ts'
 import { type EndpointSource, hasHostname, isOnKnownNode } from './slice-groups.ts'
 
 const OLD_ANNOTATION = 'service.alpha.kubernetes.io/tolerate-unready-endpoints'
@@ -27,10 +28,6 @@ export interface MadeEndpoints {
   readonly whole: readonly EndpointSubset[]
   readonly subsets: readonly EndpointSubset[]
   readonly truncation?: Truncation
-}
-
-export function selects({ spec: { selector = {} } }: Service, { metadata: { labels = {} } }: Pod): boolean {
-  return Object.entries(selector).every(([name, value]) => labels[name] === value)
 }
 
 export function isFinished({ status }: Pod): boolean {
@@ -75,7 +72,7 @@ function placesIn(subsets: readonly EndpointSubset[]): ReadonlyMap<string, ('rea
 /** The first that keeps the pod out of all is the only one. */
 function reasonsOf(source: EndpointSource, pod: Pod, truncation: Truncation | undefined): PodEndpointReason[] {
   const { service } = source
-  const labels = differing(service, pod)
+  const labels = lackedLabels(service, pod)
   if (labels.length > 0) return [{ code: 'selector-differs', labels }]
   const { phase } = pod.status ?? {}
   const { restartPolicy, nodeName, hostNetwork } = pod.spec
@@ -91,13 +88,6 @@ function reasonsOf(source: EndpointSource, pod: Pod, truncation: Truncation | un
     ...hostname(service, pod),
     ...(hostNetwork === true ? [{ code: 'host-network' as const, ...(nodeName ? { node: nodeName } : {}) }] : []),
   ]
-}
-
-function differing({ spec: { selector = {} } }: Service, { metadata: { labels = {} } }: Pod) {
-  return Object.entries(selector).flatMap(([name, wanted]) => {
-    const value = labels[name]
-    return value === wanted ? [] : [{ name, wanted, ...(value === undefined ? {} : { value }) }]
-  })
 }
 
 function lackedTypes(service: Service, pod: Pod): PodEndpointReason[] {

@@ -1,9 +1,18 @@
 import type { Pod, PodCondition } from './objects.ts'
 import type { PodEndpointReason } from './reasons.ts'
 
+interface WithConditions<Condition> {
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+/** Of a pod or of a node. */
+export function readyOf<Condition extends PodCondition>(object: WithConditions<Condition>): Condition | undefined {
+  return find(object, 'Ready')
+}
+
 /** The controllers read condition Ready alone. */
-export function isReady(pod: Pod): boolean {
-  return find(pod, 'Ready')?.status === 'True'
+export function isReady(object: WithConditions<PodCondition>): boolean {
+  return readyOf(object)?.status === 'True'
 }
 
 /** What explains a Ready that is not True. */
@@ -36,6 +45,6 @@ function closedGates(pod: Pod): { type: string; status: string; message?: string
   })
 }
 
-function find({ status }: Pod, type: string): PodCondition | undefined {
+function find<Condition extends PodCondition>({ status }: WithConditions<Condition>, type: string): Condition | undefined {
   return status?.conditions?.find((one) => one.type === type)
 }

@@ -3,8 +3,9 @@ import { type ControllerRules, controllerRules } from './controller-rules.ts'
 import { endpointsLabels, sliceLabels } from './endpoint-labels.ts'
 import { endpointSubsetsOf, type Truncation, truncate } from './endpoint-subsets.ts'
 import type { EndpointSubset, Node, Pod, Service, SliceGroup } from './objects.ts'
-import { isFinished, membershipsOf, type PodMembership, selects } from './pod-membership.ts'
+import { isFinished, membershipsOf, type PodMembership } from './pod-membership.ts'
 import type { ServiceEndpointReason } from './reasons.ts'
+import { hasSelector, selects } from './selectors.ts'
 import { sliceGroupsOf } from './slice-groups.ts'
 
 export interface ClusterObjects {
@@ -36,8 +37,7 @@ export interface ServiceEndpoints {
 export function serviceEndpoints({ service, pods, nodes, rules = controllerRules(Infinity) }: ClusterObjects): ServiceEndpoints {
   const { type, selector = {}, ports = [], clusterIP } = service.spec
   if (type === 'ExternalName') return { reasons: [{ code: 'external-name' }], pods: [] }
-  // An empty selector is stored as none.
-  if (Object.keys(selector).length === 0) return { reasons: [{ code: 'no-selector' }], pods: [] }
+  if (!hasSelector(service)) return { reasons: [{ code: 'no-selector' }], pods: [] }
 
   const source = { service, nodes: new Map(nodes.map((node) => [node.metadata.name, node])), rules }
   const selected = pods.filter((pod) => selects(service, pod))

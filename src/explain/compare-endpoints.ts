@@ -3,8 +3,8 @@ import type { PodMembership } from '../endpoints/pod-membership.ts'
 import type { InEndpoints } from '../reasons/explain-reasons.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
-import type { ObservedAddress, ObservedEndpoints } from './observed.ts'
-import { ENDPOINTS_CONTROLLER_WRITES, writerOf } from './writers.ts'
+import type { StoredAddress, StoredEndpoints } from '../endpoints/stored.ts'
+import { ENDPOINTS_CONTROLLER_WRITES, writerOf } from '../endpoints/writers.ts'
 
 export type EndpointsDifference = ReasonOf<'endpoints-differ' | 'stale-address' | 'written-by-other' | 'endpoints-missing'>
 
@@ -18,7 +18,7 @@ interface MadeEndpoints {
 export function compareEndpoints(
   { metadata: { name: service } }: Service,
   { pods, subsets, isTruncated }: MadeEndpoints,
-  stored: ObservedEndpoints | undefined,
+  stored: StoredEndpoints | undefined,
   known: Known,
 ): EndpointsDifference[] {
   if (stored === undefined) return [{ code: 'endpoints-missing', service }]
@@ -57,14 +57,14 @@ export function compareEndpoints(
   return differences.length === 0 ? [] : [...differences, ...endpointsWrittenByOther(stored)]
 }
 
-function endpointsWrittenByOther({ metadata: { name, managedFields } }: ObservedEndpoints): ReasonOf<'written-by-other'>[] {
+function endpointsWrittenByOther({ metadata: { name, managedFields } }: StoredEndpoints): ReasonOf<'written-by-other'>[] {
   const writer = writerOf(managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'Endpoints', name }, writer }]
 }
 
 /** By the UID of the pod: ready under any port counts. */
-export function placesIn({ subsets = [] }: ObservedEndpoints): ReadonlyMap<string, InEndpoints> {
+export function placesIn({ subsets = [] }: StoredEndpoints): ReadonlyMap<string, InEndpoints> {
   const places = new Map<string, InEndpoints>()
   for (const { addresses = [], notReadyAddresses = [] } of subsets) {
     for (const { targetRef } of notReadyAddresses) {
@@ -80,15 +80,15 @@ function isIn(places: ReadonlyMap<string, InEndpoints>, uid: string): InEndpoint
   return places.get(uid) ?? 'absent'
 }
 
-function keyOf({ ip, targetRef }: ObservedAddress): string {
+function keyOf({ ip, targetRef }: StoredAddress): string {
   return `${ip} ${targetRef?.uid ?? ''}`
 }
 
-function addressesIn({ subsets = [] }: ObservedEndpoints): ObservedAddress[] {
+function addressesIn({ subsets = [] }: StoredEndpoints): StoredAddress[] {
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses])
 }
 
-function staleIn(service: string, { metadata: { name } }: ObservedEndpoints, address: string) {
+function staleIn(service: string, { metadata: { name } }: StoredEndpoints, address: string) {
   return { code: 'stale-address' as const, service, object: { kind: 'Endpoints', name }, address }
 }
 

@@ -1,13 +1,13 @@
-import { SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY } from '../endpoints/endpoint-labels.ts'
 import type { EndpointPort, Service } from '../endpoints/objects.ts'
 import type { PodMembership } from '../endpoints/pod-membership.ts'
 import { portsKey } from '../endpoints/slice-groups.ts'
+import { conditionsOf, isByController, serviceNameOf } from '../endpoints/stored-slices.ts'
 import type { StaleAddress } from '../reasons/explain-reasons.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
-import type { ObservedEndpoint, ObservedSlice } from './observed.ts'
+import type { StoredSlice } from '../endpoints/stored.ts'
 import { indexSlices, type SliceIndex } from './slice-index.ts'
-import { SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
+import { SLICE_CONTROLLER_WRITES, writerOf } from '../endpoints/writers.ts'
 
 export type SliceDifference = ReasonOf<
   'no-slice' | 'not-in-slices' | 'slice-differs' | 'slice-ports-differ' | 'stale-address' | 'written-by-other'
@@ -15,19 +15,8 @@ export type SliceDifference = ReasonOf<
 
 const FIELDS = ['ready', 'serving', 'terminating'] as const
 
-export function slicesOf(service: Service, slices: readonly ObservedSlice[]): ObservedSlice[] {
-  return slices.filter(({ metadata: { labels = {} } }) => labels[SERVICE_NAME] === service.metadata.name)
-}
-
-/** The controller of Kubernetes makes it. */
-export function isControllers({ metadata: { labels = {} } }: ObservedSlice): boolean {
-  return labels[SLICE_MANAGED_BY] === SLICE_CONTROLLER
-}
-
-/** A condition that is not set is as the API documents it: ready unless said otherwise, serving as ready, and not terminating. */
-export function conditionsOf({ conditions = {} }: ObservedEndpoint): { ready: boolean; serving: boolean; terminating: boolean } {
-  const { ready = true, serving = ready, terminating = false } = conditions
-  return { ready, serving, terminating }
+export function slicesOf(service: Service, slices: readonly StoredSlice[]): StoredSlice[] {
+  return slices.filter((slice) => serviceNameOf(slice) === service.metadata.name)
 }
 
 /**
@@ -37,11 +26,11 @@ export function conditionsOf({ conditions = {} }: ObservedEndpoint): { ready: bo
 export function compareSlices(
   service: Service,
   pods: readonly PodMembership[],
-  stored: readonly ObservedSlice[],
+  stored: readonly StoredSlice[],
   known: Known,
 ): SliceDifference[] {
   const { name } = service.metadata
-  const own = slicesOf(service, stored).filter(isControllers)
+  const own = slicesOf(service, stored).filter(isByController)
   if (own.length === 0) return [{ code: 'no-slice', service: name }]
   const index = indexSlices(own)
   const byUid = new Map(pods.map((one) => [one.pod.metadata.uid, one]))
@@ -54,7 +43,7 @@ export function compareSlices(
   return [...differences, ...foreign]
 }
 
-function writtenByOther({ metadata: { name, managedFields } }: ObservedSlice): ReasonOf<'written-by-other'>[] {
+function writtenByOther({ metadata: { name, managedFields } }: StoredSlice): ReasonOf<'written-by-other'>[] {
   const writer = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'EndpointSlice', name }, writer }]
@@ -93,12 +82,7 @@ function ofPod(service: string, { pod, slices: made }: PodMembership, index: Sli
   })
 }
 
-function staleIn(
-  service: string,
-  pods: ReadonlyMap<string, PodMembership>,
-  slice: ObservedSlice,
-  known: Known,
-): SliceDifference[] {
+function staleIn(service: string, pods: ReadonlyMap<string, PodMembership>, slice: StoredSlice, known: Known): SliceDifference[] {
   return (slice.endpoints ?? []).flatMap((endpoint) => {
     const { uid = '', name: pod } = endpoint.targetRef ?? {}
     const made = pods.get(uid)
@@ -114,7 +98,7 @@ function staleIn(
   })
 }
 
-function portsOf({ ports }: ObservedSlice): EndpointPort[] {
+function portsOf({ ports }: StoredSlice): EndpointPort[] {
   return (ports ?? []).flatMap(({ name = '', port, protocol = 'TCP', appProtocol }) =>
     port === undefined ? [] : [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }],
   )

@@ -1,13 +1,16 @@
+import { readyOf } from '../endpoints/readiness.ts'
+import type { StoredNode } from '../endpoints/stored.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { NodeExplanation } from './explanation.ts'
-import type { Heartbeat, ObservedNode } from './observed.ts'
+import type { Heartbeat } from './observed.ts'
 
 /** How the node of a pod stands: its condition Ready, and its Lease. */
 export function explainNode(
-  { metadata: { name }, spec, status }: ObservedNode,
+  node: StoredNode,
   heartbeat: Heartbeat | undefined,
 ): { explanation: NodeExplanation; reasons: Reason[] } {
-  const found = status?.conditions?.find(({ type }) => type === 'Ready')
+  const { name } = node.metadata
+  const found = readyOf(node)
   const since = found?.lastTransitionTime
   const stands = {
     status: found?.status ?? 'missing',
@@ -20,7 +23,7 @@ export function explainNode(
     const { renewedAt, watchedMs = 0 } = heartbeat
     reasons.push({ code: 'node-lease-not-renewed', node: name, ...(renewedAt === undefined ? {} : { renewedAt }), watchedMs })
   }
-  if (spec?.unschedulable === true) reasons.push({ code: 'node-cordoned', node: name })
+  if (node.spec?.unschedulable === true) reasons.push({ code: 'node-cordoned', node: name })
   const ready = { type: 'Ready', ...stands, ...(found?.message ? { message: found.message } : {}) }
   return { explanation: { name, ready, ...(heartbeat === undefined ? {} : { heartbeat }) }, reasons }
 }

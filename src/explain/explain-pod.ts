@@ -1,10 +1,9 @@
-import type { Pod } from '../endpoints/objects.ts'
 import { isFinished } from '../endpoints/pod-membership.ts'
 import { isReady, notReadyBecause } from '../endpoints/readiness.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { ConditionExplanation } from './explanation.ts'
-import type { ObservedPod } from './observed.ts'
-import { conditionPath, KUBELET, writerOf } from './writers.ts'
+import type { StoredPod } from '../endpoints/stored.ts'
+import { conditionPath, KUBELET, writerOf } from '../endpoints/writers.ts'
 
 /** These the kubelet owns; the node lifecycle controller may set Ready to False. */
 const OF_KUBELET = ['Ready', 'ContainersReady', 'Initialized', 'PodReadyToStartContainers']
@@ -26,37 +25,36 @@ export function isOfPod({ code }: Reason): boolean {
 }
 
 /** Why a pod is not fit to get requests; what follows from the first is left out. */
-export function unfitBecause(observed: ObservedPod): Reason[] {
-  const pod = asPod(observed)
-  const { phase } = observed.status ?? {}
-  const { restartPolicy } = observed.spec
+export function unfitBecause(pod: StoredPod): Reason[] {
+  const { phase } = pod.status ?? {}
+  const { restartPolicy } = pod.spec
   if (isFinished(pod)) {
     const ended = phase === 'Succeeded' ? phase : 'Failed'
     return [{ code: 'pod-finished', phase: ended, ...(restartPolicy === undefined ? {} : { restartPolicy }) }]
   }
-  const { deletionTimestamp: dueAt, finalizers = [] } = observed.metadata
-  const hasAddress = Boolean(observed.status?.podIP) || (observed.status?.podIPs ?? []).length > 0
+  const { deletionTimestamp: dueAt, finalizers = [] } = pod.metadata
+  const hasAddress = Boolean(pod.status?.podIP) || (pod.status?.podIPs ?? []).length > 0
   return [
     ...(dueAt === undefined ? [] : [{ code: 'terminating' as const, dueAt, finalizers: [...finalizers] }]),
     ...(hasAddress ? [] : [{ code: 'pod-has-no-address' as const }]),
-    ...(isReady(pod) ? [] : [readyTakenBecause(observed)]),
+    ...(isReady(pod) ? [] : [readyTakenBecause(pod)]),
   ]
 }
 
 /** A Ready without a reason is what the node lifecycle controller writes, and what a person writes who changes the status alone. */
-function readyTakenBecause(observed: ObservedPod): Reason {
-  const because = notReadyBecause(asPod(observed))
+function readyTakenBecause(observed: StoredPod): Reason {
+  const because = notReadyBecause(observed)
   const { status, writtenBy } = conditionOf(observed, 'Ready')
   const isByHand = writtenBy !== undefined && writtenBy.is !== 'kubelet' && writtenBy.is !== 'controller-manager'
   return because.code === 'node-silent' && isByHand ? { code: 'ready-condition', status } : because
 }
 
-export function isFit(observed: ObservedPod): boolean {
+export function isFit(observed: StoredPod): boolean {
   return unfitBecause(observed).length === 0
 }
 
 /** Ready first, and its parts; then what tells why the pod is on no node, or is going. */
-export function conditionsOfPod(pod: ObservedPod): ConditionExplanation[] {
+export function conditionsOfPod(pod: StoredPod): ConditionExplanation[] {
   const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
   const types = new Set(['Ready', 'ContainersReady', ...gates])
   const stands = (pod.status?.conditions ?? []).filter(
@@ -65,7 +63,7 @@ export function conditionsOfPod(pod: ObservedPod): ConditionExplanation[] {
   return [...types, ...stands.map(({ type }) => type)].map((type) => conditionOf(pod, type))
 }
 
-export function conditionOf({ metadata, status }: ObservedPod, type: string): ConditionExplanation {
+export function conditionOf({ metadata, status }: StoredPod, type: string): ConditionExplanation {
   const found = status?.conditions?.find((one) => one.type === type)
   if (found === undefined) return { type, status: 'missing' }
   const { reason, message, lastTransitionTime } = found
@@ -81,16 +79,11 @@ export function conditionOf({ metadata, status }: ObservedPod, type: string): Co
 }
 
 /** Conditions of the kubelet that another client has set. */
-export function conditionsByOthers(pod: ObservedPod): Reason[] {
+export function conditionsByOthers(pod: StoredPod): Reason[] {
   return OF_KUBELET.flatMap((type): Reason[] => {
     const { status, writtenBy: writer } = conditionOf(pod, type)
     if (writer === undefined || writer.is === 'kubelet') return []
     if (type === 'Ready' && writer.is === 'controller-manager') return []
     return [{ code: 'condition-by-other', pod: pod.metadata.name, condition: type, status, writer }]
   })
-}
-
-/** With the fields that decide on endpoints. */
-export function asPod(pod: ObservedPod): Pod {
-  return pod as Pod
 }

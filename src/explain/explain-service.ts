@@ -1,17 +1,19 @@
-import { SLICE_MANAGED_BY } from '../endpoints/endpoint-labels.ts'
 import type { Node, Service } from '../endpoints/objects.ts'
-import { type PodMembership, selects } from '../endpoints/pod-membership.ts'
+import type { PodMembership } from '../endpoints/pod-membership.ts'
+import { hasSelector, selects } from '../endpoints/selectors.ts'
 import { serviceEndpoints, type ServiceEndpoints } from '../endpoints/service-endpoints.ts'
+import { conditionsOf, isByController, managerOf } from '../endpoints/stored-slices.ts'
 import type { Reason } from '../reasons/reason.ts'
 import { compareEndpoints, placesIn } from './compare-endpoints.ts'
-import { compareSlices, conditionsOf, isControllers, slicesOf } from './compare-slices.ts'
-import { asPod, isOfPod } from './explain-pod.ts'
+import { compareSlices, slicesOf } from './compare-slices.ts'
+import { isOfPod } from './explain-pod.ts'
 import type { Place, ServiceExplanation, SliceExplanation } from './explanation.ts'
 import { knownPods } from './known-pods.ts'
-import type { Observed, ObservedEndpoints, ObservedSlice } from './observed.ts'
-import { nearlySelected } from './selectors.ts'
+import type { StoredEndpoints, StoredSlice } from '../endpoints/stored.ts'
+import type { Observed } from './observed.ts'
+import { nearlySelected } from './nearly-selected.ts'
 import { indexSlices, type PlacedEndpoint } from './slice-index.ts'
-import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
+import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from '../endpoints/writers.ts'
 
 export interface ExplainedService {
   explanation: ServiceExplanation
@@ -24,8 +26,7 @@ export interface ExplainedService {
 /** What one Service makes of the pods that are asked about, and how its endpoints stand. */
 export function explainService(service: Service, observed: Observed): ExplainedService {
   const { name } = service.metadata
-  const all = observed.pods.map(asPod)
-  const result = serviceEndpoints({ service, pods: all, nodes: nodesFor(observed), rules: observed.rules })
+  const result = serviceEndpoints({ service, pods: observed.pods, nodes: nodesFor(observed), rules: observed.rules })
   const selected = result.pods.filter((one) => one.selected)
   const slices = slicesOf(service, observed.slices ?? [])
   const stored = observed.endpoints?.find(({ metadata }) => metadata.name === name)
@@ -51,19 +52,19 @@ export function explainService(service: Service, observed: Observed): ExplainedS
 function ofService(service: Service, { reasons }: ServiceEndpoints, selected: number, observed: Observed): Reason[] {
   if (observed.about.type !== 'service') return reasons.filter(({ code }) => code === 'headless-without-ports')
   const told = reasons.filter(({ code }) => code !== 'selects-nothing' || observed.hasAllPods)
-  return selected === 0 ? [...told, ...nearlySelected(service, observed.pods.map(asPod))] : told
+  return selected === 0 ? [...told, ...nearlySelected(service, observed.pods)] : told
 }
 
 function differences(
   service: Service,
   { made }: ServiceEndpoints,
   selected: readonly PodMembership[],
-  stored: ObservedEndpoints | undefined,
+  stored: StoredEndpoints | undefined,
   { slices, endpoints, pods, hasAllPods, asked, about }: Observed,
 ): Reason[] {
   if (made === undefined) return []
   const isWhole = about.type === 'service'
-  const known = knownPods(service, { pods: pods.map(asPod), hasAllPods, asked, isWhole })
+  const known = knownPods(service, { pods, hasAllPods, asked, isWhole })
   const { subsets, truncation } = made.endpoints
   const ofEndpoints = { pods: selected, subsets, isTruncated: truncation !== undefined }
   return [
@@ -76,8 +77,8 @@ function differences(
 function placesOf(
   { metadata: { name: service } }: Service,
   selected: ReadonlySet<string>,
-  slices: readonly ObservedSlice[],
-  stored: ObservedEndpoints | undefined,
+  slices: readonly StoredSlice[],
+  stored: StoredEndpoints | undefined,
   observed: Observed,
 ): ReadonlyMap<string, Place[]> {
   const index = indexSlices(slices)
@@ -103,11 +104,10 @@ function placesOf(
 
 /** The Service has something to say of a pod that is asked about. */
 export function isAbout(service: Service, observed: Observed): boolean {
-  const { metadata, spec } = service
+  const { metadata } = service
   if (observed.about.type === 'service') return metadata.name === observed.about.name
   const pods = observed.pods.filter((pod) => observed.asked.has(pod.metadata.uid))
-  const hasSelector = Object.keys(spec.selector ?? {}).length > 0
-  if (hasSelector && pods.some((pod) => selects(service, asPod(pod)))) return true
+  if (hasSelector(service) && pods.some((pod) => selects(service, pod))) return true
   const index = indexSlices(slicesOf(service, observed.slices ?? []))
   if (pods.some((pod) => index.of(pod).length > 0)) return true
   const stored = observed.endpoints?.find((one) => one.metadata.name === metadata.name)
@@ -122,18 +122,14 @@ function nodesFor({ nodes, pods }: Observed): readonly Node[] {
   return Array.from(names, (name) => ({ metadata: { name } }))
 }
 
-function othersOf(service: string, slices: readonly ObservedSlice[]): Reason[] {
-  const others = slices.filter((slice) => !isControllers(slice))
+function othersOf(service: string, slices: readonly StoredSlice[]): Reason[] {
+  const others = slices.filter((slice) => !isByController(slice))
   return Array.from(Map.groupBy(others, managerOf), ([managedBy, some]): Reason => ({
     code: 'slices-of-others',
     service,
     slices: some.map(({ metadata }) => metadata.name),
     ...(managedBy === undefined ? {} : { managedBy }),
   }))
-}
-
-function managerOf({ metadata: { labels = {} } }: ObservedSlice): string | undefined {
-  return labels[SLICE_MANAGED_BY]
 }
 
 function emptyBecause(
@@ -145,20 +141,20 @@ function emptyBecause(
   if (about.type !== 'service' || read === undefined) return []
   const { name } = service.metadata
   if (service.spec.type === 'ExternalName' || slices.some(({ ready }) => ready > 0)) return []
-  const isMade = Object.keys(service.spec.selector ?? {}).length > 0
   // That it selects nothing is told already.
-  if (isMade) return selected === 0 && hasAllPods ? [] : [{ code: 'no-ready-endpoint', service: name, pods: selected }]
+  if (hasSelector(service))
+    return selected === 0 && hasAllPods ? [] : [{ code: 'no-ready-endpoint', service: name, pods: selected }]
   if (slices.every(({ notReady }) => notReady === 0)) return [{ code: 'no-address-given', service: name }]
   return [{ code: 'no-ready-endpoint', service: name, pods: 0 }]
 }
 
 function slicePlace(service: string, { slice, endpoint }: PlacedEndpoint): Extract<Place, { in: 'slice' }> {
-  const managedBy = isControllers(slice) ? undefined : (managerOf(slice) ?? '')
+  const managedBy = isByController(slice) ? undefined : (managerOf(slice) ?? '')
   const stands = { in: 'slice' as const, service, slice: slice.metadata.name, addressType: slice.addressType }
   return { ...stands, ...(managedBy === undefined ? {} : { managedBy }), ...conditionsOf(endpoint) }
 }
 
-function sliceExplanation(slice: ObservedSlice): SliceExplanation {
+function sliceExplanation(slice: StoredSlice): SliceExplanation {
   const { metadata, addressType, endpoints = [] } = slice
   const ready = endpoints.filter((endpoint) => conditionsOf(endpoint).ready).length
   const managedBy = managerOf(slice)
@@ -176,7 +172,7 @@ function sliceExplanation(slice: ObservedSlice): SliceExplanation {
 function explanationOf(
   { metadata: { name }, spec: { selector = {} } }: Service,
   slices: SliceExplanation[],
-  stored: ObservedEndpoints | undefined,
+  stored: StoredEndpoints | undefined,
 ): ServiceExplanation {
   if (stored === undefined) return { name, selector, slices }
   const { subsets = [], metadata } = stored

@@ -4,19 +4,17 @@ import type { ExplainReasons } from '../reasons/explain-reasons.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explanation.ts'
 import type { Observed, ObservedEntry, RunFacts } from './observed.ts'
+import { byKubelet, READY_FIELDS, writtenBy } from '../endpoints/testing/managed-fields.ts'
 import {
-  byKubelet,
   endpointOf,
   endpointsObject,
   notReady,
   observed,
   pod,
   READY,
-  READY_FIELDS,
   SERVICE_WEB,
   slice,
   STATEFUL_SET_WEB,
-  writtenBy,
 } from './testing/observed.ts'
 
 const ENTRY: ObservedEntry = {
@@ -167,7 +165,7 @@ const scenes: Scene[] = [
   {
     code: 'endpoints-differ',
     what: 'by an edit of the Endpoints',
-    seen: () => ({ endpoints: [endpointsObject([], { metadata: { name: 'web', managedFields: EDITED } })] }),
+    seen: () => ({ endpoints: [endpointsObject([], { metadata: { name: 'web', namespace: 'shop', managedFields: EDITED } })] }),
     findings: ['wrong endpoints-differ', 'note written-by-other'],
     verdict: 'wrong',
   },
@@ -190,7 +188,10 @@ const scenes: Scene[] = [
   {
     code: 'slices-of-others',
     seen: () => ({
-      slices: [slice([endpointOf(pod())]), slice([], { metadata: { name: 'web-acme', labels: OTHER_CONTROLLER } })],
+      slices: [
+        slice([endpointOf(pod())]),
+        slice([], { metadata: { name: 'web-acme', namespace: 'shop', labels: OTHER_CONTROLLER } }),
+      ],
     }),
     findings: ['note slices-of-others'],
     verdict: 'right',
@@ -500,7 +501,7 @@ test('a pod of two places is in rotation partly where one of them has it out', (
 
 test('what others than the controller keep counts for a Service without a selector, by address alone', () => {
   const web = pod({ labels: { app: 'other' } })
-  const own = slice([{ addresses: ['10.0.0.1'] }], { metadata: { name: 'web-1', labels: OTHER_CONTROLLER } })
+  const own = slice([{ addresses: ['10.0.0.1'] }], { metadata: { name: 'web-1', namespace: 'shop', labels: OTHER_CONTROLLER } })
   const result = explain(observed({ pods: [web], services: [service({ selector: {} })], slices: [own], endpoints: [] }))
   expect(codes(result)).toEqual([])
   expect(result.pods).toMatchObject([

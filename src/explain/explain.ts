@@ -2,13 +2,14 @@ import type { Service } from '../endpoints/objects.ts'
 import type { Reason, ReasonOf } from '../reasons/reason.ts'
 import { explainEntry } from './explain-entry.ts'
 import { explainNode } from './explain-node.ts'
-import { asPod, conditionsByOthers, conditionsOfPod, isFit, unfitBecause } from './explain-pod.ts'
+import { conditionsByOthers, conditionsOfPod, isFit, unfitBecause } from './explain-pod.ts'
 import { explainService, isAbout } from './explain-service.ts'
 import type { Explanation, Finding, Place, PodExplanation, Unread } from './explanation.ts'
 import { nextOf, type About } from './next.ts'
-import type { Observed, ObservedEntry, ObservedPod, RunFacts } from './observed.ts'
+import type { StoredPod } from '../endpoints/stored.ts'
+import type { Observed, ObservedEntry, RunFacts } from './observed.ts'
 import { rotationOf } from './rotation.ts'
-import { nearestServices } from './selectors.ts'
+import { nearestServices } from './nearly-selected.ts'
 import { severityOf } from './severity.ts'
 
 /** Makes of what was seen whether the pods are in rotation, and if not, why. */
@@ -69,7 +70,7 @@ export function explain(observed: Observed): Explanation {
 
 type Tell = (reason: Reason, of?: Omit<About, 'namespace'>, severity?: Finding['severity']) => void
 
-function tellRun({ metadata: { name: pod } }: ObservedPod, run: RunFacts | undefined, tell: Tell): void {
+function tellRun({ metadata: { name: pod } }: StoredPod, run: RunFacts | undefined, tell: Tell): void {
   if (run === undefined) return
   const { run: id, step, out, holder, because, workload, needsOperator } = run
   const of = { pod, ...(workload === undefined ? {} : { workload }) }
@@ -83,7 +84,7 @@ function tellRun({ metadata: { name: pod } }: ObservedPod, run: RunFacts | undef
   if (needsOperator) tell({ code: 'pod-needs-operator', pod, run: id }, of)
 }
 
-function tellPod(pod: ObservedPod, tell: Tell): void {
+function tellPod(pod: StoredPod, tell: Tell): void {
   const { name } = pod.metadata
   for (const reason of [...unfitBecause(pod), ...conditionsByOthers(pod)]) tell(reason, { pod: name })
 }
@@ -102,7 +103,7 @@ interface OfPod {
   isHidden: boolean
 }
 
-function explainPod(pod: ObservedPod, { places, entries, run, isHidden }: OfPod, tell: Tell): PodExplanation {
+function explainPod(pod: StoredPod, { places, entries, run, isHidden }: OfPod, tell: Tell): PodExplanation {
   const { uid, name } = pod.metadata
   const explained = entries.map((entry) => explainEntry(entry, { isFit: isFit(pod), run }))
   const workload = run?.workload === undefined ? {} : { workload: run.workload }
@@ -136,7 +137,7 @@ function tellUnserved(pods: readonly PodExplanation[], observed: Observed, tell:
   const isBalanced = unserved.every(({ places }) => places.some((place) => place.in === 'load-balancer'))
   tell({ code: 'in-no-service', pods: unserved.map(({ name }) => name) }, {}, isBalanced ? 'note' : 'wrong')
   const raw = observed.pods.find(({ metadata }) => metadata.uid === first.uid)
-  const near = raw === undefined ? [] : nearestServices(asPod(raw), services)
+  const near = raw === undefined ? [] : nearestServices(raw, services)
   for (const { service, labels } of near.slice(0, 2))
     tell({ code: 'selector-nearly', pods: [first.name], labels }, { service, pod: first.name })
 }

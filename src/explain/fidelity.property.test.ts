@@ -4,9 +4,8 @@ import { SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY } from '../endpoints/e
 import type { Service } from '../endpoints/objects.ts'
 import { serviceEndpoints } from '../endpoints/service-endpoints.ts'
 import { service } from '../endpoints/testing/objects.ts'
-import { asPod } from './explain-pod.ts'
 import { explain } from './explain.ts'
-import type { ObservedEndpoints, ObservedPod, ObservedSlice } from './observed.ts'
+import type { StoredEndpoints, StoredPod, StoredSlice } from '../endpoints/stored.ts'
 import { NOT_READY, observed, pod, READY, SERVICE_WEB } from './testing/observed.ts'
 
 /* What the controllers make is never told as a difference, and each difference that is planted is told. */
@@ -59,32 +58,36 @@ const services = fc
   .map(({ targetPort, ...spec }) => service({ ...spec, ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort }] }))
 
 interface Made {
-  slices: ObservedSlice[]
-  endpoints: ObservedEndpoints
+  slices: StoredSlice[]
+  endpoints: StoredEndpoints
 }
 
 /** As the controllers store it. */
-function madeOf(one: Service, some: readonly ObservedPod[]): Made {
-  const made = serviceEndpoints({ service: one, pods: some.map(asPod), nodes: observed().nodes! }).made!
+function madeOf(one: Service, some: readonly StoredPod[]): Made {
+  const made = serviceEndpoints({ service: one, pods: some, nodes: observed().nodes! }).made!
   return {
     slices: made.slices.groups.map(({ addressType, ports, endpoints }, index) => ({
-      metadata: { name: `web-${index}`, labels: { [SERVICE_NAME]: 'web', [SLICE_MANAGED_BY]: SLICE_CONTROLLER } },
+      metadata: {
+        name: `web-${index}`,
+        namespace: 'shop',
+        labels: { [SERVICE_NAME]: 'web', [SLICE_MANAGED_BY]: SLICE_CONTROLLER },
+      },
       addressType,
       ports,
       endpoints,
     })),
-    endpoints: { metadata: { name: 'web' }, subsets: made.endpoints.subsets },
+    endpoints: { metadata: { name: 'web', namespace: 'shop' }, subsets: made.endpoints.subsets },
   }
 }
 
-function differencesIn(one: Service, some: readonly ObservedPod[], { slices, endpoints }: Made): string[] {
+function differencesIn(one: Service, some: readonly StoredPod[], { slices, endpoints }: Made): string[] {
   const { findings } = explain(
     observed({ pods: some, about: SERVICE_WEB, services: [one], slices, endpoints: [endpoints], asked: askedOf(one, some) }),
   )
   return findings.map(({ reason }) => reason.code).filter((code) => DIFFERENCES.has(code))
 }
 
-function askedOf(one: Service, some: readonly ObservedPod[]): ReadonlySet<string> {
+function askedOf(one: Service, some: readonly StoredPod[]): ReadonlySet<string> {
   return new Set(
     some.filter(({ metadata }) => metadata.labels?.['app'] === one.spec.selector!['app']).map(({ metadata }) => metadata.uid),
   )
@@ -116,16 +119,16 @@ const PLANTED: Record<string, (made: Made) => Made | undefined> = {
     (endpoints.subsets ?? []).length > 0 ? { slices, endpoints: { ...endpoints, subsets: [] } } : undefined,
 }
 
-function hasEndpoints({ endpoints = [] }: ObservedSlice): boolean {
+function hasEndpoints({ endpoints = [] }: StoredSlice): boolean {
   return endpoints.length > 0
 }
 
-type Endpoint = NonNullable<ObservedSlice['endpoints']>[number]
+type Endpoint = NonNullable<StoredSlice['endpoints']>[number]
 
 /** Undefined where there is none to change. */
 function changeFirst(
-  slices: ObservedSlice[],
-  endpoints: ObservedEndpoints,
+  slices: StoredSlice[],
+  endpoints: StoredEndpoints,
   change: (one: Endpoint) => Endpoint | undefined,
 ): Made | undefined {
   const at = slices.findIndex(hasEndpoints)

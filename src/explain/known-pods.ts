@@ -1,5 +1,6 @@
 import type { Service } from '../endpoints/objects.ts'
-import { isFinished, selects } from '../endpoints/pod-membership.ts'
+import { isFinished } from '../endpoints/pod-membership.ts'
+import { selects } from '../endpoints/selectors.ts'
 import type { Pod } from '../endpoints/objects.ts'
 import type { StaleAddress } from '../reasons/explain-reasons.ts'
 

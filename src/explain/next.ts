@@ -1,7 +1,7 @@
+import { SERVICE_NAME } from '../endpoints/endpoint-labels.ts'
+import { NODE_LEASES } from '../endpoints/nodes.ts'
 import type { Command } from '../reasons/command.ts'
 import type { Reason } from '../reasons/reason.ts'
-
-export const NODE_LEASES = 'kube-node-lease'
 
 export interface About {
   namespace: string
@@ -71,7 +71,7 @@ export function nextOf(reason: Reason, { namespace, pod, service, workload }: Ab
     case 'no-address-given':
     case 'no-ready-endpoint': {
       const { service: name } = reason
-      return [kubectl('get', 'endpointslices', '-l', `kubernetes.io/service-name=${name}`, '-o', 'yaml', fields)]
+      return [kubectl('get', 'endpointslices', '-l', `${SERVICE_NAME}=${name}`, '-o', 'yaml', fields)]
     }
     case 'written-by-other':
     case 'stale-address': {

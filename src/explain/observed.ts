@@ -1,68 +1,10 @@
 import type { ControllerRules } from '../endpoints/controller-rules.ts'
-import type { Pod, PodCondition, Service } from '../endpoints/objects.ts'
+import type { Service } from '../endpoints/objects.ts'
+import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from '../endpoints/stored.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { RunOfPod, Subject, Unread } from './explanation.ts'
-import type { ManagedFields } from './writers.ts'
 
 /* What was seen of the cluster and the load balancers, as it was seen. */
-
-export interface ObservedPod extends Omit<Pod, 'metadata' | 'status'> {
-  readonly metadata: Pod['metadata'] & { readonly managedFields?: readonly ManagedFields[] }
-  readonly status?: Omit<NonNullable<Pod['status']>, 'conditions'> & { readonly conditions?: readonly ObservedCondition[] }
-}
-
-export interface ObservedCondition extends PodCondition {
-  readonly lastTransitionTime?: string
-}
-
-export interface ObservedSlice {
-  readonly metadata: {
-    readonly name: string
-    readonly labels?: Readonly<Record<string, string>>
-    readonly managedFields?: readonly ManagedFields[]
-  }
-  readonly addressType: string
-  readonly ports?: readonly ObservedPort[]
-  readonly endpoints?: readonly ObservedEndpoint[]
-}
-
-export interface ObservedPort {
-  readonly name?: string
-  readonly port?: number
-  readonly protocol?: string
-  readonly appProtocol?: string
-}
-
-export interface ObservedEndpoint {
-  readonly addresses: readonly string[]
-  readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean }
-  readonly targetRef?: PodReference
-}
-
-interface PodReference {
-  readonly kind?: string
-  readonly name?: string
-  readonly uid?: string
-}
-
-export interface ObservedEndpoints {
-  readonly metadata: { readonly name: string; readonly managedFields?: readonly ManagedFields[] }
-  readonly subsets?: readonly {
-    readonly addresses?: readonly ObservedAddress[]
-    readonly notReadyAddresses?: readonly ObservedAddress[]
-  }[]
-}
-
-export interface ObservedAddress {
-  readonly ip: string
-  readonly targetRef?: PodReference
-}
-
-export interface ObservedNode {
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }
-  readonly spec?: { readonly unschedulable?: boolean }
-  readonly status?: { readonly conditions?: readonly ObservedCondition[] }
-}
 
 /** The Lease of a node. */
 export interface Heartbeat {
@@ -98,15 +40,15 @@ export interface Observed {
   rules: ControllerRules
   /** Of the namespace. */
   services: readonly Service[]
-  pods: readonly ObservedPod[]
+  pods: readonly StoredPod[]
   /** `pods` are all of the namespace: what is missing there is gone. */
   hasAllPods: boolean
   /** The UIDs of the pods that are asked about; of a Service, those that it selects. */
   asked: ReadonlySet<string>
   /** Absent: they could not be read. */
-  slices?: readonly ObservedSlice[]
-  endpoints?: readonly ObservedEndpoints[]
-  nodes?: readonly ObservedNode[]
+  slices?: readonly StoredSlice[]
+  endpoints?: readonly StoredEndpoints[]
+  nodes?: readonly StoredNode[]
   /** By the name of the node. */
   heartbeats: ReadonlyMap<string, Heartbeat>
   /** Of a workload: how many pods it is to have. */

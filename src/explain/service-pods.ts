@@ -1,13 +1,11 @@
 import type { Service } from '../endpoints/objects.ts'
-import { selects } from '../endpoints/pod-membership.ts'
+import { hasSelector, selects } from '../endpoints/selectors.ts'
 import { slicesOf } from './compare-slices.ts'
-import { asPod } from './explain-pod.ts'
-import type { ObservedPod, ObservedSlice } from './observed.ts'
+import type { StoredPod, StoredSlice } from '../endpoints/stored.ts'
 import { indexSlices } from './slice-index.ts'
 
 /** The pods that a Service selects, and those that its slices have. */
-export function servicePods(service: Service, pods: readonly ObservedPod[], slices: readonly ObservedSlice[]): ObservedPod[] {
+export function servicePods(service: Service, pods: readonly StoredPod[], slices: readonly StoredSlice[]): StoredPod[] {
   const index = indexSlices(slicesOf(service, slices))
-  const hasSelector = Object.keys(service.spec.selector ?? {}).length > 0
-  return pods.filter((pod) => (hasSelector && selects(service, asPod(pod))) || index.of(pod).length > 0)
+  return pods.filter((pod) => (hasSelector(service) && selects(service, pod)) || index.of(pod).length > 0)
 }

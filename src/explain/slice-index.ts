@@ -1,18 +1,18 @@
-import type { ObservedEndpoint, ObservedPod, ObservedSlice } from './observed.ts'
+import type { StoredEndpoint, StoredPod, StoredSlice } from '../endpoints/stored.ts'
 
 export interface PlacedEndpoint {
-  slice: ObservedSlice
-  endpoint: ObservedEndpoint
+  slice: StoredSlice
+  endpoint: StoredEndpoint
 }
 
 /** The endpoints of some slices, by the pod that each is of. */
 export interface SliceIndex {
   byUid(uid: string): readonly PlacedEndpoint[]
   /** Other writers may name no pod: then its address counts. */
-  of(pod: ObservedPod): readonly PlacedEndpoint[]
+  of(pod: StoredPod): readonly PlacedEndpoint[]
 }
 
-export function indexSlices(slices: readonly ObservedSlice[]): SliceIndex {
+export function indexSlices(slices: readonly StoredSlice[]): SliceIndex {
   const uids = new Map<string, PlacedEndpoint[]>()
   const addresses = new Map<string, PlacedEndpoint[]>()
   const put = (index: Map<string, PlacedEndpoint[]>, key: string, one: PlacedEndpoint): void => {

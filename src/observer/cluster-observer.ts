@@ -1,6 +1,7 @@
 import { controllerRules } from '../endpoints/controller-rules.ts'
 import type { Service } from '../endpoints/objects.ts'
-import { isReady, notReadyBecause } from '../endpoints/readiness.ts'
+import { isReady, notReadyBecause, readyOf } from '../endpoints/readiness.ts'
+import { hasSelector } from '../endpoints/selectors.ts'
 import { createBacklog } from './backlog.ts'
 import {
   type ClusterState,
@@ -112,7 +113,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
 
   function tellPod(pod: SeenPod, change: PodChange['change']): void {
     const { namespace, name } = pod.metadata
-    const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
+    const ready = readyOf(pod)
     const isTurn = change === 'ready' || change === 'not-ready'
     const because = change === 'not-ready' ? notReadyBecause(pod) : undefined
     context.tell({
@@ -334,10 +335,6 @@ export function createClusterObserver(cluster: string, context: Context, entries
       }
     },
   }
-}
-
-function hasSelector({ spec: { type, selector = {} } }: Service): boolean {
-  return type !== 'ExternalName' && Object.keys(selector).length > 0
 }
 
 function addressesOf({ status }: SeenPod): string[] {

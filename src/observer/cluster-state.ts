@@ -1,6 +1,6 @@
 import { type ControllerRules, controllerRules } from '../endpoints/controller-rules.ts'
 import type { Service } from '../endpoints/objects.ts'
-import { selects } from '../endpoints/pod-membership.ts'
+import { selects } from '../endpoints/selectors.ts'
 import type { EndpointObjectKind, SeenAddress, SeenEndpoints, SeenNode, SeenPod } from './events.ts'
 import { NO_STANDING, type Standing, standing, wantedStanding } from './wanted.ts'
 

@@ -1,3 +1,4 @@
+import { isFinished } from '../endpoints/pod-membership.ts'
 import type { ClusterState, ObjectState } from './cluster-state.ts'
 import type { Context } from './context.ts'
 import type { SeenAddress, SeenPod } from './events.ts'
@@ -70,8 +71,8 @@ export function createStaleAddresses(
 
 function staleBecause(pod: SeenPod | undefined, { address }: SeenAddress): Why | undefined {
   if (pod === undefined) return 'pod-gone'
-  const { phase, podIP, podIPs = [] } = pod.status ?? {}
-  if (phase === 'Succeeded' || phase === 'Failed') return 'pod-finished'
+  if (isFinished(pod)) return 'pod-finished'
+  const { podIP, podIPs = [] } = pod.status ?? {}
   const isOwn = podIPs.some(({ ip }) => ip !== undefined && isSameAddress(ip, address)) || podIP === address
   return isOwn ? undefined : 'pod-has-another-address'
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { PodSelection } from '../observation/pod-record.ts'
+import { matchesSelector } from '../pods/label-selector.ts'
 
 export const LabelSelector = z.object({
   matchLabels: z.record(z.string(), z.string()).nullish(),
@@ -34,27 +35,6 @@ export function labelSelectorQuery(selector: LabelSelector): string {
   return [...labels, ...expressions].join(',')
 }
 
-/** The same of labels that are known, as the API server decides it: a missing label is in no list of values, and so not in any. */
-function selectsLabels(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  const isOf = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value)
-  return (
-    isOf &&
-    (selector.matchExpressions ?? []).every(({ key, operator, values }) => {
-      const value = Object.hasOwn(labels, key) ? labels[key] : undefined
-      switch (operator) {
-        case 'In':
-          return value !== undefined && (values ?? []).includes(value)
-        case 'NotIn':
-          return value === undefined || !(values ?? []).includes(value)
-        case 'Exists':
-          return value !== undefined
-        case 'DoesNotExist':
-          return value === undefined
-      }
-    })
-  )
-}
-
 /** One requirement of a selector as users mostly write it. */
 const EQUALITY = /^\s*([\w./-]+)\s*==?\s*([\w.-]*)\s*$/
 
@@ -70,5 +50,5 @@ export function podSelectionIn(labelSelector: string): PodSelection {
 }
 
 export function podSelectionOf(selector: LabelSelector): PodSelection {
-  return { labelSelector: labelSelectorQuery(selector), selects: ({ labels }) => selectsLabels(selector, labels) }
+  return { labelSelector: labelSelectorQuery(selector), selects: ({ labels }) => matchesSelector(selector, labels) }
 }

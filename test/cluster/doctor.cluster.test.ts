@@ -47,19 +47,13 @@ const FAULTS: Fault[] = [
   {
     code: 'endpoints-by-hand',
     plant: (api) =>
-      api.patch(
-        'api/v1/endpoints',
-        'web',
-        NAME,
-        [{ op: 'add', path: '/subsets/0/addresses/-', value: { ip: '192.0.2.9' } }],
-        'json',
-      ),
+      api.patch('Endpoints', 'web', NAME, [{ op: 'add', path: '/subsets/0/addresses/-', value: { ip: '192.0.2.9' } }], 'json'),
     // The next change of a label makes the controller write them anew.
     heal: (api) => touch(api),
   },
   {
     code: 'endpoints-labels-differ',
-    plant: (api) => api.patch('api/v1/endpoints', 'web', NAME, { metadata: { labels: { injected: 'yes' } } }, 'merge'),
+    plant: (api) => api.patch('Endpoints', 'web', NAME, { metadata: { labels: { injected: 'yes' } } }, 'merge'),
     heal: (api) => touch(api),
   },
   {
@@ -107,7 +101,7 @@ async function touch(api: UpgradeBed['cluster']['api']): Promise<void> {
   const { metadata } = await api.get('Service', 'web', NAME)
   const round = String(Number(metadata.labels.round ?? 0) + 1)
   await api.patch('Service', 'web', NAME, { metadata: { labels: { round } } }, 'merge')
-  await api.waitForObject('api/v1/endpoints', 'web', NAME, (one) => one.metadata.labels?.round === round)
+  await api.waitForObject('Endpoints', 'web', NAME, (one) => one.metadata.labels?.round === round)
 }
 
 /** Silent where all is well; each planted fault is found by its code, and nothing besides. */

@@ -96,6 +96,7 @@ const resources: Record<string, Resource> = {
   Deployment: { group: 'apis/apps/v1', plural: 'deployments', namespaced: true },
   ReplicaSet: { group: 'apis/apps/v1', plural: 'replicasets', namespaced: true },
   ControllerRevision: { group: 'apis/apps/v1', plural: 'controllerrevisions', namespaced: true },
+  Endpoints: { group: 'api/v1', plural: 'endpoints', namespaced: true },
   EndpointSlice: { group: 'apis/discovery.k8s.io/v1', plural: 'endpointslices', namespaced: true },
   Lease: { group: 'apis/coordination.k8s.io/v1', plural: 'leases', namespaced: true },
   PodDisruptionBudget: { group: 'apis/policy/v1', plural: 'poddisruptionbudgets', namespaced: true },

@@ -1,7 +1,8 @@
+import { hasSelector } from '../../endpoints/selectors.ts'
+import { isByController, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
 import { ageOf } from '../ages.ts'
 import { type Check, needing, together } from '../check.ts'
 import { leaseOfPart } from '../control-plane-lease.ts'
-import { hasSelector, isByController, serviceKey, slicesByService } from '../slices-of.ts'
 
 /** Each Service with a selector has a slice soon, be it an empty one. */
 const UNSEEN_MS = 60_000

@@ -1,9 +1,10 @@
+import { hasSelector } from '../../endpoints/selectors.ts'
+import { isByController, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
 import { controllerRules } from '../../endpoints/controller-rules.ts'
 import { endpointsLabelDifferences, sliceLabelDifferences } from '../../endpoints/label-differences.ts'
 import { type Check, needing, together } from '../check.ts'
 import type { FindingOf, LabelDifference } from '../findings.ts'
 import type { Service } from '../objects.ts'
-import { hasSelector, isByController, serviceKey, slicesByService } from '../slices-of.ts'
 
 type Differ = FindingOf<'endpoints-labels-differ'>
 
@@ -18,7 +19,7 @@ export const endpointsLabels: Check = {
     const rules = controllerRules(server.ok ? (server.value.minor ?? Infinity) : Infinity)
     return together(
       needing(gathered, ['services', 'endpoints'], ({ services, endpoints }) => {
-        const byService = new Map(endpoints.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]))
+        const byService = new Map(endpoints.map((one) => [serviceKey(one), one]))
         return services.filter(hasSelector).flatMap((service) => {
           const own = byService.get(serviceKey(service))?.metadata
           const labels = own === undefined ? [] : endpointsLabelDifferences(service, own.labels ?? {}, rules)

@@ -1,18 +1,10 @@
-import { selects } from '../../endpoints/pod-membership.ts'
+import { hasSelector, selects } from '../../endpoints/selectors.ts'
+import type { StoredEndpoints, StoredSlice } from '../../endpoints/stored.ts'
+import { addressesIn, isByController, managerOf, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
+import { ENDPOINTS_CONTROLLER_WRITES, writerOf } from '../../endpoints/writers.ts'
 import { type Check, needing, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
-import type { Endpoints, EndpointSlice, ManagedFields, Pod, Service } from '../objects.ts'
-import { addressesIn, hasSelector, isByController, managerOf, serviceKey, slicesByService } from '../slices-of.ts'
-
-/** Programs that the endpoint controllers run in, as managedFields name them. */
-const CONTROLLERS: ReadonlySet<string> = new Set([
-  'kube-controller-manager',
-  'endpoint-controller',
-  'hyperkube',
-  'k0s',
-  'k3s',
-  'kubelite',
-])
+import type { Pod, Service } from '../objects.ts'
 
 /** A Service with a selector has endpoints of its controller alone. */
 export const foreignEndpoints: Check = {
@@ -26,7 +18,7 @@ export const foreignEndpoints: Check = {
           .flatMap((service) => (bySlice.get(serviceKey(service)) ?? []).flatMap((slice) => foreignSlice(service, slice)))
       }),
       needing(gathered, ['services', 'endpoints', 'pods'], ({ services, endpoints, pods }) => {
-        const byService = new Map(endpoints.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]))
+        const byService = new Map(endpoints.map((one) => [serviceKey(one), one]))
         return services.filter(hasSelector).flatMap((service) => {
           const own = byService.get(serviceKey(service))
           return own === undefined ? [] : byHand(service, own, pods)
@@ -35,20 +27,21 @@ export const foreignEndpoints: Check = {
     ),
 }
 
-function foreignSlice({ metadata: { namespace, name: service } }: Service, slice: EndpointSlice): Finding[] {
+function foreignSlice({ metadata: { namespace, name: service } }: Service, slice: StoredSlice): Finding[] {
   const addresses = addressesIn(slice)
   if (isByController(slice) || addresses.length === 0) return []
-  return [{ code: 'foreign-slice', namespace, service, slice: slice.metadata.name, managedBy: managerOf(slice), addresses }]
+  return [{ code: 'foreign-slice', namespace, service, slice: slice.metadata.name, managedBy: managerOf(slice) ?? '', addresses }]
 }
 
 /** Addresses that no pod of the selector has, under a writer that is not the controller. */
 function byHand(
   service: Service,
-  { metadata: { managedFields = [] }, subsets = [] }: Endpoints,
+  { metadata: { managedFields }, subsets = [] }: StoredEndpoints,
   pods: readonly Pod[],
 ): Finding[] {
-  const writer = managedFields.find(({ manager = '', fieldsV1 = {} }) => 'f:subsets' in fieldsV1 && !CONTROLLERS.has(manager))
-  if (writer === undefined) return []
+  const writer = writerOf(managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
+  if (writer === undefined || writer.is === 'controller-manager') return []
+  const { manager: by, at } = writer
   const { namespace, name } = service.metadata
   const own = new Set(
     pods
@@ -56,12 +49,8 @@ function byHand(
       .flatMap(({ status }) => (status?.podIPs ?? []).map(({ ip }) => ip)),
   )
   const all = subsets.flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses])
-  const foreign = all.flatMap(({ ip }) => (ip === undefined || own.has(ip) ? [] : [ip]))
+  const foreign = all.flatMap(({ ip }) => (own.has(ip) ? [] : [ip]))
   return foreign.length === 0
     ? []
-    : [{ code: 'endpoints-by-hand', namespace, service: name, ...writerOf(writer), addresses: foreign }]
-}
-
-function writerOf({ manager = '', time }: ManagedFields): { by: string; at?: string } {
-  return { by: manager, ...(time === undefined ? {} : { at: time }) }
+    : [{ code: 'endpoints-by-hand', namespace, service: name, by, ...(at === undefined ? {} : { at }), addresses: foreign }]
 }

@@ -1,3 +1,5 @@
+import { NODE_LEASES } from '../../endpoints/nodes.ts'
+import { isReady, readyOf } from '../../endpoints/readiness.ts'
 import { ageOf, goDurationMs } from '../ages.ts'
 import { type Check, needing, skippedFor, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
@@ -25,7 +27,7 @@ export const heartbeats: Check = {
     return together(
       needing(gathered, ['nodes'], ({ nodes }) => nodes.flatMap(notReady)),
       noLeases
-        ? skippedFor({ code: 'nothing-there', resource: 'leases', namespace: 'kube-node-lease' })
+        ? skippedFor({ code: 'nothing-there', resource: 'leases', namespace: NODE_LEASES })
         : needing(gathered, ['nodes', 'nodeLeases'], (objects) =>
             objects.nodeLeases.flatMap((lease) =>
               objects.nodes.some(({ metadata }) => metadata.name === lease.metadata.name)
@@ -40,17 +42,9 @@ export const heartbeats: Check = {
   },
 }
 
-function isReady({ status }: Node): boolean {
-  return readyOf(status)?.status === 'True'
-}
-
-function readyOf(status: Node['status']): { status: string; reason?: string } | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')
-}
-
 function notReady(node: Node): Finding[] {
   if (isReady(node)) return []
-  const { status = 'Unknown', reason } = readyOf(node.status) ?? {}
+  const { status = 'Unknown', reason } = readyOf(node) ?? {}
   return [{ code: 'node-not-ready', node: node.metadata.name, status, ...(reason ? { reason } : {}) }]
 }
 

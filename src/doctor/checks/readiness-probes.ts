@@ -1,9 +1,8 @@
-import { selects } from '../../endpoints/pod-membership.ts'
+import { hasSelector, selects } from '../../endpoints/selectors.ts'
 import { type Check, needing, together } from '../check.ts'
 import type { FindingOf } from '../findings.ts'
 import type { Gathered } from '../gathered.ts'
 import type { Pod, Probe, Service } from '../objects.ts'
-import { hasSelector } from '../slices-of.ts'
 import { isAlive } from '../workload-of.ts'
 
 /** A pod that gets requests says when it can take them. */

@@ -1,5 +1,6 @@
+import { hasSelector } from '../../endpoints/selectors.ts'
+import { addressesIn, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
 import { type Check, needing } from '../check.ts'
-import { addressesIn, hasSelector, serviceKey, slicesByService } from '../slices-of.ts'
 
 /** A Service without a selector has endpoints of another writer. */
 export const selectorlessServices: Check = {

@@ -1,3 +1,4 @@
+import { readyOf } from '../../endpoints/readiness.ts'
 import { ageOf } from '../ages.ts'
 import { type Check, needing, skippedFor, together, found } from '../check.ts'
 import type { Finding, Skip } from '../findings.ts'
@@ -59,9 +60,7 @@ function podsWithout(
 }
 
 function isSettled(pod: Pod, nowAt: number): boolean {
-  const ready = (pod.status?.conditions ?? []).find(({ type }) => type === 'Ready') as
-    | { status: string; lastTransitionTime?: string }
-    | undefined
+  const ready = readyOf(pod)
   const since = ready?.lastTransitionTime ?? pod.metadata.creationTimestamp
   return isAlive(pod) && ready?.status === 'True' && (ageOf(since, nowAt) ?? Infinity) > NEW_MS
 }

@@ -201,7 +201,7 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
       listed.slices.value.pop()
     }),
     broken(({ listed }) => {
-      listed.slices.value[1].endpoints = null
+      listed.slices.value[1].endpoints = []
     }),
   ],
   'endpoints-labels-differ': [

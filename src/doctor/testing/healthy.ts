@@ -3,7 +3,8 @@ import { controllerRules } from '../../endpoints/controller-rules.ts'
 import { endpointsLabels, SERVICE_NAME, SLICE_MANAGED_BY, sliceLabels } from '../../endpoints/endpoint-labels.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import type { BalancedPod, Gathered, Read } from '../gathered.ts'
-import type { EndpointSlice, Lease, Pod, Service } from '../objects.ts'
+import type { StoredSlice } from '../../endpoints/stored.ts'
+import type { Lease, Pod, Service } from '../objects.ts'
 
 /** When the doctor looks: 2026-01-01, noon. */
 export const NOW_AT = Date.parse('2026-01-01T12:00:00Z')
@@ -48,9 +49,10 @@ export const web: Service = { ...service({ clusterIP: 'None' }, { labels: { team
 const db: Service = service({ selector: {} }, { name: 'db', uid: 'uid-of-db' })
 const outside: Service = service({ type: 'ExternalName', selector: {} }, { name: 'outside', uid: 'uid-of-outside' })
 
-export function slice(of: Service, addresses: readonly string[], labels = sliceLabels(of)): EndpointSlice {
+export function slice(of: Service, addresses: readonly string[], labels = sliceLabels(of)): StoredSlice {
   const { namespace, name } = of.metadata
-  return { metadata: { namespace, name: `${name}-x7k2p`, labels }, endpoints: addresses.map((one) => ({ addresses: [one] })) }
+  const endpoints = addresses.map((one) => ({ addresses: [one] }))
+  return { metadata: { namespace, name: `${name}-x7k2p`, labels }, addressType: 'IPv4', endpoints }
 }
 
 export function lease(namespace: string, name: string, ageMs: number): Lease {

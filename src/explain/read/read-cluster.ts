@@ -1,4 +1,5 @@
 import type { Service } from '../../endpoints/objects.ts'
+import { SERVICE_NAME } from '../../endpoints/endpoint-labels.ts'
 import { controllerRules, type ControllerRules } from '../../endpoints/controller-rules.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
@@ -13,21 +14,21 @@ import { namingTheRight, WorkloadError } from '../../workloads/errors.ts'
 import { workloadRecord } from '../../workloads/records.ts'
 import { resourceOf } from '../../workloads/resources.ts'
 import { knownKind } from '../../workloads/known-kind.ts'
-import type { ObservedEndpoints, ObservedNode, ObservedPod, ObservedSlice } from '../observed.ts'
+import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from '../../endpoints/stored.ts'
 import { servicePods } from '../service-pods.ts'
 import { isAbsent, type Attempts } from './attempts.ts'
-import { endpointsOf, nodeOf, podOf, serviceOf, sliceOf } from './raw.ts'
+import { parseEndpoints, parseNode, parsePod, parseService, parseSlice } from '../../endpoints/parse-objects.ts'
 import type { ExplainRequest } from './request.ts'
 
 export interface ClusterReading {
-  pods: ObservedPod[]
+  pods: StoredPod[]
   hasAllPods: boolean
   /** Of those that are asked about. */
   views: PodView[]
   services: Service[]
-  slices?: ObservedSlice[]
-  endpoints?: ObservedEndpoints[]
-  nodes?: ObservedNode[]
+  slices?: StoredSlice[]
+  endpoints?: StoredEndpoints[]
+  nodes?: StoredNode[]
   wanted?: number
 }
 
@@ -56,17 +57,17 @@ export async function readCluster(
   const [all, services, slices, endpoints] = await Promise.all([
     attempts.try({ what: 'pods', decides: about.type !== 'pod' }, () => list(podsPath(namespace))),
     ofService
-      ? [serviceOf(itself)]
-      : attempts.try({ what: 'services', decides: true }, async () => (await list(servicesPath(namespace))).map(serviceOf)),
+      ? [parseService(itself)]
+      : attempts.try({ what: 'services', decides: true }, async () => (await list(servicesPath(namespace))).map(parseService)),
     attempts.try({ what: 'endpointslices', decides: true }, async () =>
-      (await list(slicesPath, ofService ? { labelSelector: `kubernetes.io/service-name=${about.name}` } : {})).map(sliceOf),
+      (await list(slicesPath, ofService ? { labelSelector: `${SERVICE_NAME}=${about.name}` } : {})).map(parseSlice),
     ),
     attempts.try({ what: 'endpoints', decides: false }, () =>
       list(
         `/api/v1/namespaces/${encodeURIComponent(namespace)}/endpoints`,
         ofService ? { fieldSelector: `metadata.name=${about.name}` } : {},
       )
-        .then((items) => items.map(endpointsOf))
+        .then((items) => items.map(parseEndpoints))
         // They are on their way out of Kubernetes.
         .catch((error: unknown) => {
           if (isAbsent(error)) return undefined
@@ -75,7 +76,7 @@ export async function readCluster(
     ),
   ])
   const raw = all ?? (about.type === 'pod' ? [itself] : [])
-  const pods = raw.map(podOf)
+  const pods = raw.map(parsePod)
   const views = raw.map(podView)
   const asked = askedOf(request, { pods, views, kinds, service: services?.[0], slices: slices ?? [] })
   const names = new Set(views.filter(({ uid }) => asked.has(uid)).flatMap(({ node }) => node ?? []))
@@ -119,11 +120,11 @@ async function readItself(
 }
 
 interface Candidates {
-  pods: readonly ObservedPod[]
+  pods: readonly StoredPod[]
   views: readonly PodView[]
   kinds: Kinds
   service: Service | undefined
-  slices: readonly ObservedSlice[]
+  slices: readonly StoredSlice[]
 }
 
 /** The UIDs of the pods that the request is about. */
@@ -145,8 +146,8 @@ async function readNodes(
   names: readonly string[],
   client: KubeClient,
   list: (path: string) => Promise<unknown[]>,
-): Promise<ObservedNode[]> {
-  if (names.length > NODES_BY_NAME) return (await list('/api/v1/nodes')).map(nodeOf)
+): Promise<StoredNode[]> {
+  if (names.length > NODES_BY_NAME) return (await list('/api/v1/nodes')).map(parseNode)
   const found = await Promise.all(
     names.map((name) =>
       client.get(`/api/v1/nodes/${encodeURIComponent(name)}`).catch((error: unknown) => {
@@ -155,7 +156,7 @@ async function readNodes(
       }),
     ),
   )
-  return found.flatMap((raw) => (raw === undefined ? [] : [nodeOf(raw)]))
+  return found.flatMap((raw) => (raw === undefined ? [] : [parseNode(raw)]))
 }
 
 /** A kind without a count of its own, as one pod a node, has that of its status. */

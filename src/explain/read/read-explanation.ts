@@ -1,4 +1,6 @@
+import { isReady } from '../../endpoints/readiness.ts'
 import { pause } from '../../kube/pause.ts'
+import { readOnce } from '../../kube/read-once.ts'
 import { explain } from '../explain.ts'
 import type { Explanation } from '../explanation.ts'
 import type { Heartbeat, Observed } from '../observed.ts'
@@ -8,7 +10,6 @@ import { readCluster, readRules, type ClusterReading } from './read-cluster.ts'
 import { readEntries } from './read-entries.ts'
 import { readRuns } from './read-runs.ts'
 import type { ExplainPorts, ExplainRequest } from './request.ts'
-import { sharedReads } from './shared-reads.ts'
 import { readLeases, watchLeases } from './watch-leases.ts'
 
 /** Until a controller that works has caught up with what was seen of the pods. */
@@ -24,7 +25,7 @@ export async function readExplanation(request: ExplainRequest, ports: ExplainPor
   const rules = await readRules(client)
   const look = async (beats?: ReadonlyMap<string, Heartbeat>): Promise<Observed> => {
     const attempts = createAttempts()
-    const shared = { ...ports, client: sharedReads(client) }
+    const shared = { ...ports, client: readOnce(client) }
     const cluster = await readCluster(request, shared, attempts)
     const { views, pods, hasAllPods, services, slices, endpoints, nodes, wanted } = cluster
     const [entries, runs, heartbeats] = await Promise.all([
@@ -71,9 +72,7 @@ async function readHeartbeats(
   const leases = await readLeases(names, ports.client, attempts)
   const doubted = new Set([
     ...views.filter(({ nodeIsSilent }) => nodeIsSilent).flatMap(({ node }) => node ?? []),
-    ...nodes
-      .filter(({ status }) => !status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'))
-      .map(({ metadata }) => metadata.name),
+    ...nodes.filter((node) => !isReady(node)).map(({ metadata }) => metadata.name),
   ])
   return watchLeases(leases, doubted, ports)
 }

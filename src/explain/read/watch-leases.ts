@@ -1,13 +1,13 @@
+import { NODE_LEASES } from '../../endpoints/nodes.ts'
 import { leasePath } from '../../engine/leases/lease.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { NODE_LEASES } from '../next.ts'
 import type { Heartbeat } from '../observed.ts'
 import type { Attempts } from './attempts.ts'
 import type { ExplainPorts } from './request.ts'
-import { nodeLeaseOf, type NodeLease } from './raw.ts'
+import { parseNodeLease, type NodeLease } from './node-lease.ts'
 
 const LOOK_EVERY_MS = 1_000
 /** A kubelet renews its Lease in a quarter of its duration, and may be a little late. */
@@ -62,7 +62,7 @@ export async function watchLeases(
 
 async function readLease(node: string, client: KubeClient): Promise<NodeLease | undefined> {
   try {
-    return nodeLeaseOf(await client.get(leasePath(NODE_LEASES, node)))
+    return parseNodeLease(await client.get(leasePath(NODE_LEASES, node)))
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

@@ -1,48 +1,34 @@
 import { controllerRules } from '../../endpoints/controller-rules.ts'
 import { SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY } from '../../endpoints/endpoint-labels.ts'
+import { AT, byKubelet, writtenBy } from '../../endpoints/testing/managed-fields.ts'
 import { pod as endpointPod, service } from '../../endpoints/testing/objects.ts'
-import type { Observed, ObservedCondition, ObservedEndpoint, ObservedEndpoints, ObservedPod, ObservedSlice } from '../observed.ts'
-import type { ManagedFields } from '../writers.ts'
-
-export const AT = '2026-11-29T10:00:00Z'
-
-/** Written by the kubelet, as a real API server keeps it; more of the same pod's `managedFields` come after. */
-export function byKubelet(...types: string[]): ManagedFields {
-  const conditions = Object.fromEntries(types.map((type) => [`k:${JSON.stringify({ type })}`, { 'f:status': {}, 'f:type': {} }]))
-  const status = { 'f:conditions': conditions, 'f:containerStatuses': {}, 'f:podIP': {}, 'f:startTime': {} }
-  return { manager: 'kubelet', time: AT, fieldsV1: { 'f:status': status } }
-}
-
-export function writtenBy(manager: string, fieldsV1: object, time = '2026-11-29T10:05:00Z'): ManagedFields {
-  return { manager, time, fieldsV1 }
-}
-
-/** Condition Ready alone. */
-export const READY_FIELDS = { 'f:status': { 'f:conditions': { 'k:{"type":"Ready"}': { 'f:status': {} } } } }
+import type { StoredCondition, StoredEndpoint, StoredEndpoints, StoredPod, StoredSlice } from '../../endpoints/stored.ts'
+import type { Observed } from '../observed.ts'
+import type { ManagedFields } from '../../endpoints/stored.ts'
 
 interface PodOptions {
   name?: string
   address?: string
   labels?: Record<string, string>
-  conditions?: ObservedCondition[]
+  conditions?: StoredCondition[]
   managedFields?: ManagedFields[]
   metadata?: object
   spec?: object
   status?: object
 }
 
-export const READY: ObservedCondition[] = [
+export const READY: StoredCondition[] = [
   { type: 'ContainersReady', status: 'True', lastTransitionTime: AT },
   { type: 'Ready', status: 'True', lastTransitionTime: AT },
 ]
 
-export const NOT_READY: ObservedCondition[] = [
+export const NOT_READY: StoredCondition[] = [
   { type: 'ContainersReady', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: AT },
   { type: 'Ready', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: AT },
 ]
 
 /** A pod that the Service `web` selects, Ready unless told otherwise. */
-export function pod({ name = 'web-0', address = '10.0.0.1', labels, conditions = READY, ...more }: PodOptions = {}): ObservedPod {
+export function pod({ name = 'web-0', address = '10.0.0.1', labels, conditions = READY, ...more }: PodOptions = {}): StoredPod {
   const { managedFields = [byKubelet('Ready', 'ContainersReady')], metadata = {}, spec = {}, status = {} } = more
   const plain = endpointPod({
     metadata: { name, uid: `uid-of-${name}`, ...(labels === undefined ? {} : { labels }) },
@@ -56,12 +42,12 @@ export function pod({ name = 'web-0', address = '10.0.0.1', labels, conditions =
   }
 }
 
-export function notReady(options: PodOptions = {}): ObservedPod {
+export function notReady(options: PodOptions = {}): StoredPod {
   const containerStatuses = [{ name: 'app', ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } } }]
   return pod({ conditions: NOT_READY, ...options, status: { containerStatuses, ...options.status } })
 }
 
-export function endpointOf({ metadata, status }: ObservedPod, more: Partial<ObservedEndpoint> = {}): ObservedEndpoint {
+export function endpointOf({ metadata, status }: StoredPod, more: Partial<StoredEndpoint> = {}): StoredEndpoint {
   const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
   const { name, uid } = metadata
   return {
@@ -73,10 +59,11 @@ export function endpointOf({ metadata, status }: ObservedPod, more: Partial<Obse
 }
 
 /** As the controller keeps it. */
-export function slice(endpoints: ObservedEndpoint[], more: Partial<ObservedSlice> = {}): ObservedSlice {
+export function slice(endpoints: StoredEndpoint[], more: Partial<StoredSlice> = {}): StoredSlice {
   return {
     metadata: {
       name: 'web-abc12',
+      namespace: 'shop',
       labels: { [SERVICE_NAME]: 'web', [SLICE_MANAGED_BY]: SLICE_CONTROLLER },
       managedFields: [writtenBy('kube-controller-manager', { 'f:endpoints': {}, 'f:metadata': { 'f:ownerReferences': {} } }, AT)],
     },
@@ -87,25 +74,21 @@ export function slice(endpoints: ObservedEndpoint[], more: Partial<ObservedSlice
   }
 }
 
-export function endpointsObject(pods: readonly ObservedPod[], more: Partial<ObservedEndpoints> = {}): ObservedEndpoints {
+export function endpointsObject(pods: readonly StoredPod[], more: Partial<StoredEndpoints> = {}): StoredEndpoints {
   const place = (is: boolean) =>
     pods
       .map((one) => ({ ip: one.status!.podIP!, targetRef: endpointOf(one).targetRef!, is: endpointOf(one).conditions!.ready! }))
       .filter((one) => one.is === is)
       .map(({ ip, targetRef }) => ({ ip, targetRef }))
   return {
-    metadata: { name: 'web', managedFields: [writtenBy('kube-controller-manager', { 'f:subsets': {} }, AT)] },
+    metadata: { name: 'web', namespace: 'shop', managedFields: [writtenBy('kube-controller-manager', { 'f:subsets': {} }, AT)] },
     subsets: [{ addresses: place(true), notReadyAddresses: place(false) }],
     ...more,
   }
 }
 
 /** What is seen of a cluster in which everything is as its controllers make it, but for what is given. */
-export function observed({
-  pods = [pod()],
-  about,
-  ...more
-}: Partial<Observed> & { pods?: readonly ObservedPod[] } = {}): Observed {
+export function observed({ pods = [pod()], about, ...more }: Partial<Observed> & { pods?: readonly StoredPod[] } = {}): Observed {
   const [first] = pods
   return {
     about: about ?? { type: 'pod', object: `pod/${first!.metadata.name}`, name: first!.metadata.name, namespace: 'shop' },

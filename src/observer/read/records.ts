@@ -1,7 +1,9 @@
-import { endpointsOf, nodeOf, podOf, serviceOf, sliceOf } from '../../explain/read/raw.ts'
-import type { ManagedFields } from '../../explain/writers.ts'
-import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from '../../explain/writers.ts'
-import type { ObservedAddress } from '../../explain/observed.ts'
+import { OVER_CAPACITY, TRIGGER_TIME } from '../../endpoints/endpoint-labels.ts'
+import { parseEndpoints, parseNode, parsePod, parseService, parseSlice } from '../../endpoints/parse-objects.ts'
+import { readyOf } from '../../endpoints/readiness.ts'
+import type { ManagedFields, StoredAddress } from '../../endpoints/stored.ts'
+import { conditionsOf, isByController, serviceNameOf } from '../../endpoints/stored-slices.ts'
+import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from '../../endpoints/writers.ts'
 import type { Container, Service } from '../../endpoints/objects.ts'
 import { endpointPortsDigest } from './ports-digest.ts'
 import { podView } from '../../pods/view.ts'
@@ -40,7 +42,7 @@ interface Meta {
 }
 
 export function keptPod(raw: unknown): KeptPod {
-  const pod = podOf(raw)
+  const pod = parsePod(raw)
   const { name, namespace, uid, labels, deletionTimestamp } = pod.metadata
   const { nodeName, hostNetwork, hostname, subdomain, restartPolicy, containers, initContainers, readinessGates } = pod.spec
   const { phase, podIP, podIPs, conditions = [], containerStatuses = [] } = pod.status ?? {}
@@ -92,7 +94,7 @@ export function keptPod(raw: unknown): KeptPod {
 }
 
 export function keptService(raw: unknown): Kept<Service> {
-  const service = serviceOf(raw)
+  const service = parseService(raw)
   const { name, namespace, uid } = service.metadata
   const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses } = service.spec
   const seen: Service = {
@@ -113,28 +115,22 @@ export function keptService(raw: unknown): Kept<Service> {
 }
 
 export function keptNode(raw: unknown): Kept<SeenNode> {
-  const node = nodeOf(raw)
+  const node = parseNode(raw)
   const status = node.status as { addresses?: readonly { address: string }[] } | undefined
-  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+  const ready = readyOf(node)?.status ?? 'Unknown'
   const addresses = (status?.addresses ?? []).map(({ address }) => address)
   return { ...identity(node), seen: { metadata: { name: node.metadata.name }, ready, addresses } }
 }
 
-const SERVICE_NAME = 'kubernetes.io/service-name'
-const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
-const CONTROLLER = 'endpointslice-controller.k8s.io'
-const TRIGGER = 'endpoints.kubernetes.io/last-change-trigger-time'
-const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
-
 export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
-  const slice = sliceOf(raw)
-  const { labels = {}, managedFields } = slice.metadata
-  const addresses = (slice.endpoints ?? []).flatMap(({ addresses: own, conditions = {}, targetRef }) =>
-    own.map((address): SeenAddress => {
-      // Of a slice without the conditions an endpoint is taken for ready.
-      const { ready = true, serving = ready, terminating = false } = conditions
-      return { address, ready, serving, terminating, ...podOfReference(targetRef) }
-    }),
+  const slice = parseSlice(raw)
+  const { managedFields } = slice.metadata
+  const addresses = (slice.endpoints ?? []).flatMap((endpoint) =>
+    endpoint.addresses.map((address): SeenAddress => ({
+      address,
+      ...conditionsOf(endpoint),
+      ...podOfReference(endpoint.targetRef),
+    })),
   )
   const by = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
   return {
@@ -142,8 +138,8 @@ export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
     seen: {
       ...objectOf(slice),
       kind: 'EndpointSlice',
-      service: labels[SERVICE_NAME] ?? slice.metadata.name,
-      isControllers: labels[MANAGED_BY] === CONTROLLER,
+      service: serviceNameOf(slice) ?? slice.metadata.name,
+      isControllers: isByController(slice),
       addresses,
       ports: endpointPortsDigest(slice.ports ?? []),
       ...(by === undefined ? {} : { by }),
@@ -152,9 +148,9 @@ export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
 }
 
 export function keptEndpoints(raw: unknown): Kept<SeenEndpoints> {
-  const endpoints = endpointsOf(raw)
+  const endpoints = parseEndpoints(raw)
   const { subsets = [], metadata } = endpoints
-  const from = (some: readonly ObservedAddress[], ready: boolean): SeenAddress[] =>
+  const from = (some: readonly StoredAddress[], ready: boolean): SeenAddress[] =>
     some.map(({ ip, targetRef }) => ({ address: ip, ready, ...podOfReference(targetRef) }))
   const addresses = subsets.flatMap((one) => [...from(one.addresses ?? [], true), ...from(one.notReadyAddresses ?? [], false)])
   const by = writerOf(metadata.managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
@@ -175,7 +171,7 @@ export function keptEndpoints(raw: unknown): Kept<SeenEndpoints> {
 }
 
 function objectOf(object: Meta): Pick<SeenEndpoints, 'uid' | 'resourceVersion' | 'namespace' | 'name' | 'triggerAt'> {
-  const triggerAt = object.metadata.annotations?.[TRIGGER]
+  const triggerAt = object.metadata.annotations?.[TRIGGER_TIME]
   return { ...identity(object), ...(triggerAt === undefined ? {} : { triggerAt }) }
 }
 

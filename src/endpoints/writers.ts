@@ -1,11 +1,6 @@
 import type { Writer } from '../reasons/fields.ts'
-
-/** One entry of `metadata.managedFields`. */
-export interface ManagedFields {
-  readonly manager?: string
-  readonly time?: string
-  readonly fieldsV1?: unknown
-}
+import { ENDPOINTS_MANAGED_BY, TRIGGER_TIME } from './endpoint-labels.ts'
+import type { ManagedFields } from './stored.ts'
 
 /** Where a field stands in `fieldsV1`: `['f:status', 'f:podIP']`. */
 export type FieldPath = readonly string[]
@@ -35,16 +30,20 @@ export const SLICE_CONTROLLER_WRITES: Ownership = {
 export const ENDPOINTS_CONTROLLER_WRITES: Ownership = {
   is: 'controller-manager',
   marks: [
-    ['f:metadata', 'f:labels', 'f:endpoints.kubernetes.io/managed-by'],
-    ['f:metadata', 'f:annotations', 'f:endpoints.kubernetes.io/last-change-trigger-time'],
+    ['f:metadata', 'f:labels', `f:${ENDPOINTS_MANAGED_BY}`],
+    ['f:metadata', 'f:annotations', `f:${TRIGGER_TIME}`],
   ],
 }
 
 const NAMES: Readonly<Record<string, Writer['is']>> = {
   kubelet: 'kubelet',
   'kube-controller-manager': 'controller-manager',
+  'endpoint-controller': 'controller-manager',
   sluice: 'sluice',
 }
+
+/** Programs that the kubelet and the controllers are parts of. */
+const WHOLES: ReadonlySet<string> = new Set(['hyperkube', 'k0s', 'k3s', 'kubelite'])
 
 /** The client that has last changed this field; undefined where the object does not say. */
 export function writerOf(all: readonly ManagedFields[] = [], path: FieldPath, ownership: Ownership): Writer | undefined {
@@ -66,6 +65,7 @@ export function conditionPath(type: string): FieldPath {
 function classOf(manager: string, all: readonly ManagedFields[], { is, marks }: Ownership): Writer['is'] {
   const known = NAMES[manager]
   if (known !== undefined) return known
+  if (WHOLES.has(manager)) return is
   if (manager.startsWith('kubectl')) return 'person'
   const isOwn = all.some((entry) => entry.manager === manager && marks.some((mark) => owns(entry, mark)))
   return isOwn ? is : 'other'

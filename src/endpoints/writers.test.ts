@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest'
-import { byKubelet, READY_FIELDS, writtenBy } from './testing/observed.ts'
-import {
-  conditionPath,
-  ENDPOINTS_CONTROLLER_WRITES,
-  KUBELET,
-  type ManagedFields,
-  SLICE_CONTROLLER_WRITES,
-  writerOf,
-} from './writers.ts'
+import { byKubelet, READY_FIELDS, writtenBy } from './testing/managed-fields.ts'
+import type { ManagedFields } from './stored.ts'
+import { conditionPath, ENDPOINTS_CONTROLLER_WRITES, KUBELET, SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
 
 const READY = conditionPath('Ready')
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Service } from '../../endpoints/objects.ts'
-import type { ObservedEndpoints, ObservedNode, ObservedPod, ObservedSlice } from '../observed.ts'
+import type { Service } from './objects.ts'
+import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from './stored.ts'
 
 /* Objects as the API server gives them: what is read of them is checked, and the rest stays. */
 
@@ -9,7 +9,8 @@ const Metadata = z.looseObject({
   labels: z.record(z.string(), z.string()).optional(),
   managedFields: z.array(z.looseObject({ manager: z.string().optional(), time: z.string().optional() })).optional(),
 })
-const Namespaced = z.looseObject({ ...Metadata.shape, namespace: z.string(), uid: z.string() })
+const InNamespace = z.looseObject({ ...Metadata.shape, namespace: z.string() })
+const Namespaced = z.looseObject({ ...InNamespace.shape, uid: z.string() })
 const Condition = z.looseObject({ type: z.string(), status: z.string() })
 const Reference = z.looseObject({ name: z.string().optional(), uid: z.string().optional() })
 const Containers = z.array(z.looseObject({ name: z.string() }))
@@ -33,7 +34,7 @@ const ServiceObject = z.looseObject({
 })
 
 const Slice = z.looseObject({
-  metadata: Metadata,
+  metadata: InNamespace,
   addressType: z.string(),
   ports: z.array(z.looseObject({ port: z.number().optional() })).optional(),
   endpoints: z
@@ -49,7 +50,7 @@ const Slice = z.looseObject({
 
 const Addresses = z.array(z.looseObject({ ip: z.string(), targetRef: Reference.optional() }))
 const Endpoints = z.looseObject({
-  metadata: Metadata,
+  metadata: InNamespace,
   subsets: z.array(z.looseObject({ addresses: Addresses.optional(), notReadyAddresses: Addresses.optional() })).optional(),
 })
 
@@ -59,46 +60,29 @@ const NodeObject = z.looseObject({
   status: z.looseObject({ conditions: z.array(Condition).optional() }).optional(),
 })
 
-const LeaseObject = z.looseObject({
-  spec: z.looseObject({ renewTime: z.string().optional(), leaseDurationSeconds: z.number().optional() }).optional(),
-})
-
 /** @throws z.ZodError where it is no such object; so do the others */
-export function podOf(raw: unknown): ObservedPod {
-  return Pod.parse(withoutNulls(raw)) as unknown as ObservedPod
+export function parsePod(raw: unknown): StoredPod {
+  return Pod.parse(withoutNulls(raw)) as unknown as StoredPod
 }
 
-export function serviceOf(raw: unknown): Service {
+export function parseService(raw: unknown): Service {
   return ServiceObject.parse(withoutNulls(raw)) as unknown as Service
 }
 
-export function sliceOf(raw: unknown): ObservedSlice {
-  return Slice.parse(withoutNulls(raw)) as unknown as ObservedSlice
+export function parseSlice(raw: unknown): StoredSlice {
+  return Slice.parse(withoutNulls(raw)) as unknown as StoredSlice
 }
 
-export function endpointsOf(raw: unknown): ObservedEndpoints {
-  return Endpoints.parse(withoutNulls(raw)) as unknown as ObservedEndpoints
+export function parseEndpoints(raw: unknown): StoredEndpoints {
+  return Endpoints.parse(withoutNulls(raw)) as unknown as StoredEndpoints
 }
 
-export function nodeOf(raw: unknown): ObservedNode {
-  return NodeObject.parse(withoutNulls(raw)) as unknown as ObservedNode
-}
-
-export interface NodeLease {
-  renewedAt?: string
-  durationMs: number
-}
-
-/** As the kubelet has it unless it is told another one. */
-const NODE_LEASE_SECONDS = 40
-
-export function nodeLeaseOf(raw: unknown): NodeLease {
-  const { renewTime, leaseDurationSeconds = NODE_LEASE_SECONDS } = LeaseObject.parse(withoutNulls(raw)).spec ?? {}
-  return { ...(renewTime === undefined ? {} : { renewedAt: renewTime }), durationMs: leaseDurationSeconds * 1000 }
+export function parseNode(raw: unknown): StoredNode {
+  return NodeObject.parse(withoutNulls(raw)) as unknown as StoredNode
 }
 
 /** Go writes an empty list as null where the field has no `omitempty`: the endpoints of an EndpointSlice, say. */
-function withoutNulls(value: unknown): unknown {
+export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).flatMap(([name, part]) => (part === null ? [] : [[name, withoutNulls(part)]])))

@@ -1,4 +1,5 @@
 import type { Pod, Service } from '../endpoints/objects.ts'
+import { lackedLabels } from '../endpoints/selectors.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 
 type Nearly = ReasonOf<'selector-nearly'>
@@ -30,11 +31,4 @@ export function nearestServices(pod: Pod, services: readonly Service[]): { servi
   return near
     .filter(({ labels }) => labels.length === fewest)
     .map(({ service, labels }) => ({ service: service.metadata.name, labels }))
-}
-
-function lackedLabels({ spec: { selector = {} } }: Service, { metadata: { labels = {} } }: Pod): Nearly['labels'] {
-  return Object.entries(selector).flatMap(([name, wanted]) => {
-    const value = labels[name]
-    return value === wanted ? [] : [{ name, wanted, ...(value === undefined ? {} : { value }) }]
-  })
 }
