@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { byKubelet, READY_FIELDS, writtenBy } from './testing/managed-fields.ts'
 import type { ManagedFields } from './stored.ts'
-import { conditionPath, ENDPOINTS_CONTROLLER_WRITES, KUBELET, SLICE_CONTROLLER_WRITES, writerOf } from './writers.ts'
+import {
+  addressWriterOf,
+  conditionPath,
+  ENDPOINTS_CONTROLLER_WRITES,
+  KUBELET,
+  lastWriterOf,
+  SLICE_CONTROLLER_WRITES,
+  writerOf,
+} from './writers.ts'
 
 const READY = conditionPath('Ready')
 
@@ -47,4 +55,22 @@ test('the controller of a slice is the client that has given it its owner, and t
   expect(writerOf([writtenBy('k3s', { ...labels, 'f:subsets': {} })], ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)?.is).toBe(
     'controller-manager',
   )
+})
+
+test('of endpoints without addresses the writer is the client that has changed the object last; the later entry of one second', () => {
+  const labels = { 'f:metadata': { 'f:labels': { 'f:endpoints.kubernetes.io/managed-by': {} } } }
+  const controller = writtenBy('kube-controller-manager', labels, '2026-11-29T11:00:00Z')
+  expect(addressWriterOf('Endpoints', [controller], true)).toMatchObject({ is: 'controller-manager', at: '2026-11-29T11:00:00Z' })
+  expect(addressWriterOf('Endpoints', [controller], false)).toBeUndefined()
+  const note = { 'f:metadata': { 'f:annotations': { 'f:note': {} } } }
+  const [earlier, same] = [
+    writtenBy('kubectl-annotate', note, '2026-11-29T10:00:00Z'),
+    writtenBy('kubectl-annotate', note, '2026-11-29T11:00:00Z'),
+  ]
+  expect(addressWriterOf('Endpoints', [earlier, controller], true)?.is).toBe('controller-manager')
+  expect(addressWriterOf('Endpoints', [controller, same], true)?.is).toBe('person')
+  const owner = writtenBy('acme', { 'f:subsets': {} }, '2026-11-29T09:00:00Z')
+  expect(addressWriterOf('Endpoints', [owner, controller], true)?.manager).toBe('acme')
+  expect(addressWriterOf('EndpointSlice', undefined, true)).toBeUndefined()
+  expect(lastWriterOf([owner, controller], ENDPOINTS_CONTROLLER_WRITES)?.is).toBe('controller-manager')
 })

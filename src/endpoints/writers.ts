@@ -35,6 +35,11 @@ export const ENDPOINTS_CONTROLLER_WRITES: Ownership = {
   ],
 }
 
+const ADDRESSES = {
+  EndpointSlice: { path: ['f:endpoints'], ownership: SLICE_CONTROLLER_WRITES },
+  Endpoints: { path: ['f:subsets'], ownership: ENDPOINTS_CONTROLLER_WRITES },
+}
+
 const NAMES: Readonly<Record<string, Writer['is']>> = {
   kubelet: 'kubelet',
   'kube-controller-manager': 'controller-manager',
@@ -47,9 +52,34 @@ const WHOLES: ReadonlySet<string> = new Set(['hyperkube', 'k0s', 'k3s', 'kubelit
 
 /** The client that has last changed this field; undefined where the object does not say. */
 export function writerOf(all: readonly ManagedFields[] = [], path: FieldPath, ownership: Ownership): Writer | undefined {
-  const owners = all.filter((entry) => owns(entry, path))
   // Several own a field where each has applied the same value.
-  const last = owners.reduce<ManagedFields | undefined>(
+  return lastOf(
+    all.filter((entry) => owns(entry, path)),
+    all,
+    ownership,
+  )
+}
+
+/** The client that has changed anything of the object last, by the whole second: the later entry of two. */
+export function lastWriterOf(all: readonly ManagedFields[] = [], ownership: Ownership): Writer | undefined {
+  return lastOf(all.toReversed(), all, ownership)
+}
+
+/**
+ * The client that has written the addresses of an EndpointSlice or of Endpoints. Nobody owns addresses that are gone: where there are none,
+ * it is the client that has changed the object last.
+ */
+export function addressWriterOf(
+  kind: 'EndpointSlice' | 'Endpoints',
+  all: readonly ManagedFields[] | undefined,
+  isEmpty: boolean,
+): Writer | undefined {
+  const { path, ownership } = ADDRESSES[kind]
+  return writerOf(all, path, ownership) ?? (isEmpty ? lastWriterOf(all, ownership) : undefined)
+}
+
+function lastOf(some: readonly ManagedFields[], all: readonly ManagedFields[], ownership: Ownership): Writer | undefined {
+  const last = some.reduce<ManagedFields | undefined>(
     (best, one) => (best === undefined || (one.time ?? '') > (best.time ?? '') ? one : best),
     undefined,
   )

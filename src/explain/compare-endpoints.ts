@@ -4,7 +4,7 @@ import type { InEndpoints } from '../reasons/explain-reasons.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
 import type { StoredAddress, StoredEndpoints } from '../endpoints/stored.ts'
-import { ENDPOINTS_CONTROLLER_WRITES, writerOf } from '../endpoints/writers.ts'
+import { addressWriterOf } from '../endpoints/writers.ts'
 
 export type EndpointsDifference = ReasonOf<'endpoints-differ' | 'stale-address' | 'written-by-other' | 'endpoints-missing'>
 
@@ -57,8 +57,9 @@ export function compareEndpoints(
   return differences.length === 0 ? [] : [...differences, ...endpointsWrittenByOther(stored)]
 }
 
-function endpointsWrittenByOther({ metadata: { name, managedFields } }: StoredEndpoints): ReasonOf<'written-by-other'>[] {
-  const writer = writerOf(managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
+function endpointsWrittenByOther(stored: StoredEndpoints): ReasonOf<'written-by-other'>[] {
+  const { name, managedFields } = stored.metadata
+  const writer = addressWriterOf('Endpoints', managedFields, addressesIn(stored).length === 0)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'Endpoints', name }, writer }]
 }

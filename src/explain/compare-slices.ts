@@ -7,7 +7,7 @@ import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
 import type { StoredSlice } from '../endpoints/stored.ts'
 import { indexSlices, type SliceIndex } from './slice-index.ts'
-import { SLICE_CONTROLLER_WRITES, writerOf } from '../endpoints/writers.ts'
+import { addressWriterOf } from '../endpoints/writers.ts'
 
 export type SliceDifference = ReasonOf<
   'no-slice' | 'not-in-slices' | 'slice-differs' | 'slice-ports-differ' | 'stale-address' | 'written-by-other'
@@ -43,8 +43,8 @@ export function compareSlices(
   return [...differences, ...foreign]
 }
 
-function writtenByOther({ metadata: { name, managedFields } }: StoredSlice): ReasonOf<'written-by-other'>[] {
-  const writer = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
+function writtenByOther({ metadata: { name, managedFields }, endpoints }: StoredSlice): ReasonOf<'written-by-other'>[] {
+  const writer = addressWriterOf('EndpointSlice', managedFields, (endpoints ?? []).length === 0)
   if (writer === undefined || writer.is === 'controller-manager') return []
   return [{ code: 'written-by-other', object: { kind: 'EndpointSlice', name }, writer }]
 }

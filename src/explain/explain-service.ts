@@ -13,7 +13,7 @@ import type { StoredEndpoints, StoredSlice } from '../endpoints/stored.ts'
 import type { Observed } from './observed.ts'
 import { nearlySelected } from './nearly-selected.ts'
 import { indexSlices, type PlacedEndpoint } from './slice-index.ts'
-import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from '../endpoints/writers.ts'
+import { addressWriterOf } from '../endpoints/writers.ts'
 
 export interface ExplainedService {
   explanation: ServiceExplanation
@@ -155,10 +155,11 @@ function slicePlace(service: string, { slice, endpoint }: PlacedEndpoint): Extra
 }
 
 function sliceExplanation(slice: StoredSlice): SliceExplanation {
-  const { metadata, addressType, endpoints = [] } = slice
+  const { metadata, addressType } = slice
+  const endpoints = slice.endpoints ?? []
   const ready = endpoints.filter((endpoint) => conditionsOf(endpoint).ready).length
   const managedBy = managerOf(slice)
-  const writer = writerOf(metadata.managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
+  const writer = addressWriterOf('EndpointSlice', metadata.managedFields, endpoints.length === 0)
   return {
     name: metadata.name,
     addressType,
@@ -176,9 +177,9 @@ function explanationOf(
 ): ServiceExplanation {
   if (stored === undefined) return { name, selector, slices }
   const { subsets = [], metadata } = stored
-  const writer = writerOf(metadata.managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
   const addresses = new Set(subsets.flatMap((one) => one.addresses ?? []).map(({ ip }) => ip))
   const others = new Set(subsets.flatMap((one) => one.notReadyAddresses ?? []).map(({ ip }) => ip))
+  const writer = addressWriterOf('Endpoints', metadata.managedFields, addresses.size === 0 && others.size === 0)
   return {
     name,
     selector,

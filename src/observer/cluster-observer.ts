@@ -13,7 +13,7 @@ import {
 } from './cluster-state.ts'
 import type { Context } from './context.ts'
 import type { Entries } from './entries.ts'
-import type { ClusterEvent, EndpointObjectKind, ReadKind, SeenAddress, SeenNode, SeenPod } from './events.ts'
+import type { ClusterEvent, EndpointObjectKind, ReadKind, SeenAddress, SeenEndpoints, SeenNode, SeenPod } from './events.ts'
 import { createFlaps } from './flaps.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createStaleAddresses } from './stale-addresses.ts'
@@ -185,7 +185,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
       const content = contentOf(now)
       if (before === undefined || contentOf(before) !== content) writers.wrote(now.seen, content)
       else if (before.seen.resourceVersion !== now.seen.resourceVersion && isSynced)
-        sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.by)
+        sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.lastBy ?? now.seen.by)
     } else if (before !== undefined) {
       writers.gone(before.seen.uid)
       truncated.delete(before.seen.uid)
@@ -197,6 +197,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
       tellEndpoints(one, replaced, lagMs)
       stale.review(one.pod)
     }
+    if (before !== undefined || now !== undefined) tellPodless(replaced)
     if (now !== undefined) {
       const { kind, namespace, service, isControllers } = now.seen
       if (isControllers) backlogs[kind].written(`${namespace}/${service}`)
@@ -206,18 +207,30 @@ export function createClusterObserver(cluster: string, context: Context, entries
   }
 
   function tellEndpoints({ service, pod }: Touched, { before, now }: Replaced, lagMs: number | undefined): void {
-    const { kind, name, triggerAt } = (now ?? before)!.seen
     const [own, former] = [now?.byPod.get(pod) ?? [], before?.byPod.get(pod) ?? []]
-    const gone = former.filter(({ address }) => !own.some((one) => one.address === address))
-    const told: [SeenAddress, EndpointChange['change']][] = [
-      ...own
-        .filter(({ address, ready }) => former.find((one) => one.address === address)?.ready !== ready)
-        .map((one): [SeenAddress, EndpointChange['change']] => [one, one.ready ? 'ready' : 'not-ready']),
-      ...gone.map((one): [SeenAddress, EndpointChange['change']] => [one, 'gone']),
-    ]
-    for (const [{ address, podName }, change] of told) {
-      const of = { cluster, namespace: service.namespace, service: service.name }
-      if (kind === 'EndpointSlice') entries.addressChanged(of, address, isReadyInSlices(service, pod, address))
+    const isReadyNow = ({ address }: SeenAddress): boolean => isReadyInSlices(service, pod, address)
+    tellAddresses((now ?? before)!.seen, changesBetween(former, own), isReadyNow, lagMs)
+  }
+
+  /** Addresses that name no pod have another writer, and follow none. */
+  function tellPodless({ before, now }: Replaced): void {
+    const podless = (one: ObjectState | undefined): SeenAddress[] =>
+      one?.seen.addresses.filter((of) => of.pod === undefined) ?? []
+    const own = podless(now)
+    const isReadyNow = ({ address }: SeenAddress): boolean => own.some((one) => one.address === address && one.ready)
+    tellAddresses((now ?? before)!.seen, changesBetween(podless(before), own), isReadyNow)
+  }
+
+  function tellAddresses(
+    { kind, namespace, service, name, triggerAt }: SeenEndpoints,
+    changes: readonly [SeenAddress, EndpointChange['change']][],
+    isReadyNow: (address: SeenAddress) => boolean,
+    lagMs?: number,
+  ): void {
+    const of = { cluster, namespace, service }
+    for (const [seen, change] of changes) {
+      const { address, podName } = seen
+      if (kind === 'EndpointSlice') entries.addressChanged(of, address, isReadyNow(seen))
       context.tell({
         type: 'endpoint',
         at: context.now(),
@@ -350,6 +363,18 @@ function changesOf(before: SeenPod | undefined, pod: SeenPod): PodChange['change
     ...(isDeleted ? ['terminating' as const] : []),
     ...(standing(asAddresses(before)) === standing(asAddresses(pod)) ? [] : ['address' as const]),
     ...(was === is ? [] : [is ? ('ready' as const) : ('not-ready' as const)]),
+  ]
+}
+
+function changesBetween(former: readonly SeenAddress[], own: readonly SeenAddress[]): [SeenAddress, EndpointChange['change']][] {
+  const [was, is] = [former, own].map((some) => new Map(some.map((one) => [one.address, one])))
+  return [
+    ...[...is!.values()]
+      .filter(({ address, ready }) => was!.get(address)?.ready !== ready)
+      .map((one): [SeenAddress, EndpointChange['change']] => [one, one.ready ? 'ready' : 'not-ready']),
+    ...[...was!.values()]
+      .filter(({ address }) => !is!.has(address))
+      .map((one): [SeenAddress, EndpointChange['change']] => [one, 'gone']),
   ]
 }
 

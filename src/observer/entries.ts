@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { createEntryFlaps } from './entry-flaps.ts'
 import type { LoadBalancerEvent, SeenEntry } from './events.ts'
 import type { EntryChange } from './told.ts'
 
@@ -53,6 +54,7 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
   const byAddress = new Map<string, Set<EntryState>>()
   const holders = new Map<string, Map<string, Holder | undefined>>()
   const changes = new Map<string, Map<string, AddressChange>>()
+  const flaps = createEntryFlaps(context)
 
   function balancerOf(name: string) {
     const known = balancers.get(name) ?? { entries: new Map<string, EntryState>(), isRead: false, isUnread: false }
@@ -69,7 +71,7 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
       entries.set(seen.id, state)
       index(state)
       if (isRead) tell(state, lagsOf(state))
-      if (isRead) state.turnedAt = context.now()
+      if (isRead) turn(state)
     } else {
       const before = known.change
       if (known.seen.address !== seen.address) {
@@ -83,7 +85,7 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
       known.change = change
       const hasTurned = (before === 'in') !== (change === 'in')
       if (before !== change) tell(known, hasTurned ? lagsOf(known) : [])
-      if (hasTurned) known.turnedAt = context.now()
+      if (hasTurned) turn(known)
     }
     look(entries.get(seen.id)!)
   }
@@ -93,11 +95,22 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     const known = entries.get(id)
     if (known === undefined) return
     const lags = known.change === 'in' ? lagsOf({ ...known, change: 'gone' }) : []
+    const hasTurned = known.change === 'in'
     known.change = 'gone'
     tell(known, lags)
+    if (hasTurned) turn(known)
     entries.delete(id)
     unindex(known)
     delete known.alone
+  }
+
+  /** It has begun, or ceased, to get requests. */
+  function turn(state: EntryState): void {
+    const { loadBalancer, seen, change } = state
+    state.turnedAt = context.now()
+    const pod = podAt(seen.address)
+    const of = pod === undefined ? {} : { namespace: pod.namespace, pod: pod.pod }
+    flaps.turned({ loadBalancer, entry: seen.id, address: addressOf(seen), ...of }, change === 'in')
   }
 
   function index(state: EntryState): void {
@@ -127,14 +140,13 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
   }
 
   function tell({ seen, loadBalancer, change }: EntryState, lags: EntryChange['lags']): void {
-    const { id, address, port } = seen
-    const pod = podAt(address)
+    const pod = podAt(seen.address)
     context.tell({
       type: 'entry',
       at: context.now(),
       loadBalancer,
-      entry: id,
-      address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
+      entry: seen.id,
+      address: addressOf(seen),
       change,
       ...(pod === undefined ? {} : { namespace: pod.namespace, pod: pod.pod }),
       lags,
@@ -213,6 +225,10 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
       for (const { entries } of balancers.values()) for (const state of entries.values()) look(state)
     },
   }
+}
+
+function addressOf({ address, port }: SeenEntry): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
 function changeOf({ admin, isRoutable }: SeenEntry): EntryChange['change'] {

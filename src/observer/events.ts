@@ -58,6 +58,8 @@ export interface SeenEndpoints {
   readonly isTruncated?: boolean
   /** The client that has last written the addresses. */
   readonly by?: Writer
+  /** Where another client has changed something of it since, its labels perhaps. */
+  readonly lastBy?: Writer
 }
 
 /** An entry of a load balancer. */

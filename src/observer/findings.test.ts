@@ -101,6 +101,14 @@ function manyServices(count: number) {
 }
 
 describe('sweep', () => {
+  test('of writes that leave the addresses as they are, the client that has written last is named', () => {
+    const { scene, services, pods } = manyServices(SWEEP_OBJECTS)
+    services.forEach((one, index) => {
+      scene.at(1_000 + index).endpoints({ ...endpointsOf('Endpoints', one, [pods[index]!]), lastBy: PERSON })
+    })
+    expect(scene.findings('sweep')).toMatchObject([{ by: PERSON }])
+  })
+
   test('writes to many objects that change no address: how many, how long, when last', () => {
     const { scene, services, pods } = manyServices(SWEEP_OBJECTS + 5)
     services.forEach((one, index) => scene.at(1_000 + index * 100).endpoints(endpointsOf('Endpoints', one, [pods[index]!])))
@@ -335,6 +343,86 @@ describe('pod-flaps', () => {
     const next = { uid: 'next' }
     replaced.pod(seenPod('web-0', next)).pod(seenPod('web-0', { ...next, ready: false }))
     for (const scene of [slow, replaced]) expect(scene.findings('pod-flaps')).toEqual([])
+  })
+})
+
+describe('entry-flaps', () => {
+  const at = { address: '10.0.0.1' }
+  const start = () => healthyScene().entry('edge', at).read('edge')
+
+  test('drained, back, and drained again a moment later; told once in five minutes', () => {
+    const scene = start()
+      .at(1_000)
+      .entry('edge', { ...at, admin: 'draining' })
+      .at(3_000)
+      .entry('edge', at)
+    expect(scene.codes()).toEqual([])
+    scene.at(7_000).entry('edge', { ...at, admin: 'draining' })
+    const found = {
+      code: 'entry-flaps',
+      loadBalancer: 'edge',
+      entry: 'a',
+      address: '10.0.0.1:80',
+      namespace: 'shop',
+      pod: 'web-0',
+      stayedMs: 4_000,
+    }
+    expect(scene.findings('entry-flaps')).toEqual([found])
+    scene
+      .at(8_000)
+      .entry('edge', at)
+      .at(9_000)
+      .entry('edge', { ...at, admin: 'out' })
+      .at(10_000)
+      .entry('edge', at)
+    expect(scene.findings('entry-flaps')).toHaveLength(1)
+    scene
+      .at(307_000)
+      .entry('edge', at)
+      .at(307_001)
+      .entry('edge', { ...at, admin: 'out' })
+    scene
+      .after(1_000)
+      .entry('edge', at)
+      .after(1_000)
+      .entry('edge', { ...at, admin: 'out' })
+    expect(scene.findings('entry-flaps')).toHaveLength(2)
+  })
+
+  test('its checks fail again, and an entry that is removed and made anew', () => {
+    const checked = start()
+      .at(1_000)
+      .entry('edge', { ...at, isRoutable: false })
+      .at(2_000)
+      .entry('edge', { ...at, isRoutable: true })
+    expect(
+      checked
+        .at(3_000)
+        .entry('edge', { ...at, isRoutable: false })
+        .findings('entry-flaps'),
+    ).toMatchObject([{ stayedMs: 1_000 }])
+    const removed = start().at(1_000).entryGone('edge').at(2_000).entry('edge', at).at(4_000).entryGone('edge')
+    expect(removed.findings('entry-flaps')).toMatchObject([{ stayedMs: 2_000 }])
+  })
+
+  test('silent: one drain and one restore, a restore that stays, and other states of an entry that is out', () => {
+    const once = start()
+      .at(1_000)
+      .entry('edge', { ...at, admin: 'draining' })
+      .at(2_000)
+      .entry('edge', { ...at, admin: 'out' })
+    once
+      .at(3_000)
+      .entry('edge', { ...at, isRoutable: false })
+      .at(4_000)
+      .entry('edge', at)
+    const stays = start()
+      .at(1_000)
+      .entry('edge', { ...at, admin: 'draining' })
+      .at(2_000)
+      .entry('edge', at)
+    stays.at(32_001).entry('edge', { ...at, admin: 'draining' })
+    for (const scene of [once, stays]) expect(scene.end(400_000).findings('entry-flaps')).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLags } from './lags.ts'
-import { createScene, endpointsOf, healthyScene, seenPod, seenService } from './testing/scene.ts'
+import { createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
 
 const service = seenService()
 
@@ -107,6 +107,25 @@ test('an address that moves to another slice stays ready for load balancers', ()
     .at(2_000)
     .entry('edge', { address: '10.0.0.1', admin: 'out' })
   expect(scene.told.at(-1)).toMatchObject({ type: 'entry', change: 'out', lags: [] })
+})
+
+test('addresses that name no pod are told as they come and go, without a lag', () => {
+  const own = endpointsOf('Endpoints', service, [seenPod('web-0')])
+  const byHand = { ...own, addresses: [...own.addresses, { address: '192.0.2.1', ready: true }], by: PERSON }
+  const scene = healthyScene().at(1_000).endpoints(byHand).at(2_000).endpoints(byHand).at(3_000).endpoints(own)
+  expect(scene.told.filter(({ type }) => type === 'endpoint')).toEqual(
+    (['ready', 'gone'] as const).map((change, index) => ({
+      type: 'endpoint',
+      at: START + 1_000 + index * 2_000,
+      cluster: 'east',
+      namespace: 'shop',
+      service: 'web',
+      object: 'Endpoints',
+      name: 'web',
+      address: '192.0.2.1',
+      change,
+    })),
+  )
 })
 
 test('what was so at the beginning is told as no change, and measured by nobody', () => {

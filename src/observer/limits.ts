@@ -17,6 +17,8 @@ export const UNDO_WITHIN_MS = 600_000
 /** A pod flaps: it has turned not ready so often within this time. */
 export const FLAPS = 3
 export const FLAPS_WITHIN_MS = 300_000
+/** An entry flaps: having come back, it has stayed no longer than this. It is told once within the time above. */
+export const ENTRY_STAYS_MS = 30_000
 
 /** A node is not ready and its pods turn not ready, with no longer time between the two. */
 export const HEARTBEAT_WITHIN_MS = 60_000

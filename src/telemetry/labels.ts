@@ -11,6 +11,7 @@ export const FINDING_CODES = [
   'pods-lost-with-heartbeat',
   'endpoints-truncated',
   'pod-flaps',
+  'entry-flaps',
   'entry-follows-nothing',
 ] as const
 

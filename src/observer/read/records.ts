@@ -3,7 +3,7 @@ import { parseEndpoints, parseNode, parsePod, parseService, parseSlice } from '.
 import { readyOf } from '../../endpoints/readiness.ts'
 import type { ManagedFields, StoredAddress } from '../../endpoints/stored.ts'
 import { conditionsOf, isByController, serviceNameOf } from '../../endpoints/stored-slices.ts'
-import { ENDPOINTS_CONTROLLER_WRITES, SLICE_CONTROLLER_WRITES, writerOf } from '../../endpoints/writers.ts'
+import { addressWriterOf, ENDPOINTS_CONTROLLER_WRITES, lastWriterOf, SLICE_CONTROLLER_WRITES } from '../../endpoints/writers.ts'
 import type { Container, Service } from '../../endpoints/objects.ts'
 import { endpointPortsDigest } from './ports-digest.ts'
 import { podView } from '../../pods/view.ts'
@@ -132,7 +132,8 @@ export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
       ...podOfReference(endpoint.targetRef),
     })),
   )
-  const by = writerOf(managedFields, ['f:endpoints'], SLICE_CONTROLLER_WRITES)
+  const by = addressWriterOf('EndpointSlice', managedFields, addresses.length === 0)
+  const lastBy = lastWriterOf(managedFields, SLICE_CONTROLLER_WRITES)
   return {
     ...identity(slice),
     seen: {
@@ -143,6 +144,7 @@ export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
       addresses,
       ports: endpointPortsDigest(slice.ports ?? []),
       ...(by === undefined ? {} : { by }),
+      ...(lastBy === undefined || lastBy.manager === by?.manager ? {} : { lastBy }),
     },
   }
 }
@@ -153,7 +155,8 @@ export function keptEndpoints(raw: unknown): Kept<SeenEndpoints> {
   const from = (some: readonly StoredAddress[], ready: boolean): SeenAddress[] =>
     some.map(({ ip, targetRef }) => ({ address: ip, ready, ...podOfReference(targetRef) }))
   const addresses = subsets.flatMap((one) => [...from(one.addresses ?? [], true), ...from(one.notReadyAddresses ?? [], false)])
-  const by = writerOf(metadata.managedFields, ['f:subsets'], ENDPOINTS_CONTROLLER_WRITES)
+  const by = addressWriterOf('Endpoints', metadata.managedFields, addresses.length === 0)
+  const lastBy = lastWriterOf(metadata.managedFields, ENDPOINTS_CONTROLLER_WRITES)
   const isTruncated = (endpoints as Meta).metadata.annotations?.[OVER_CAPACITY] === 'truncated'
   return {
     ...identity(endpoints),
@@ -166,6 +169,7 @@ export function keptEndpoints(raw: unknown): Kept<SeenEndpoints> {
       ports: subsets.map((one) => endpointPortsDigest((one as { ports?: object[] }).ports ?? [])).join(';'),
       ...(isTruncated ? { isTruncated } : {}),
       ...(by === undefined ? {} : { by }),
+      ...(lastBy === undefined || lastBy.manager === by?.manager ? {} : { lastBy }),
     },
   }
 }

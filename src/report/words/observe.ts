@@ -162,6 +162,12 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
     hint: ({ namespace, pod }, write) =>
       `see what fails, its probe or its containers:\n  ${kubectl(write, namespace, 'describe', `pod/${pod}`)}`,
   },
+  'entry-flaps': {
+    message: ({ loadBalancer, entry, address, namespace, pod, stayedMs }) =>
+      `load balancer ${loadBalancer}: entry ${entry} (${pod === undefined ? address : `${address} of ${namespace}/${pod}`}) has left rotation again ${lagWords(stayedMs)} after it had come back`,
+    hint: () =>
+      'a program puts it back too early, or two of them decide over it: after a change of its image a pod stays Ready until its container restarts; sluice explain says how the pod and the entry stand',
+  },
   'entry-follows-nothing': {
     message: ({ loadBalancer, entry, address, formerPod, sinceMs }) =>
       `load balancer ${loadBalancer}: entry ${entry} (${address}) follows ${formerPod === undefined ? 'no pod and no node' : `pod ${formerPod}, which does not have this address any more`}, for ${lagWords(sinceMs)}`,
