@@ -10,7 +10,7 @@ const DECIDING =
   /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|observation|workloads|engine|doctor|observer))\//
 /** What is wrong with an input, and why a right is needed, is said where it is checked or stated. */
 const STATES_INPUT =
-  /^src\/(pods\/image|(engine|doctor|observer\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
+  /^src\/(pods\/image|(engine|doctor|(explain|observer)\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
 /** These read what a kubelet, an API server, a parser or the file system writes, or leave out a cause that is said already. */
 const READS_OTHERS = /^src\/((kube|config)\/|pods\/(witness|image-pulls)\.ts$|cli\/(failures|run\/report-files)\.ts$)/
 /** Two words, with or without values between them. */

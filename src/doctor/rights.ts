@@ -6,7 +6,7 @@ const LIST = ['list']
 
 /**
  * What the doctor reads of a whole cluster: for a ClusterRole. It changes nothing by these. Without ConfigMaps, which may hold
- * secrets of others: those of the records are in the Role of a run.
+ * secrets of others: those of the records are in a Role of their namespace.
  */
 export function rightsOfDoctor(kinds: Kinds): Right[] {
   return [
@@ -40,9 +40,12 @@ export function rightsOfDoctor(kinds: Kinds): Right[] {
   ]
 }
 
-/** For `--probe`, in the namespace that the probe is made in. */
-export function rightsOfProbe(): Right[] {
+/** In the namespace that is looked at: its records, and the Service of `--probe`. */
+export function rightsOfDoctorIn(kinds: Kinds): Right[] {
+  const between = kinds.all.flatMap(({ mechanism }) => (mechanism?.type === 'pods-alone' ? [mechanism.through] : []))
   return [
+    { group: '', resource: 'configmaps', verbs: LIST, why: 'The ledgers of runs: what is left open, and what nobody needs.' },
+    ...between.map(({ group, plural }): Right => ({ group, resource: plural, verbs: LIST, why: 'The workload of a pod.' })),
     { group: '', resource: 'services', verbs: ['create', 'delete'], why: 'The Service of --probe, which is removed at once.' },
   ]
 }

@@ -43,7 +43,7 @@ export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
   // A Lease of what stands above a pod has a name that is not known yet.
   const leases = workloads.length > 0 && workloads.every(({ kind, name }) => name !== undefined && !isPod(kind))
   const names = leases ? workloads.map(({ kind, name }) => leaseName({ ...kind, name: name! })) : undefined
-  return unique([
+  return mergeRights([
     {
       group: '',
       resource: 'pods',
@@ -103,14 +103,14 @@ export function rightsOfOrders(): Right[] {
 /** What the locks of load balancers need, in the namespace of their Leases. */
 export function rightsOfLocks(leases: readonly string[]): Right[] {
   const lease = { group: 'coordination.k8s.io', resource: 'leases' }
-  return unique([
+  return mergeRights([
     { ...lease, verbs: ['create'], why: 'The Lease of a document: sluice-document-DIGEST. A name cannot restrict create.' },
     { ...lease, verbs: ['get', 'update'], names: leases, why: 'To hold it for each change of the document.' },
   ])
 }
 
 /** One rule for each resource and its verbs, with all names. */
-function unique(rights: readonly Right[]): Right[] {
+export function mergeRights(rights: readonly Right[]): Right[] {
   const byRule = Map.groupBy(rights, ({ resource, subresource = '', group, verbs }) =>
     [group, resource, subresource, ...verbs].join(' '),
   )

@@ -5,7 +5,7 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/confor
 import { TransportError } from '../../src/kube/transport.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../src/journal/ledger.ts'
 import type { AccessAttributes } from '../../sim/api-server/server.ts'
-import { rightsOfDoctor, rightsOfProbe } from '../../src/doctor/rights.ts'
+import { rightsOfDoctor, rightsOfDoctorIn } from '../../src/doctor/rights.ts'
 import { type Right, rightsOfRun } from '../../src/engine/rights.ts'
 import { KINDS } from '../../src/workloads/kinds/index.ts'
 import { examine } from '../../src/doctor/doctor.ts'
@@ -295,11 +295,11 @@ test('a node whose kubelet stands still is found', async () => {
   ])
 })
 
-test('by the rights that `sluice rbac --doctor` prints everything is looked at, and a probe made', async () => {
+test('by the rights that `sluice rbac --for doctor` prints everything is looked at, and a probe made; those of a run are another matter', async () => {
   const cluster = await started()
   const allowed = (rights: readonly Right[], { verb, group, resource }: AccessAttributes): boolean =>
     rights.some((right) => right.group === group && right.resource === resource && right.verbs.includes(verb))
-  const inNamespace = [...rightsOfRun(KINDS.all.map((kind) => ({ kind }))), ...rightsOfProbe()]
+  let inNamespace = rightsOfDoctorIn(KINDS)
   cluster.apiServer.authorize((_, attributes) => {
     const { group, namespace, subresource, verb } = attributes
     if (group === 'authorization.k8s.io' || (subresource === 'status' && verb === 'patch')) return true
@@ -310,7 +310,10 @@ test('by the rights that `sluice rbac --doctor` prints everything is looked at, 
   const request = { namespace: 'default', probeIn: 'default' }
   const report = await ask(cluster, request, balancing(withEntries))
   expect(report.checks.flatMap(({ skipped }) => skipped.filter(({ code }) => code === 'no-right'))).toEqual([])
-  expect(codes(report)).toEqual(['server-without-pod'])
+  expect(codes(report)).toEqual(['rights-missing', 'server-without-pod'])
+  inNamespace = [...inNamespace, ...rightsOfRun(KINDS.all.map((kind) => ({ kind })))]
+  expect(codes(await ask(cluster, request, balancing(withEntries)))).toEqual(['server-without-pod'])
+  inNamespace = rightsOfDoctorIn(KINDS)
   // Of the records of all namespaces, ConfigMaps are left out.
   const ofAll = await ask(cluster, {})
   expect(ofAll.checks.filter(({ group }) => group === 'records').flatMap(({ skipped }) => skipped)).toEqual([

@@ -23,10 +23,11 @@ export async function rbacAction(args: readonly string[], flags: RbacFlags, { te
     return []
   })
   const subject = subjectOf(flags, problems)
+  const { namespace, orders = false, for: purposes = ['upgrade'] } = flags
+  if (orders && !purposes.includes('upgrade')) problems.push('--orders goes with the rights of a run: add upgrade to --for')
   if (problems.length > 0) throw new UsageError(problems)
   const configured = await loadBalancersOf(flags.config)
-  const { namespace, orders = false, doctor = false, observe = false } = flags
-  terminal.out.write(rbacManifest({ workloads, namespace, subject, orders, doctor, observe, ...configured }))
+  terminal.out.write(rbacManifest({ workloads, namespace, subject, purposes, orders, ...configured }))
   return EXIT.done
 }
 

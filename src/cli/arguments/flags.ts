@@ -1,3 +1,5 @@
+import type { Purpose } from './purposes.ts'
+
 /** The flags as commander hands them over: still text. */
 
 export interface ClusterFlags {
@@ -153,9 +155,8 @@ export interface RbacFlags {
   namespace: string
   serviceAccount?: string
   user?: string
+  for?: Purpose[]
   orders?: boolean
-  doctor?: boolean
-  observe?: boolean
   config?: string
 }
 

@@ -1,5 +1,8 @@
-import { rightsOfDoctor, rightsOfProbe } from '../../doctor/rights.ts'
+import { rightsOfDoctor, rightsOfDoctorIn } from '../../doctor/rights.ts'
+import { NODE_LEASES } from '../../endpoints/nodes.ts'
+import { rightsOfExplain } from '../../explain/read/rights.ts'
 import { rightsOfObserver } from '../../observer/read/rights.ts'
+import { type Purpose, PURPOSES } from '../arguments/purposes.ts'
 import { digest } from '../../journal/digest.ts'
 import { displayType } from '../../pods/workload-id.ts'
 import { KINDS } from '../../workloads/kinds/index.ts'
@@ -9,16 +12,14 @@ import { type Right, type RightsFor, rightsOfLocks, rightsOfOrders, rightsOfRun 
 export type RbacSubject = { kind: 'ServiceAccount'; name: string; namespace: string } | { kind: 'User'; name: string }
 
 export interface RbacManifest {
+  /** Default: a run alone. */
+  purposes?: readonly Purpose[]
   /** Absent: all kinds, of any name. */
   workloads: readonly RightsFor[]
   namespace: string
   subject: RbacSubject
-  /** With the rights of status, pause, resume and abort. */
+  /** Of a run: with the rights of status, pause, resume and abort. */
   orders: boolean
-  /** With those of the doctor, which are of the whole cluster. Default: without. */
-  doctor?: boolean
-  /** With those of observe, which are of the whole cluster too. Default: without. */
-  observe?: boolean
   /** Load balancers of the config without a lock, as `edge (haproxy)`. */
   loadBalancers: readonly string[]
   locks: readonly RbacLock[]
@@ -34,35 +35,68 @@ export interface RbacLock {
 }
 
 const LINE = 110
-const DOCTOR = 'sluice-doctor'
+const EXPLAIN = 'sluice-explain'
 const OBSERVE = 'sluice-observe'
+const DOCTOR = 'sluice-doctor'
 
-/** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, a Role, and its RoleBinding. */
+/** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, and the Roles with their bindings. */
 export function rbacManifest(manifest: RbacManifest): string {
-  const { namespace, subject, loadBalancers, locks } = manifest
-  const name = roleName(manifest.workloads)
-  const of =
-    loadBalancers.length === 0
-      ? []
-      : comment(`No load balancer of the config needs rights in the cluster: ${loadBalancers.join(', ')}.`)
+  const { namespace, subject, purposes = ['upgrade'] } = manifest
   const own = subject.kind === 'ServiceAccount' && subject.namespace === namespace
-  const near = Map.groupBy(
-    locks.filter(({ elsewhere }) => elsewhere === undefined),
-    (lock) => lock.namespace,
-  )
+  const objects = [
+    ...(own ? [serviceAccount(subject.name, namespace)] : []),
+    ...PURPOSES.filter((one) => purposes.includes(one)).flatMap((one) => OBJECTS[one](manifest)),
+  ]
+  const [first, ...more] = objects
+  return [...headOf(manifest, purposes), ...first!, ...more.flatMap((object) => ['---', ...object]), ''].join('\n')
+}
+
+function headOf({ namespace, workloads, loadBalancers, locks }: RbacManifest, purposes: readonly Purpose[]): string[] {
+  const isOfRun = purposes.includes('upgrade')
+  const what = isOfRun ? ['of a run', ...purposes.filter((one) => one !== 'upgrade')] : purposes
   return [
-    ...comment(`The rights of a run of sluice in namespace ${namespace}: ${about(manifest.workloads)}. Made by sluice rbac.`),
-    ...of,
-    ...locks.flatMap(elsewhereComment),
-    ...(own ? [...serviceAccount(subject.name, namespace), '---'] : []),
-    ...role({ name, namespace, rights: rightsOf(manifest) }),
-    '---',
-    ...roleBinding(name, namespace, subject),
-    ...[...near].flatMap(([home, some]) => lockRole(home, some, subject)),
-    ...(manifest.doctor === true ? doctorRoles(namespace, subject) : []),
-    ...(manifest.observe === true ? observeRole(subject) : []),
-    '',
-  ].join('\n')
+    ...comment(`The rights of sluice in namespace ${namespace}, ${what.join(', ')}: ${about(workloads)}. Made by sluice rbac.`),
+    ...(loadBalancers.length === 0 || !isOfRun
+      ? []
+      : comment(`No load balancer of the config needs rights in the cluster: ${loadBalancers.join(', ')}.`)),
+    ...(isOfRun ? locks.flatMap(elsewhereComment) : []),
+  ]
+}
+
+/** The objects of each purpose, without the ServiceAccount. */
+const OBJECTS: Readonly<Record<Purpose, (manifest: RbacManifest) => string[][]>> = {
+  upgrade(manifest) {
+    const { namespace, subject, workloads, locks } = manifest
+    const near = Map.groupBy(
+      locks.filter(({ elsewhere }) => elsewhere === undefined),
+      (lock) => lock.namespace,
+    )
+    return [
+      ...boundRole({ name: roleName(workloads), namespace, rights: rightsOf(manifest) }, subject),
+      ...[...near].flatMap(([home, some]) => lockRole(home, some, subject)),
+    ]
+  },
+  explain({ workloads, namespace, subject }) {
+    const { inNamespace, ofCluster, ofHeartbeats } = rightsOfExplain(workloads, KINDS)
+    const why = comment('What sluice explain reads. What is left out, it does not look at, and says so.')
+    return [
+      ...boundRole({ name: EXPLAIN, namespace, rights: inNamespace }, subject, { why }),
+      ...boundRole({ name: EXPLAIN, rights: ofCluster }, subject),
+      ...boundRole({ name: EXPLAIN, namespace: NODE_LEASES, rights: ofHeartbeats }, subject, { isShared: true }),
+    ]
+  },
+  observe({ subject }) {
+    const text = 'What sluice observe watches. What is left out, it says; without -A a Role is enough for all but the nodes.'
+    return boundRole({ name: OBSERVE, rights: rightsOfObserver() }, subject, { why: comment(text) })
+  },
+  // What it reads is of all namespaces; the records that it reads, and what it makes for a probe, of this one.
+  doctor({ namespace, subject }) {
+    const why = comment('What sluice doctor reads. What is left out, it does not look at, and says so.')
+    return [
+      ...boundRole({ name: DOCTOR, rights: rightsOfDoctor(KINDS) }, subject, { why }),
+      ...boundRole({ name: DOCTOR, namespace, rights: rightsOfDoctorIn(KINDS) }, subject),
+    ]
+  },
 }
 
 function elsewhereComment({ loadBalancer, namespace, lease, elsewhere }: RbacLock): string[] {
@@ -73,50 +107,29 @@ function elsewhereComment({ loadBalancer, namespace, lease, elsewhere }: RbacLoc
 }
 
 /** In the namespace of the Leases, where other teams may have theirs: a name of its own, which no Role of another team has. */
-function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSubject): string[] {
+function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSubject): string[][] {
   const leases = locks.map(({ lease }) => lease)
   const name = `sluice-locks-${digest(JSON.stringify([subject, leases]))}`
-  return [
-    '---',
-    ...comment(`The locks of ${locks.map(({ loadBalancer }) => loadBalancer).join(', ')}.`),
-    ...role({ name, namespace, rights: rightsOfLocks(leases) }),
-    '---',
-    ...roleBinding(name, namespace, subject),
-  ]
+  const why = comment(`The locks of ${locks.map(({ loadBalancer }) => loadBalancer).join(', ')}.`)
+  return boundRole({ name, namespace, rights: rightsOfLocks(leases) }, subject, { why })
 }
 
-/** What the doctor reads is of all namespaces, and what it makes for a probe of this one. */
-function doctorRoles(namespace: string, subject: RbacSubject): string[] {
-  return [
-    '---',
-    ...comment('What sluice doctor reads. What is left out, it does not look at, and says so.'),
-    ...clusterRole(DOCTOR, rightsOfDoctor(KINDS), subject),
-    '---',
-    ...role({ name: DOCTOR, namespace, rights: rightsOfProbe() }),
-    '---',
-    ...roleBinding(DOCTOR, namespace, subject),
-  ]
-}
-
-function observeRole(subject: RbacSubject): string[] {
-  return [
-    '---',
-    ...comment('What sluice observe watches. What is left out, it says; without -A a Role is enough for all but the nodes.'),
-    ...clusterRole(OBSERVE, rightsOfObserver(), subject),
-  ]
-}
-
-/** Other teams have a binding of their own to the same ClusterRole. */
-function clusterRole(name: string, rights: readonly Right[], subject: RbacSubject): string[] {
-  return [
-    ...role({ name, rights, isOfCluster: true }),
-    '---',
-    ...roleBinding(name, undefined, subject, `${name}-${digest(JSON.stringify(subject))}`),
-  ]
+/**
+ * A Role, or a ClusterRole where it has no namespace, and its binding. `isShared`: other teams have the same Role there; so they have each
+ * ClusterRole. The binding of each has a name of its own.
+ */
+function boundRole(
+  of: Role,
+  subject: RbacSubject,
+  { why = [], isShared = of.namespace === undefined }: { why?: readonly string[]; isShared?: boolean } = {},
+): string[][] {
+  const { name, namespace } = of
+  const binding = isShared ? `${name}-${digest(JSON.stringify(subject))}` : name
+  return [[...why, ...role(of)], roleBinding(name, namespace, subject, binding)]
 }
 
 /** Without a namespace: of the whole cluster. */
-function roleBinding(bound: string, namespace: string | undefined, subject: RbacSubject, name = bound): string[] {
+function roleBinding(bound: string, namespace: string | undefined, subject: RbacSubject, name: string): string[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
@@ -148,7 +161,7 @@ export function rbacFile(): string {
     ),
     ...serviceAccount('sluice'),
     '---',
-    ...role({ name: 'sluice', rights: rightsOf({ workloads: [], orders: true }) }),
+    ...role({ name: 'sluice', rights: rightsOf({ workloads: [], orders: true }) }, 'Role'),
     '',
   ].join('\n')
 }
@@ -162,17 +175,18 @@ function rightsOf({ workloads, orders }: Pick<RbacManifest, 'workloads' | 'order
   return [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
 }
 
+/** Without a namespace: of the whole cluster. */
 interface Role {
   name: string
   namespace?: string
   rights: readonly Right[]
-  isOfCluster?: boolean
 }
 
-function role({ name, namespace, rights, isOfCluster = false }: Role): string[] {
+/** `kind`: of a Role whose namespace kubectl is told. */
+function role({ name, namespace, rights }: Role, kind = namespace === undefined ? 'ClusterRole' : 'Role'): string[] {
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
-    `kind: ${isOfCluster ? 'ClusterRole' : 'Role'}`,
+    `kind: ${kind}`,
     ...metadata(name, namespace),
     'rules:',
     ...rights.flatMap(rule),

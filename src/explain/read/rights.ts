@@ -1,0 +1,42 @@
+import { mergeRights, type Right, type RightsFor } from '../../engine/rights.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+
+const LIST = ['list']
+
+/** What `explain` reads; it changes nothing by these. Each is optional but for the object that is asked about. */
+export interface RightsOfExplain {
+  /** Of the namespace of the object. */
+  inNamespace: Right[]
+  /** Of what has no namespace. */
+  ofCluster: Right[]
+  /** Of the namespace of the Leases of nodes. */
+  ofHeartbeats: Right[]
+}
+
+/** Of none of the workloads: of each kind, and any name. */
+export function rightsOfExplain(workloads: readonly RightsFor[], kinds: Kinds): RightsOfExplain {
+  const asked = workloads.length > 0 ? workloads : kinds.all.map((kind) => ({ kind }))
+  const owners = asked.filter(({ kind }) => !isPod(kind))
+  const between = kinds.all.flatMap(({ mechanism }) => (mechanism?.type === 'pods-alone' ? [mechanism.through] : []))
+  return {
+    inNamespace: mergeRights([
+      { group: '', resource: 'pods', verbs: ['get', 'list'], why: 'The pods, and who has written their conditions.' },
+      { group: '', resource: 'services', verbs: ['get', 'list'], why: 'The Services that select them.' },
+      { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: LIST, why: 'Endpoints as gateways read them.' },
+      { group: '', resource: 'endpoints', verbs: LIST, why: 'Endpoints as older programs read them, with their writers.' },
+      ...owners.map(({ kind: { group, plural }, name }: RightsFor): Right => ({
+        group,
+        resource: plural,
+        verbs: ['get'],
+        ...(name === undefined ? {} : { names: [name] }),
+        why: 'How many pods it is to have.',
+      })),
+      ...between.map(({ group, plural }): Right => ({ group, resource: plural, verbs: LIST, why: 'The workload of a pod.' })),
+      { group: '', resource: 'configmaps', verbs: LIST, why: 'The ledgers of runs, for the run that has a pod.' },
+      { group: 'coordination.k8s.io', resource: 'leases', verbs: LIST, why: 'The process that has the run.' },
+    ]),
+    ofCluster: [{ group: '', resource: 'nodes', verbs: ['get', 'list'], why: 'The nodes of the pods: whether they are Ready.' }],
+    ofHeartbeats: [{ group: 'coordination.k8s.io', resource: 'leases', verbs: ['get'], why: 'When a node was last heard.' }],
+  }
+}
