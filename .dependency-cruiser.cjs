@@ -63,7 +63,8 @@ const table = {
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
   '^src/report/words/': ['^src/reasons/', '^src/(doctor/findings|observer/told)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
-  '^src/telemetry/': ['prom-client'],
+  // What it counts are changes and findings of an observation.
+  '^src/telemetry/': ['^src/observer/(context|events|told)\\.ts$', 'prom-client'],
   // Whoever serves gives it what is served.
   '^src/server/': ['^src/config/read-bounded\\.ts$', '@hono/node-server', 'hono', core],
   '^src/library/': [

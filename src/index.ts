@@ -9,7 +9,7 @@ export type { Cluster, ConnectOptions } from './library/cluster.ts'
 export { checkConfig, loadConfig } from './library/config.ts'
 export { createSluice, type Sluice } from './library/create-sluice.ts'
 export { observe, replayObservation } from './library/observe.ts'
-export type { ObserveOptions } from './library/observe-options.ts'
+export type { ManagerMetrics, ObserveCluster, ObserveOptions } from './library/observe-options.ts'
 export type * from './library/options.ts'
 export type { Run } from './library/run.ts'
 export type { FeedScope } from './observation/observation.ts'
@@ -60,18 +60,23 @@ export type {
   SkipCode,
   SkipFields,
 } from './doctor/findings.ts'
-export type { ObserverOptions } from './observer/observer.ts'
+export type { ObserverCounts, ObserverOptions } from './observer/observer.ts'
+export type { Measured, Written } from './observer/context.ts'
+export type { OtherServer, OtherTrust } from './kube/other-server.ts'
+export type { Look } from './observer/read/observe.ts'
 export type * from './observer/events.ts'
 export type {
   Change,
   EndpointChange,
   EntryChange,
+  LeaseChange,
   Leg,
   LegSummary,
   ObserverFinding,
   ObserverFindingCode,
   ObserverFindingFields,
   ObserverFindingOf,
+  ObserverSnapshot,
   ObserverSummary,
   PodChange,
   Told,

@@ -58,7 +58,11 @@ export function createProgram(context: CommandContext): Command {
     registerVersion,
   ]
   for (const register of commands) register(program, context)
-  for (const command of program.commands.flatMap((one) => [one, ...one.commands]))
+  for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
     command.showHelpAfterError(usageHint(context.invocation, commandPath(command)))
+    // The options of the program are not those of its commands, and each is asked for the version.
+    command.version(sluiceVersion(), '--version')
+    command.options.find(({ long }) => long === '--version')!.hideHelp()
+  }
   return program
 }

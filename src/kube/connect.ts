@@ -7,6 +7,7 @@ import { type AccessOptions, resolveClusterAccess, type Surroundings } from './c
 import { ATTENDED_PLUGIN_MS, createCredentials, UNATTENDED_PLUGIN_MS } from './credentials.ts'
 import { type PluginConsole, pluginName } from './exec-plugin.ts'
 import { createKubeClient } from './kube-client.ts'
+import { createOtherServer, type OtherServer, type OtherTrust } from './other-server.ts'
 import { createPooledTransport } from './pooled-transport.ts'
 import type { Transport } from './transport.ts'
 
@@ -47,6 +48,8 @@ export interface Connection {
   server: string
   /** The file that was asked for. */
   kubeconfig: string | undefined
+  /** Another server of the cluster, with the same credentials. Its caller closes it. */
+  other(url: string, trust: OtherTrust): OtherServer
   close(): Promise<void>
 }
 
@@ -99,5 +102,14 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
   })
   const { namespace, server } = access
-  return { client, transport, namespace, server, kubeconfig: options.kubeconfig, close: () => transport.close() }
+  const { userAgent = 'sluice' } = options
+  return {
+    client,
+    transport,
+    namespace,
+    server,
+    kubeconfig: options.kubeconfig,
+    other: (url, trust) => createOtherServer({ url, trust, credentials, clock, userAgent }),
+    close: () => transport.close(),
+  }
 }

@@ -1,4 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
+import type { OtherServer, OtherTrust } from '../kube/other-server.ts'
 import type { ConnectOptions as ConnectionOptions } from '../kube/connect.ts'
 
 /** A way to a cluster, as one user. */
@@ -8,6 +9,8 @@ export interface Cluster {
   namespace: string
   /** The file that it was asked for by, where it was. A lock that names a context alone means one of this file. */
   kubeconfig?: string | undefined
+  /** Another server of the cluster, with the same credentials: one of its control plane. */
+  other?(url: string, trust: OtherTrust): OtherServer
   /** Breaks off what is still asked. */
   close(): Promise<void>
 }

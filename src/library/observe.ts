@@ -17,11 +17,13 @@ const DEFAULTS = { graceMs: 10_000, pollMs: 2_000 }
 
 /**
  * Watches pods, nodes, Services and their endpoints in these clusters, and the load balancers, until the signal. Reads, and writes nothing.
- * What cannot be read is a finding. Resolves with a summary; rejects with a RequestError for options that cannot be.
+ * What cannot be read is a finding. Resolves with a summary; rejects with a RequestError for options that cannot be, and with the first error of
+ * `connect` where it rejects for each cluster.
  */
 export async function observe(options: ObserveOptions): Promise<ObserverSummary> {
   assertShape(observeOptions, options, 'options')
   const { clusters, config, namespace, allNamespaces = false, signal, onTold, onStart, onEvent, summary } = options
+  const { onLag, onWrite, onLease } = options
   const { graceMs = DEFAULTS.graceMs, pollMs = DEFAULTS.pollMs, clock = systemClock, random = systemRandom } = options
   const names = clusters.map(({ name }) => name)
   if (names.length === 0 || new Set(names).size < names.length)
@@ -30,16 +32,33 @@ export async function observe(options: ObserveOptions): Promise<ObserverSummary>
     ])
   if (allNamespaces && namespace !== undefined)
     throw new RequestError([{ field: 'allNamespaces', message: 'it excludes a namespace', hint: 'give one of them' }])
-  const observed = clusters.map(({ name, cluster }) => {
-    const ofCluster = { namespace: cluster.namespace, kinds: KINDS }
-    const own = allNamespaces ? {} : { namespace: parseNamespace(namespace === undefined ? {} : { namespace }, ofCluster) }
-    return { name, client: cluster.client, ...own }
-  })
+  const namespaceIn = (home: string) =>
+    allNamespaces
+      ? {}
+      : { namespace: parseNamespace(namespace === undefined ? {} : { namespace }, { namespace: home, kinds: KINDS }) }
+  // A mistake of the namespace is told at once.
+  for (const { cluster } of clusters) namespaceIn(cluster?.namespace ?? 'default')
+  const observed = clusters.map(({ name, cluster, connect, managerMetrics }) => ({
+    name,
+    async open(until: AbortSignal) {
+      const opened = cluster ?? (await connect!(until))
+      const manager = managerMetrics && opened.other?.(managerMetrics.url, managerMetrics)
+      return {
+        client: opened.client,
+        ...namespaceIn(opened.namespace),
+        ...(manager && { managerMetrics: () => manager.read() }),
+        async close() {
+          await Promise.all([manager?.close(), cluster === undefined && opened.close()])
+        },
+      }
+    },
+  }))
   // Nothing is written, so that no lock is needed.
   const created = config === undefined ? [] : createLoadBalancers(config).map(({ lock: _lock, ...one }) => one)
   try {
     return await observeClusters({
       clusters: observed,
+      allNamespaces,
       loadBalancers: withinRates(created, clock),
       clock,
       random,
@@ -47,7 +66,10 @@ export async function observe(options: ObserveOptions): Promise<ObserverSummary>
       pollMs,
       signal,
       onTold,
-      onStart: (startedAt) => onStart?.({ clusters: names, allNamespaces, graceMs, startedAt }),
+      onStart: (startedAt, look) => onStart?.({ clusters: names, allNamespaces, graceMs, startedAt }, look),
+      onLag,
+      onWrite,
+      onLease,
       ...(onEvent && { onEvent }),
       ...(summary && { summary }),
     })

@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import type { EndpointObjectKind } from './events.ts'
+import type { ControllerManager } from './controller-manager.ts'
 import { BACKLOG_AFTER_MS, BACKLOG_GROWTH, BACKLOG_LAGS, BACKLOG_SERVICES } from './limits.ts'
 
 /** The queue of one endpoint controller, as far as it can be told from outside: its keys are Services. */
@@ -10,6 +11,8 @@ export interface Backlog {
   followed(service: string, lagMs: number | undefined): void
   /** The controller has written them, whatever it has made of the change: they are in the queue no more. */
   written(service: string): void
+  /** How many Services wait, the first of them for how long. */
+  size(): { services: number; oldestMs: number }
   /** Tells what there is of one that is under way. */
   end(): void
 }
@@ -18,7 +21,12 @@ const LOOK_EVERY_MS = 1_000
 /** The rate is that of so long. */
 const RATE_OVER_MS = 30_000
 
-export function createBacklog(context: Context, cluster: string, object: EndpointObjectKind): Backlog {
+export function createBacklog(
+  context: Context,
+  cluster: string,
+  object: EndpointObjectKind,
+  manager: ControllerManager,
+): Backlog {
   /** The first is the one that waits the longest. */
   const waiting = new Map<string, { since: number; changes: number }>()
   const lags: { at: number; lagMs: number }[] = []
@@ -29,6 +37,8 @@ export function createBacklog(context: Context, cluster: string, object: Endpoin
     const [first] = waiting.values()
     return first === undefined ? 0 : context.now() - first.since
   }
+
+  const sizeNow = () => ({ services: waiting.size, oldestMs: oldestMs() })
 
   /** A queue that keeps up has nothing that waits longer than what was followed before. */
   function isGrowing(): boolean {
@@ -41,20 +51,26 @@ export function createBacklog(context: Context, cluster: string, object: Endpoin
     const spanMs = recent.length < 2 ? 0 : recent.at(-1)!.at - recent[0]!.at
     const perSecond = spanMs === 0 ? 0 : Math.round(((recent.length - 1) / spanMs) * 10_000) / 10
     const drainMs = perSecond === 0 || isOver ? undefined : Math.round((waiting.size / perSecond) * 1000)
-    context.find({
-      code: 'backlog',
-      cluster,
-      object,
-      ...size,
-      lagMs: lags.at(-1)?.lagMs ?? 0,
-      perSecond,
-      ...(drainMs === undefined ? {} : { drainMs }),
-      isOver,
-    })
+    const about = `${cluster}/${object}`
+    context.find(
+      {
+        code: 'backlog',
+        cluster,
+        object,
+        ...size,
+        lagMs: lags.at(-1)?.lagMs ?? 0,
+        perSecond,
+        ...(drainMs === undefined ? {} : { drainMs }),
+        ...manager.saysOf(object),
+        isOver,
+      },
+      about,
+    )
+    if (isOver) context.over('backlog', about)
   }
 
   function look(): void {
-    const size = { services: waiting.size, oldestMs: oldestMs() }
+    const size = sizeNow()
     if (most !== undefined) {
       most = { services: Math.max(most.services, size.services), oldestMs: Math.max(most.oldestMs, size.oldestMs) }
       if (waiting.size >= BACKLOG_SERVICES / 2) return
@@ -100,8 +116,9 @@ export function createBacklog(context: Context, cluster: string, object: Endpoin
     written(service) {
       if (waiting.delete(service)) look()
     },
+    size: sizeNow,
     end() {
-      if (most !== undefined) tell(false, { services: waiting.size, oldestMs: oldestMs() })
+      if (most !== undefined) tell(false, sizeNow())
     },
   }
 }

@@ -12,13 +12,23 @@ import {
   type Touched,
 } from './cluster-state.ts'
 import type { Context } from './context.ts'
+import { createControllerManager } from './controller-manager.ts'
 import type { Entries } from './entries.ts'
-import type { ClusterEvent, EndpointObjectKind, ReadKind, SeenAddress, SeenEndpoints, SeenNode, SeenPod } from './events.ts'
+import {
+  type ClusterEvent,
+  ENDPOINT_OBJECT_KINDS as KINDS,
+  type EndpointObjectKind,
+  type ReadKind,
+  type SeenAddress,
+  type SeenEndpoints,
+  type SeenNode,
+  type SeenPod,
+} from './events.ts'
 import { createFlaps } from './flaps.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createStaleAddresses } from './stale-addresses.ts'
 import { createSweeps } from './sweeps.ts'
-import type { EndpointChange, Leg, PodChange } from './told.ts'
+import type { EndpointChange, Leg, ObserverSnapshot, PodChange } from './told.ts'
 import { standing } from './wanted.ts'
 import { createWriterHistory } from './writers.ts'
 
@@ -27,6 +37,8 @@ export interface ClusterObserver {
   /** Its pods and nodes are all known. */
   seesAll(): boolean
   readonly state: ClusterState
+  is(): ObserverSnapshot['clusters'][number]['is']
+  backlogs(): ObserverSnapshot['backlogs']
   end(): void
 }
 
@@ -37,7 +49,6 @@ interface Waiting {
   by: 'pod' | 'endpoints' | 'start'
 }
 
-const KINDS = ['EndpointSlice', 'Endpoints'] as const
 const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = { EndpointSlice: 'pod-endpointslice', Endpoints: 'pod-endpoints' }
 
 export function createClusterObserver(cluster: string, context: Context, entries: Entries): ClusterObserver {
@@ -51,7 +62,8 @@ export function createClusterObserver(cluster: string, context: Context, entries
     Endpoints: make('Endpoints'),
   })
   const sweeps = ofKind((kind) => createSweeps(context, cluster, kind))
-  const backlogs = ofKind((kind) => createBacklog(context, cluster, kind))
+  const manager = createControllerManager(context)
+  const backlogs = ofKind((kind) => createBacklog(context, cluster, kind, manager))
   const waiting = ofKind(() => new Map<string, Waiting>())
   const unread = new Set<ReadKind>()
   const truncated = new Set<string>()
@@ -183,13 +195,18 @@ export function createClusterObserver(cluster: string, context: Context, entries
     const { before, now, touched } = replaced
     if (now !== undefined) {
       const content = contentOf(now)
-      if (before === undefined || contentOf(before) !== content) writers.wrote(now.seen, content)
-      else if (before.seen.resourceVersion !== now.seen.resourceVersion && isSynced)
+      const written = { cluster, object: now.seen.kind }
+      if (before === undefined || contentOf(before) !== content) {
+        writers.wrote(now.seen, content)
+        if (isSynced) context.written({ ...written, effect: 'addresses' })
+      } else if (before.seen.resourceVersion !== now.seen.resourceVersion && isSynced) {
         sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.lastBy ?? now.seen.by)
+        context.written({ ...written, effect: 'nothing' })
+      }
     } else if (before !== undefined) {
       writers.gone(before.seen.uid)
-      truncated.delete(before.seen.uid)
-      toldByHand.delete(before.seen.uid)
+      forgetTruncation(before.seen.uid)
+      forgetHands(before.seen.uid)
     }
     if (!isSynced) return
     for (const one of touched) {
@@ -258,33 +275,46 @@ export function createClusterObserver(cluster: string, context: Context, entries
   }
 
   function lookForTruncation({ seen }: ObjectState): void {
-    if (seen.isTruncated !== true) return void truncated.delete(seen.uid)
+    if (seen.isTruncated !== true) return forgetTruncation(seen.uid)
     if (truncated.has(seen.uid)) return
     truncated.add(seen.uid)
     const { namespace, service, addresses } = seen
-    context.find({ code: 'endpoints-truncated', cluster, namespace, service, addresses: addresses.length })
+    context.find({ code: 'endpoints-truncated', cluster, namespace, service, addresses: addresses.length }, seen.uid)
+  }
+
+  function forgetTruncation(uid: string): void {
+    if (truncated.delete(uid)) context.over('endpoints-truncated', uid)
   }
 
   /** Addresses of Endpoints that no pod of the selector has, and that another than the controller has written. */
   function lookForHands({ seen: { uid, kind, namespace, service, by, addresses } }: ObjectState): void {
     if (kind !== 'Endpoints' || by === undefined || unread.has('pods')) return
-    if (by.is === 'controller-manager' || by.is === 'sluice') return void toldByHand.delete(uid)
+    if (by.is === 'controller-manager' || by.is === 'sluice') return forgetHands(uid)
     const owner = state.services.get(`${namespace}/${service}`)
-    if (owner?.service === undefined || !hasSelector(owner.service)) return
+    if (owner?.service === undefined || !hasSelector(owner.service)) return forgetHands(uid)
     const own = new Set([...owner.wanted.keys()].flatMap((pod) => addressesOf(state.pods.get(pod)!.pod)))
     const foreign = addresses.flatMap(({ address }) => (own.has(address) ? [] : [address]))
-    if (foreign.length === 0) return void toldByHand.delete(uid)
+    if (foreign.length === 0) return forgetHands(uid)
     const told = JSON.stringify([by.manager, foreign])
     if (toldByHand.get(uid) === told) return
     toldByHand.set(uid, told)
-    context.find({ code: 'endpoints-by-hand', cluster, namespace, service, by, addresses: foreign })
+    context.find({ code: 'endpoints-by-hand', cluster, namespace, service, by, addresses: foreign }, uid)
+  }
+
+  function forgetHands(uid: string): void {
+    if (toldByHand.delete(uid)) context.over('endpoints-by-hand', uid)
+  }
+
+  function reached(): void {
+    isReachable = true
+    context.over('cluster-unreachable', cluster)
   }
 
   /** What was there at the beginning is looked at once, and nothing of it is told as a change. */
   function sync(minor: number | undefined): void {
     if (minor !== undefined) state.setRules(controllerRules(minor))
     isSynced = true
-    isReachable = true
+    reached()
     for (const service of state.services.values())
       for (const pod of service.wanted.keys()) for (const kind of KINDS) settle({ service, pod }, kind, 'start')
     for (const object of state.objects.values()) {
@@ -326,20 +356,30 @@ export function createClusterObserver(cluster: string, context: Context, entries
         case 'unread':
           unread.add(event.what)
           if (event.what === 'nodes') settleAll(state.setHasNodes(false), 'start')
-          return context.find({ code: 'objects-unread', cluster, what: event.what, because: event.because })
+          return context.find(
+            { code: 'objects-unread', cluster, what: event.what, because: event.because },
+            `${cluster}/${event.what}`,
+          )
         case 'read':
           unread.delete(event.what)
+          context.over('objects-unread', `${cluster}/${event.what}`)
           if (event.what === 'nodes') settleAll(state.setHasNodes(true), 'start')
           return reviewAll()
         case 'unreachable':
-          if (isReachable) context.find({ code: 'cluster-unreachable', cluster, because: event.because })
+          if (isReachable) context.find({ code: 'cluster-unreachable', cluster, because: event.because }, cluster)
           isReachable = false
           return
+        case 'manager-metrics':
+          return manager.take(event)
+        case 'manager-metrics-unread':
+          return
         case 'reached':
-          isReachable = true
+          reached()
           reviewAll()
       }
     },
+    is: () => (!isReachable ? 'unreachable' : isSynced ? 'observed' : 'listing'),
+    backlogs: () => KINDS.map((object) => ({ cluster, object, ...backlogs[object].size() })),
     seesAll: () => isSynced && isReachable && !unread.has('pods') && !unread.has('nodes'),
     end() {
       for (const kind of KINDS) {

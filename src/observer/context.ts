@@ -1,4 +1,5 @@
-import type { Leg, ObserverFinding, Told } from './told.ts'
+import type { EndpointObjectKind } from './events.ts'
+import type { Leg, ObserverFinding, ObserverFindingCode, Told } from './told.ts'
 
 /** What the parts of an observer share. */
 export interface Context {
@@ -7,8 +8,12 @@ export interface Context {
   /** Does `work` once the instants have come to `dueAt`. */
   later(dueAt: number, work: () => void): void
   tell(told: Told): void
-  find(finding: ObserverFinding): void
+  /** `about`: it holds of this until `over` says that it does not; without it, it is of a moment. */
+  find(finding: ObserverFinding, about?: string): void
+  over(code: ObserverFindingCode, about: string): void
   measured(of: Measured, lagMs: number): void
+  /** Endpoints were written, and any of their addresses was changed or none. */
+  written(of: Written): void
   /** For so long a difference is none. */
   graceMs: number
 }
@@ -19,4 +24,10 @@ export interface Measured {
   service: string
   leg: Leg
   loadBalancer?: string
+}
+
+export interface Written {
+  cluster: string
+  object: EndpointObjectKind
+  effect: 'addresses' | 'nothing'
 }

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import { createEntryFlaps } from './entry-flaps.ts'
 import type { LoadBalancerEvent, SeenEntry } from './events.ts'
-import type { EntryChange } from './told.ts'
+import type { EntryChange, ObserverSnapshot } from './told.ts'
 
 /** Who has an address: a pod, or a node. */
 export interface Holder {
@@ -18,6 +18,7 @@ export interface Entries {
   release(address: string, key: string): void
   /** The EndpointSlices of a Service say something else of the address than before. */
   addressChanged(service: OfService, address: string, isReady: boolean): void
+  balancers(): ObserverSnapshot['loadBalancers']
   /** More is known by now: all entries are looked at. */
   review(): void
 }
@@ -77,7 +78,7 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
       if (known.seen.address !== seen.address) {
         unindex(known)
         delete known.formerPod
-        delete known.alone
+        forget(known)
         known.seen = seen
         index(known)
       }
@@ -101,7 +102,7 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     if (hasTurned) turn(known)
     entries.delete(id)
     unindex(known)
-    delete known.alone
+    forget(known)
   }
 
   /** It has begun, or ceased, to get requests. */
@@ -153,10 +154,16 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     })
   }
 
+  function forget(state: EntryState): void {
+    if (state.alone === undefined) return
+    delete state.alone
+    context.over('entry-follows-nothing', aboutEntry(state))
+  }
+
   function look(state: EntryState): void {
     const isHeld = (holders.get(state.seen.address)?.size ?? 0) > 0
     if (isHeld || state.change === 'out' || state.change === 'gone') {
-      delete state.alone
+      forget(state)
       if (isHeld) delete state.formerPod
       return
     }
@@ -166,14 +173,17 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     context.later(alone.since + context.graceMs, () => {
       if (state.alone !== alone || !(state.formerPod !== undefined || seesAll())) return
       const { loadBalancer, seen, formerPod } = state
-      context.find({
-        code: 'entry-follows-nothing',
-        loadBalancer,
-        entry: seen.id,
-        address: seen.address,
-        ...(formerPod === undefined ? {} : { formerPod }),
-        sinceMs: context.now() - alone.since,
-      })
+      context.find(
+        {
+          code: 'entry-follows-nothing',
+          loadBalancer,
+          entry: seen.id,
+          address: seen.address,
+          ...(formerPod === undefined ? {} : { formerPod }),
+          sinceMs: context.now() - alone.since,
+        },
+        aboutEntry(state),
+      )
     })
   }
 
@@ -189,9 +199,11 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
         case 'load-balancer-read':
           balancer.isRead = true
           balancer.isUnread = false
+          context.over('load-balancer-unread', loadBalancer)
           return
         case 'load-balancer-unread':
-          if (!balancer.isUnread) context.find({ code: 'load-balancer-unread', loadBalancer, because: event.because })
+          if (!balancer.isUnread)
+            context.find({ code: 'load-balancer-unread', loadBalancer, because: event.because }, loadBalancer)
           balancer.isUnread = true
       }
     },
@@ -221,6 +233,12 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
         if (own.size === 0 && changes.get(address) === own) changes.delete(address)
       })
     },
+    balancers: () =>
+      [...balancers].map(([name, { entries, isRead, isUnread }]) => {
+        const counts: Record<EntryChange['change'], number> = { in: 0, unhealthy: 0, draining: 0, out: 0, unknown: 0, gone: 0 }
+        for (const { change } of entries.values()) counts[change] += 1
+        return { name, isRead: isRead && !isUnread, entries: counts }
+      }),
     review() {
       for (const { entries } of balancers.values()) for (const state of entries.values()) look(state)
     },
@@ -229,6 +247,10 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
 
 function addressOf({ address, port }: SeenEntry): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+function aboutEntry({ loadBalancer, seen }: EntryState): string {
+  return `${loadBalancer}/${seen.id}`
 }
 
 function changeOf({ admin, isRoutable }: SeenEntry): EntryChange['change'] {

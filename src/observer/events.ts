@@ -38,7 +38,11 @@ export interface SeenAddress {
   readonly podName?: string
 }
 
-export type EndpointObjectKind = 'EndpointSlice' | 'Endpoints'
+export const ENDPOINT_OBJECT_KINDS = ['EndpointSlice', 'Endpoints'] as const
+export type EndpointObjectKind = (typeof ENDPOINT_OBJECT_KINDS)[number]
+
+/** Parts of the control plane that hold a Lease of their own name. */
+export const CONTROL_PLANE_PARTS = ['kube-scheduler', 'kube-controller-manager'] as const
 
 export interface SeenEndpoints {
   readonly kind: EndpointObjectKind
@@ -88,6 +92,16 @@ export type ClusterEvent = SeenIn &
     /** What was not, is. */
     | { readonly type: 'read'; readonly what: ReadKind }
     | { readonly type: 'unreachable'; readonly because: Reason }
+    /**
+     * What the metrics of its controller manager say: `queued`, Services in the queue of each endpoint controller (`workqueue_depth`);
+     * `puts`, requests by PUT since it began.
+     */
+    | {
+        readonly type: 'manager-metrics'
+        readonly queued: Readonly<Partial<Record<EndpointObjectKind, number>>>
+        readonly puts: number
+      }
+    | { readonly type: 'manager-metrics-unread'; readonly because: Reason }
     /** It is read again. */
     | { readonly type: 'reached' }
   )

@@ -11,6 +11,9 @@ export const BACKLOG_AFTER_MS = 5_000
 export const BACKLOG_LAGS = 20
 export const BACKLOG_GROWTH = 1.2
 
+/** What the controller manager has said of itself is told for so long: its metrics are read each 5 s. */
+export const MANAGER_FRESH_MS = 20_000
+
 /** Two writers: each has put back its own content, within this time. */
 export const UNDO_WITHIN_MS = 600_000
 

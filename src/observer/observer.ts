@@ -1,15 +1,17 @@
 import { type ClusterObserver, createClusterObserver } from './cluster-observer.ts'
 import type { ClusterState } from './cluster-state.ts'
-import type { Context, Measured } from './context.ts'
+import type { Context, Measured, Written } from './context.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createEntries } from './entries.ts'
 import type { ObservedEvent } from './events.ts'
+import { createHolding } from './holding.ts'
 import { createLags, type Lags } from './lags.ts'
 import {
   OBSERVER_FINDING_CODES,
   type ObserverFinding,
   type ObserverFindingCode,
   type ObserverFindingOf,
+  type ObserverSnapshot,
   type ObserverSummary,
   type Told,
 } from './told.ts'
@@ -24,6 +26,12 @@ export interface ObserverOptions {
   startedAt: number
 }
 
+/** Told of what is counted beside what is told: metrics are made of it. */
+export interface ObserverCounts {
+  onLag?: ((of: Measured, lagMs: number) => void) | undefined
+  onWrite?: ((of: Written) => void) | undefined
+}
+
 /**
  * Tells what events come to. The same events give the same: what is due between two of them is found at its own instant, whenever the next
  * one comes.
@@ -36,29 +44,39 @@ export interface Observer {
   /** When something is due next. */
   nextAt(): number | undefined
   summary(): ObserverSummary
+  /** What is so now. */
+  snapshot(): ObserverSnapshot
   /** By the name of the cluster. For tests: what is known. */
   stateOf(cluster: string): ClusterState | undefined
 }
 
-export function createObserver({ clusters, allNamespaces, graceMs, startedAt }: ObserverOptions): Observer {
+export function createObserver(
+  { clusters, allNamespaces, graceMs, startedAt }: ObserverOptions,
+  { onLag, onWrite }: ObserverCounts = {},
+): Observer {
   const deadlines = createDeadlines()
   const legs = new Map<string, { of: Measured; lags: Lags }>()
   const times = new Map<ObserverFindingCode, number>()
   let now = startedAt
   let told: Told[] = []
+  const holding = createHolding(() => now, deadlines.at)
 
   const context: Context = {
     now: () => now,
     later: deadlines.at,
     tell: (one) => void told.push(one),
-    find(finding: ObserverFinding) {
+    find(finding: ObserverFinding, about?: string) {
+      holding.begin(finding, about)
       // One that goes on, or is over, was counted when it began.
       const isLong = finding.code === 'sweep' || finding.code === 'backlog'
       const isNew = !isLong || !isGoing(finding)
       if (isNew) times.set(finding.code, (times.get(finding.code) ?? 0) + 1)
       told.push({ type: 'finding', at: now, finding })
     },
+    over: (code, about) => holding.end(code, about),
+    written: (of) => onWrite?.(of),
     measured(of, lagMs) {
+      onLag?.(of, lagMs)
       const key = [of.cluster, of.namespace, of.service, of.leg, of.loadBalancer ?? ''].join('\0')
       const own = legs.get(key) ?? { of, lags: createLags() }
       legs.set(key, own)
@@ -120,6 +138,13 @@ export function createObserver({ clusters, allNamespaces, graceMs, startedAt }: 
         const count = times.get(code)
         return count === undefined ? [] : [{ code, times: count }]
       }),
+    }),
+    snapshot: () => ({
+      at: now,
+      clusters: [...observers].map(([name, one]) => ({ name, is: one.is() })),
+      loadBalancers: entries.balancers(),
+      findings: holding.all(),
+      backlogs: [...observers.values()].flatMap((one) => one.backlogs()),
     }),
     stateOf: (cluster) => observers.get(cluster)?.state,
   }

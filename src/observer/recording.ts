@@ -75,6 +75,8 @@ const BODIES: Readonly<Record<ObservedEvent['type'], readonly string[]>> = {
   read: ['cluster', 'what'],
   unreachable: ['cluster', 'because'],
   reached: ['cluster'],
+  'manager-metrics': ['cluster', 'queued', 'puts'],
+  'manager-metrics-unread': ['cluster', 'because'],
   entry: ['loadBalancer', 'entry'],
   'entry-gone': ['loadBalancer', 'id'],
   'load-balancer-read': ['loadBalancer'],

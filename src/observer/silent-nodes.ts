@@ -21,6 +21,8 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
   /** `lateAt`: when the node was last seen as not ready. */
   const nodes = new Map<string, { ready: string; lateAt?: number }>()
 
+  const aboutNode = (name: string): string => `${cluster}/${name}`
+
   function look(name: string): void {
     const [episode, node] = [episodes.get(name), nodes.get(name)]
     if (episode === undefined || node === undefined || episode.isTold) return
@@ -31,14 +33,17 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
     if (!isLate && !wasLate) return
     episode.isTold = true
     const { pods, startedAt, lastAt } = episode
-    context.find({
-      code: 'pods-lost-with-heartbeat',
-      cluster,
-      node: name,
-      ready: node.ready,
-      pods: [...pods].sort(),
-      spanMs: lastAt - startedAt,
-    })
+    context.find(
+      {
+        code: 'pods-lost-with-heartbeat',
+        cluster,
+        node: name,
+        ready: node.ready,
+        pods: [...pods].sort(),
+        spanMs: lastAt - startedAt,
+      },
+      isLate ? aboutNode(name) : undefined,
+    )
   }
 
   function lookLater(node: string): void {
@@ -62,10 +67,12 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
       const lateAt = isOrWasLate ? context.now() : before?.lateAt
       nodes.set(name, { ready, ...(lateAt === undefined ? {} : { lateAt }) })
       if (ready !== 'True') lookLater(name)
+      else context.over('pods-lost-with-heartbeat', aboutNode(name))
     },
     nodeGone(name) {
       nodes.delete(name)
       episodes.delete(name)
+      context.over('pods-lost-with-heartbeat', aboutNode(name))
     },
   }
 }

@@ -36,9 +36,13 @@ export function createStaleAddresses(
         if (!suspects.has(key)) suspect(key, object, pod, address)
       }
     }
-    for (const key of ofPod.get(pod) ?? []) if (!found.has(key)) suspects.delete(key)
+    for (const key of ofPod.get(pod) ?? []) if (!found.has(key)) clear(key)
     if (found.size > 0) ofPod.set(pod, found)
     else ofPod.delete(pod)
+  }
+
+  function clear(key: string): void {
+    if (suspects.delete(key)) context.over('stale-address', `${cluster}/${key}`)
   }
 
   function suspect(key: string, object: ObjectState, pod: string, address: SeenAddress): void {
@@ -48,21 +52,24 @@ export function createStaleAddresses(
     context.later(since + context.graceMs, () => {
       const why = staleBecause(state.pods.get(pod)?.pod, address)
       if (suspects.get(key) !== own || why === undefined) return
-      if (!knowsPods()) return void suspects.delete(key)
+      if (!knowsPods()) return clear(key)
       const { kind, namespace, service, name } = object.seen
       const podName = address.podName ?? state.pods.get(pod)?.pod.metadata.name
-      context.find({
-        code: 'stale-address',
-        cluster,
-        namespace,
-        service,
-        object: kind,
-        name,
-        address: address.address,
-        ...(podName === undefined ? {} : { pod: podName }),
-        why,
-        sinceMs: context.now() - since,
-      })
+      context.find(
+        {
+          code: 'stale-address',
+          cluster,
+          namespace,
+          service,
+          object: kind,
+          name,
+          address: address.address,
+          ...(podName === undefined ? {} : { pod: podName }),
+          why,
+          sinceMs: context.now() - since,
+        },
+        `${cluster}/${key}`,
+      )
     })
   }
 

@@ -22,17 +22,22 @@ export function createSweeps(context: Context, cluster: string, object: Endpoint
   let current: Sweep | undefined
 
   function tell({ writes, objects, startedAt, lastAt, by }: Sweep, isOver: boolean): void {
-    context.find({
-      code: 'sweep',
-      cluster,
-      object,
-      writes,
-      objects: objects.size,
-      startedAt,
-      lastAt,
-      isOver,
-      ...(by === undefined ? {} : { by }),
-    })
+    const about = `${cluster}/${object}`
+    context.find(
+      {
+        code: 'sweep',
+        cluster,
+        object,
+        writes,
+        objects: objects.size,
+        startedAt,
+        lastAt,
+        isOver,
+        ...(by === undefined ? {} : { by }),
+      },
+      about,
+    )
+    if (isOver) context.over('sweep', about)
   }
 
   function isTold(sweep: Sweep): boolean {

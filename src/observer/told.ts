@@ -1,12 +1,13 @@
 import type { PodEndpointReason } from '../endpoints/reasons.ts'
 import type { Writer } from '../reasons/fields.ts'
 import type { Reason } from '../reasons/reason.ts'
-import type { EndpointObjectKind, ReadKind } from './events.ts'
+import type { CONTROL_PLANE_PARTS, EndpointObjectKind, ReadKind } from './events.ts'
 
 /* What an observation tells: changes with their lags, and findings. */
 
 /** `pod-endpointslice`, `pod-endpoints`: from the change of a pod to that of its address; `endpointslice-load-balancer`: from there to an entry. */
-export type Leg = 'pod-endpointslice' | 'pod-endpoints' | 'endpointslice-load-balancer'
+export const LEGS = ['pod-endpointslice', 'pod-endpoints', 'endpointslice-load-balancer'] as const
+export type Leg = (typeof LEGS)[number]
 
 /** One change, at the instant at which it was seen: milliseconds since 1970. */
 export type Change =
@@ -107,7 +108,7 @@ export interface ObserverFindingFields {
   /**
    * `services` wait for their endpoints, the first of them for `oldestMs`; of late the lag was `lagMs`, and so many changes a second were
    * followed. `drainMs`: until the queue is empty at that rate, where there is one. Told when it begins, and when it is over (`isOver`,
-   * with the most there were).
+   * with the most there were). `workqueueDepth` and `putsPerSecond` are what the controller manager says itself, where its metrics are read.
    */
   backlog: {
     cluster: string
@@ -117,6 +118,8 @@ export interface ObserverFindingFields {
     lagMs: number
     perSecond: number
     drainMs?: number
+    workqueueDepth?: number
+    putsPerSecond?: number
     isOver: boolean
   }
   'writers-undo-each-other': OfService & {
@@ -162,6 +165,28 @@ export const OBSERVER_FINDING_CODES = [
   'entry-flaps',
   'entry-follows-nothing',
 ] as const satisfies readonly ObserverFindingCode[]
+
+/**
+ * A Lease was renewed. `gapMs`: since the renewal before, by the clock of the kubelet. `part-unknown`: its Lease is gone, or cannot be read.
+ * No finding rests on these.
+ */
+export type LeaseChange = { at: number; cluster: string } & (
+  | { type: 'node-renewed'; node: string; gapMs: number }
+  | { type: 'part-renewed' | 'part-unknown'; part: (typeof CONTROL_PLANE_PARTS)[number] }
+)
+
+/** What is so at one instant. */
+export interface ObserverSnapshot {
+  at: number
+  /** `listing`: not all that it has is known yet. */
+  clusters: { name: string; is: 'listing' | 'observed' | 'unreachable' }[]
+  /** Those that were asked already. */
+  loadBalancers: { name: string; isRead: boolean; entries: Record<EntryChange['change'], number> }[]
+  /** That hold, the first to begin first. One that is about a moment holds for the time that its rule looks back. */
+  findings: { finding: ObserverFinding; beganAt: number }[]
+  /** Services that wait for their endpoints, the first of them for `oldestMs`. */
+  backlogs: { cluster: string; object: EndpointObjectKind; services: number; oldestMs: number }[]
+}
 
 /** Of one leg of one Service. Percentiles are right to 5 %. */
 export interface LegSummary {

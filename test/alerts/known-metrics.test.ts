@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CLOSED_LABELS, FINDING_CODES, type LabelName } from '../../src/telemetry/labels.ts'
+import { OBSERVER_FINDING_CODES } from '../../src/observer/told.ts'
+import { CLOSED_LABELS, type LabelName } from '../../src/telemetry/labels.ts'
 import { KUBERNETES_METRICS } from '../../src/telemetry/kubernetes-metrics.ts'
 import { METRICS } from '../../src/telemetry/metric-list.ts'
 import { dashboard, rules } from './deployed.ts'
@@ -91,8 +92,8 @@ describe('the rules', () => {
   test('each finding of an observation has an alert', () => {
     const coded = alerts.flatMap(({ expr }) => selectors(expr)).flatMap(({ matchers }) => matchers)
     const codes = new Set(coded.filter(({ label }) => label === 'code').map(({ value }) => value))
-    expect([...codes].filter((code) => (FINDING_CODES as readonly string[]).includes(code)).toSorted()).toEqual(
-      [...FINDING_CODES].toSorted(),
+    expect([...codes].filter((code) => (OBSERVER_FINDING_CODES as readonly string[]).includes(code)).toSorted()).toEqual(
+      [...OBSERVER_FINDING_CODES].toSorted(),
     )
   })
 

@@ -1,22 +1,28 @@
-import { createWriteStream, existsSync } from 'node:fs'
-import { once } from 'node:events'
-import { finished } from 'node:stream/promises'
+import { existsSync } from 'node:fs'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import type { Cluster } from '../../library/cluster.ts'
+import type { ManagerMetrics, ObserveCluster } from '../../library/observe-options.ts'
 import type { Config } from '../../config/config.ts'
+import { readNamedFile } from '../../kube/read-named-file.ts'
+import type { ObservedEvent } from '../../observer/events.ts'
 import { recordingHeader } from '../../observer/recording.ts'
-import type { ObserverSummary } from '../../observer/told.ts'
+import type { ObserverSnapshot, ObserverSummary, Told } from '../../observer/told.ts'
+import { parseListenAddress } from '../../server/listen-address.ts'
 import { durationFlag } from '../arguments/duration-flag.ts'
-import type { ClusterFlags, ObserveFlags } from '../arguments/flags.ts'
+import type { ObserveFlags } from '../arguments/flags.ts'
 import { parseRequestTimeout } from '../arguments/request-timeout.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { failureOf } from '../failures.ts'
 import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'
+import { contextsOf } from '../observe/contexts.ts'
+import { openRecording } from '../observe/recording-file.ts'
+import { type MetricsAddress, serveMetrics } from '../observe/serve-metrics.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inert } from '../output/inert.ts'
-import { jsonView, type ObserveView, textView } from '../output/observe-view.ts'
+import { isLiveTerminal } from '../output/is-live.ts'
+import { jsonView, prefixOf, textView } from '../output/observe-view.ts'
 import { writingFor } from '../printed-commands/writing.ts'
 import { reportFailure } from '../report-failure.ts'
 import { codeOf as interruptCode, type InterruptCause, watchInterrupts } from '../run/interrupts.ts'
@@ -25,23 +31,27 @@ import type { Terminal } from '../terminal.ts'
 /** Of a cluster that no context names. */
 const CURRENT = 'current'
 
-interface Times {
+interface Asked {
+  contexts: string[]
   requestTimeoutMs?: number
   forMs?: number
   graceMs?: number
   pollMs?: number
   summaryMs?: number
+  metrics?: MetricsAddress
+  managerMetrics?: ManagerMetrics
 }
 
 export async function observeAction(flags: ObserveFlags, { terminal, invocation }: CommandContext): Promise<ExitCode> {
-  const times = parseFlags(flags)
+  const asked = parseFlags(flags)
+  const { contexts } = asked
   const config = await readConfigIfAny(flags.config, terminal.env)
-  const names = flags.context ?? [CURRENT]
-  const { context: contexts = [], ...others } = flags
+  const names = contexts.length === 0 ? [CURRENT] : contexts
+  const { context: _several, ...others } = flags
   const [only] = contexts
   const write = writingFor({ flags: contexts.length === 1 ? { ...others, context: only! } : others, invocation }, terminal.env)
   const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
-  const view: ObserveView = flags.output === 'json' ? jsonView(write) : textView(names, colors, write)
+  const view = flags.output === 'json' ? jsonView(write) : textView(names, colors, write)
   const stopping = new AbortController()
   const interrupts = watchInterrupts({
     events: terminal.events,
@@ -52,47 +62,88 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
     if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), { verbose: true }, terminal)
     stopping.abort()
   })
-  const clusters = await openClusters(contexts, others, times, terminal)
+  const isLive = flags.output === 'text' && flags.live && isLiveTerminal(terminal.out, flags.verbose === true, terminal.env)
+  const live = isLive ? await openScreen() : undefined
+  const say = (line: string): void => (live === undefined ? terminal.err.write(`${inert(line)}\n`) : live.notice(line))
+  const clusters = await waysTo(names, asked, flags, terminal, say)
   const recording =
     flags.record === undefined
       ? undefined
       : await openRecording(flags.record, ({ message }) =>
-          terminal.err.write(`the recording is lost (${inert(message)}); the command goes on without it\n`),
+          say(`the recording is lost (${message}); the command goes on without it`),
         )
-  const timer = times.forMs === undefined ? undefined : terminal.clock.setTimeout(() => stopping.abort(), times.forMs)
+  const balancers = config?.loadBalancers.map(({ name }) => name) ?? []
+  const server = asked.metrics && (await serveMetrics(asked.metrics, balancers, say))
+  const timer = asked.forMs === undefined ? undefined : terminal.clock.setTimeout(() => stopping.abort(), asked.forMs)
+  let last: (() => ObserverSnapshot) | undefined
+  let wasReached = false
+
+  async function openScreen() {
+    const { createObserveLive } = await import('../output/observe-live.ts')
+    return createObserveLive({ out: terminal.out, clock: terminal.clock, colors, write, view, prefix: prefixOf(names) })
+  }
+
+  function print(lines: readonly string[]): void {
+    for (const line of lines) terminal.out.write(`${line}\n`)
+    // It has no end of its own, and nobody is left to tell.
+    if (terminal.out.isLost) stopping.abort()
+  }
+
+  function tell(told: Told): void {
+    server?.onTold(told)
+    if (live === undefined) print(view.told(told))
+    else live.told(told)
+  }
+
+  function tellStart(event: ObservedEvent): void {
+    if (event.type === 'synced') wasReached = true
+    if (event.type === 'manager-metrics-unread')
+      say(`the metrics of the controller manager cannot be read: ${write.reason(event.because)}`)
+    // A screen shows these.
+    if (live !== undefined) return
+    if (event.type === 'synced') say(`observing the cluster ${event.cluster}`)
+    if (event.type === 'load-balancer-read') say(`observing the load balancer ${event.loadBalancer}`)
+  }
+
   try {
     const { observe } = await import('../../library/observe.ts')
-    const print = (lines: readonly string[]): void => {
-      for (const line of lines) terminal.out.write(`${line}\n`)
-      // It has no end of its own, and nobody is left to tell.
-      if (terminal.out.isLost) stopping.abort()
-    }
-    const { graceMs, pollMs, summaryMs } = times
+    const { graceMs, pollMs, summaryMs } = asked
     const summary = await observe({
-      clusters: clusters.map((cluster, index) => ({ name: names[index]!, cluster })),
+      clusters,
       ...(config && { config }),
       ...(flags.namespace !== undefined && { namespace: flags.namespace }),
       ...(flags.allNamespaces !== undefined && { allNamespaces: flags.allNamespaces }),
       ...(graceMs !== undefined && { graceMs }),
       ...(pollMs !== undefined && { pollMs }),
       signal: stopping.signal,
-      onTold: (told) => print(view.told(told)),
-      onStart: (options) => recording?.write(recordingHeader(options)),
+      onTold: tell,
+      onStart(options, look) {
+        last = look.snapshot
+        recording?.write(recordingHeader(options))
+        server?.begin(look)
+        live?.begin(look)
+      },
       onEvent(event) {
         recording?.write(event)
-        if (event.type === 'synced') terminal.err.write(`observing the cluster ${inert(event.cluster)}\n`)
-        if (event.type === 'load-balancer-read') terminal.err.write(`observing the load balancer ${inert(event.loadBalancer)}\n`)
+        tellStart(event)
       },
-      ...(summaryMs !== undefined && { summary: { everyMs: summaryMs, onSummary: (one) => print(view.summary(one)) } }),
+      ...(server && { onLag: server.onLag, onWrite: server.onWrite, onLease: server.onLease }),
+      ...(summaryMs !== undefined && {
+        summary: { everyMs: summaryMs, onSummary: (one) => (live === undefined ? print : live.lines)(view.summary(one)) },
+      }),
       clock: terminal.clock,
     })
+    live?.close()
     print(view.summary(summary))
     const isRecorded = recording === undefined || (await recording.close())
-    return isRecorded ? codeOf(summary, flags.strict === true, interrupts.cause) : EXIT.failed
+    if (!isRecorded) return EXIT.failed
+    const isUnreached = !wasReached && last!().clusters.every(({ is }) => is === 'unreachable')
+    return isUnreached ? EXIT.preflight : codeOf(summary, flags.strict === true, interrupts.cause)
   } finally {
+    live?.close()
     terminal.clock.clearTimeout(timer)
     interrupts.dispose()
-    await Promise.all(clusters.map((cluster) => cluster.close()))
+    await Promise.all([server?.close(), ...clusters.map(({ cluster }) => cluster?.close())])
   }
 }
 
@@ -104,44 +155,81 @@ export function codeOf({ findings }: ObserverSummary, isStrict: boolean, cause?:
 }
 
 /** Throws a UsageError with everything that is wrong. */
-function parseFlags(flags: ObserveFlags): Times {
+function parseFlags(flags: ObserveFlags): Asked {
   const problems: string[] = []
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
   const duration = (flag: string, text: string | undefined): number | undefined =>
     text === undefined ? undefined : durationFlag(flag, text, 1, problems)
   const [forMs, graceMs] = [duration('--for', flags.for), duration('--grace', flags.grace)]
   const [pollMs, summaryMs] = [duration('--poll', flags.poll), duration('--summary', flags.summary)]
-  const { context: contexts = [] } = flags
+  const contexts = contextsOf(flags, problems)
+  const [metrics, managerMetrics] = [metricsAddress(flags, problems), managerOf(flags, contexts, problems)]
   if (flags.allNamespaces === true && flags.namespace !== undefined) problems.push('--all-namespaces excludes --namespace')
-  if (new Set(contexts).size < contexts.length) problems.push('--context is given twice with the same name')
   if (contexts.length > 1 && (flags.cluster !== undefined || flags.user !== undefined))
     problems.push('--cluster and --user are of one context: several contexts exclude them')
   if (problems.length > 0) throw new UsageError(problems)
-  const given = { requestTimeoutMs, forMs, graceMs, pollMs, summaryMs }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const given = { contexts, requestTimeoutMs, forMs, graceMs, pollMs, summaryMs, metrics, managerMetrics }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as unknown as Asked
 }
 
-/** All of them, or none where there is no way to one. */
-async function openClusters(
-  contexts: readonly string[],
-  flags: Omit<ClusterFlags, 'context'> & { verbose?: boolean },
-  { requestTimeoutMs }: Times,
+function metricsAddress(
+  { metricsListen: listen, metricsCert: certFile, metricsKey: keyFile }: ObserveFlags,
+  problems: string[],
+): MetricsAddress | undefined {
+  if ((certFile === undefined) !== (keyFile === undefined)) problems.push('--metrics-cert and --metrics-key go together')
+  if (listen === undefined) {
+    if (certFile !== undefined || keyFile !== undefined) problems.push('--metrics-cert and --metrics-key need --metrics-listen')
+    return undefined
+  }
+  try {
+    parseListenAddress(listen)
+  } catch (error) {
+    problems.push(`--metrics-listen: ${(error as Error).message}`)
+  }
+  return { listen, ...(certFile !== undefined && keyFile !== undefined && { tls: { certFile, keyFile } }) }
+}
+
+function managerOf(flags: ObserveFlags, contexts: readonly string[], problems: string[]): ManagerMetrics | undefined {
+  const { controllerManagerMetrics: url, controllerManagerCa: caFile, controllerManagerInsecure: isInsecure = false } = flags
+  if (url === undefined) {
+    if (caFile !== undefined || isInsecure)
+      problems.push('--controller-manager-ca and --controller-manager-insecure need --controller-manager-metrics')
+    return undefined
+  }
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    problems.push('--controller-manager-metrics: it must be a URL that begins with https:// or http://')
+  if (contexts.length > 1) problems.push('--controller-manager-metrics is of one cluster: several contexts exclude it')
+  if (caFile !== undefined && isInsecure) problems.push('--controller-manager-ca excludes --controller-manager-insecure')
+  try {
+    return { url, isInsecure, ...(caFile !== undefined && { ca: readNamedFile(caFile).toString('utf8') }) }
+  } catch (error) {
+    problems.push(`--controller-manager-ca: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+/** The only cluster is connected now, since there is nothing to observe without it; of several each by itself. */
+async function waysTo(
+  names: readonly string[],
+  { contexts, requestTimeoutMs, managerMetrics }: Asked,
+  { context: _several, ...flags }: ObserveFlags,
   terminal: Terminal,
-): Promise<Cluster[]> {
+  notice: (line: string) => void,
+): Promise<ObserveCluster[]> {
   const logger = await createLogger(flags.verbose === true, terminal)
   const { openCluster } = await import('../world.ts')
-  const opened: Cluster[] = []
-  try {
-    for (const context of contexts.length === 0 ? [undefined] : contexts) {
-      const cluster = await openCluster({ ...flags, ...(context !== undefined && { context }) }, requestTimeoutMs, terminal)
-      const client = logger === undefined ? cluster.client : logRequests(cluster.client, logger, terminal.clock)
-      opened.push({ ...cluster, client })
-    }
-    return opened
-  } catch (error) {
-    await Promise.all(opened.map((cluster) => cluster.close()))
-    throw error
+  async function open(context: string | undefined): Promise<Cluster> {
+    const cluster = await openCluster(
+      { ...flags, ...(context !== undefined && { context }) },
+      requestTimeoutMs,
+      terminal,
+      (line) => notice(line),
+    )
+    return logger === undefined ? cluster : { ...cluster, client: logRequests(cluster.client, logger, terminal.clock) }
   }
+  const beside = managerMetrics && { managerMetrics }
+  if (contexts.length < 2) return [{ name: names[0]!, cluster: await open(contexts[0]), ...beside }]
+  return contexts.map((context) => ({ name: context, connect: () => open(context), ...beside }))
 }
 
 /** A file that was named has to be there. Without one, endpoints are observed without load balancers. */
@@ -150,35 +238,4 @@ async function readConfigIfAny(flag: string | undefined, env: NodeJS.ProcessEnv)
   const file = configPath(flag, env)
   const isNamed = flag !== undefined || Boolean(env['SLUICE_CONFIG'])
   return isNamed || existsSync(file) ? readConfig(file) : undefined
-}
-
-interface Recording {
-  write(line: object): void
-  /** Resolves with whether all of it is in the file. */
-  close(): Promise<boolean>
-}
-
-async function openRecording(file: string, onLost: (error: Error) => void): Promise<Recording> {
-  const stream = createWriteStream(file)
-  let isLost = false
-  try {
-    await once(stream, 'open')
-  } catch (error) {
-    throw new UsageError([`--record: ${(error as Error).message}`])
-  }
-  stream.on('error', (error) => {
-    if (!isLost) onLost(error)
-    isLost = true
-  })
-  return {
-    write(line) {
-      if (!isLost) stream.write(`${JSON.stringify(line)}\n`)
-    },
-    async close() {
-      if (isLost) return false
-      stream.end()
-      await finished(stream).catch(() => {})
-      return !isLost
-    },
-  }
 }

@@ -78,7 +78,16 @@ export interface ObserveFlags extends Omit<ClusterFlags, 'context'> {
   verbose?: boolean
   config?: string
   context?: string[]
+  contexts?: string
   allNamespaces?: boolean
+  controllerManagerMetrics?: string
+  controllerManagerCa?: string
+  controllerManagerInsecure?: boolean
+  metricsListen?: string
+  metricsCert?: string
+  metricsKey?: string
+  /** False with `--no-live`. */
+  live: boolean
   for?: string
   grace?: string
   poll?: string

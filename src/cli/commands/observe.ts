@@ -25,8 +25,23 @@ export function registerObserve(program: Command, context: CommandContext): void
     .option('--record <file>', 'write what is observed to a file, for replay', given)
     .option('--summary <duration>', 'print the summary so often, and not at the end alone')
     .option('--strict', STRICT)
-  addColorFlag(addOutputFlags(command, ['text', 'json']))
-  addClusterFlags(command, { several: true })
+    .optionsGroup('Metrics:')
+    .option('--metrics-listen <address>', 'serve /metrics, /livez and /readyz at HOST:PORT, [IPV6]:PORT or :PORT', given)
+    .option('--metrics-cert <file>', 'by HTTPS, with this certificate in PEM', given)
+    .option('--metrics-key <file>', 'the key of the certificate', given)
+    .option(
+      '--controller-manager-metrics <url>',
+      'such as https://HOST:10257/metrics: say with a backlog what its queue and its PUTs are; asked as the user of the context',
+      given,
+    )
+    .option('--controller-manager-ca <file>', "what signs its certificate, in PEM (default: the kubeconfig's)", given)
+    .option('--controller-manager-insecure', 'its certificate may be any: whoever answers there gets the token of the user')
+  addColorFlag(addOutputFlags(command, ['text', 'json'])).option('--no-live', 'lines on a terminal too, and no screen')
+  addClusterFlags(command, { several: true }).option(
+    '--contexts <file>',
+    'a file with a context a line, or - for stdin: of these too',
+    given,
+  )
   command
     .addHelpText(
       'after',
@@ -34,12 +49,13 @@ export function registerObserve(program: Command, context: CommandContext): void
 Examples:
   ${name} -n shop
   ${name} -A --context east --context west --record incident.jsonl
+  kubectl config get-contexts -o name | ${name} -A --contexts - --metrics-listen :9464
   ${name} -n shop --for 30s --strict -o json
   ${name} replay incident.jsonl
 
 Exit codes:
   0 ended by --for or Ctrl-C    1 with --strict: there are findings; the recording is lost    2 wrong arguments or config
-  3 there is no way to a cluster    143 SIGTERM
+  3 there is no way to any cluster    143 SIGTERM
 `,
     )
     .action(async (flags: ObserveFlags) => {

@@ -1,8 +1,8 @@
 import type { Writing } from '../../report/words/writing.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OutputFlags } from '../arguments/flags.ts'
-import { isLogging } from '../log-level.ts'
 import { createColors, useColor } from './color.ts'
+import { isLiveTerminal } from './is-live.ts'
 import { createJson, createJsonLines } from './json.ts'
 import { createLines } from './lines.ts'
 import type { Renderer } from './renderer.ts'
@@ -20,9 +20,7 @@ export interface RendererDeps {
 export async function createRenderer(flags: OutputFlags, { out, err, clock, env, write }: RendererDeps): Promise<Renderer> {
   const progressOn = async (sink: Sink): Promise<Renderer> => {
     const colors = createColors(useColor(flags.color, env, sink.isTerminal))
-    // Logs between its frames would tear a table apart; some CI systems give their jobs a terminal that is none.
-    const isLive = sink.isTerminal && env['TERM'] !== 'dumb' && !env['CI'] && !isLogging(flags.verbose === true, env)
-    if (!isLive) return createLines({ out: sink, err, clock, colors, write })
+    if (!isLiveTerminal(sink, flags.verbose === true, env)) return createLines({ out: sink, err, clock, colors, write })
     const { createLiveTable } = await import('./live-table.ts')
     return createLiveTable({ out: sink, err, clock, colors, write })
   }

@@ -1,4 +1,4 @@
-import type { Change, LegSummary, ObserverFinding, ObserverSummary, Told } from '../../observer/told.ts'
+import type { LegSummary, ObserverSummary, Told } from '../../observer/told.ts'
 import { worded } from '../../report/words/document.ts'
 import {
   changeWords,
@@ -44,10 +44,14 @@ export function jsonView(write: Writing): ObserveView {
   }
 }
 
+/** What a line begins with: the cluster, where there are several. */
+export function prefixOf(clusters: readonly string[]): (of: object) => string {
+  return (of) => (clusters.length > 1 && 'cluster' in of ? `${String(of.cluster)}: ` : '')
+}
+
 /** `clusters`: where there are several, each line begins with its own. */
 export function textView(clusters: readonly string[], colors: Colors, write: Writing): ObserveView {
-  const hasSeveral = clusters.length > 1
-  const prefix = (one: Change | ObserverFinding): string => (hasSeveral && 'cluster' in one ? `${one.cluster}: ` : '')
+  const prefix = prefixOf(clusters)
   return {
     told(told) {
       const at = new Date(told.at).toISOString().slice(11, 23)
@@ -63,7 +67,7 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
     },
     summary({ startedAt, at, legs, findings }) {
       const rows = legs.map((leg) => [
-        inert(`${hasSeveral ? `${leg.cluster}: ` : ''}${leg.namespace}/${leg.service}`),
+        inert(`${prefix(leg)}${leg.namespace}/${leg.service}`),
         inert(legWords(leg)),
         String(leg.changes),
         ...[leg.p50Ms, leg.p90Ms, leg.p99Ms, leg.maxMs].map(lagWords),
@@ -79,6 +83,6 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
 
 const HEAD = ['service', 'leg', 'changes', 'p50', 'p90', 'p99', 'longest']
 
-function legWords({ leg, loadBalancer }: LegSummary): string {
+export function legWords({ leg, loadBalancer }: LegSummary): string {
   return loadBalancer === undefined ? legTitles[leg] : `${legTitles[leg]} ${loadBalancer}`
 }

@@ -26,6 +26,7 @@ export const cluster = member<object>(
     client,
     namespace: z.string().min(1),
     kubeconfig: z.string().optional(),
+    other: z.custom<Cluster['other']>((value) => typeof value === 'function').optional(),
     close: member((value) => typeof value === 'function', 'a function', 'give a function that closes the cluster'),
   } satisfies Record<keyof Cluster, z.ZodType>),
 )

@@ -105,7 +105,8 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
   const told: Told[] = []
   const events: ObservedEvent[] = []
   const summary = observeClusters({
-    clusters: [{ name: 'east', client: createKubeClient({ transport, clock, random }) }],
+    clusters: [{ name: 'east', open: async () => ({ client: createKubeClient({ transport, clock, random }) }) }],
+    allNamespaces: true,
     loadBalancers,
     clock,
     random,

@@ -1,23 +1,23 @@
 import type { LoadBalancer } from '../../engine/request.ts'
-import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ObservedEvent } from '../events.ts'
-import { createObserver } from '../observer.ts'
-import type { ObserverSummary, Told } from '../told.ts'
+import { createObserver, type ObserverCounts } from '../observer.ts'
+import type { LeaseChange, ObserverSnapshot, ObserverSummary, Told } from '../told.ts'
+import { createBound } from './bound.ts'
 import { createInstants } from './clock.ts'
+import { type ObservedCluster, observeCluster } from './observe-cluster.ts'
 import { pollLoadBalancer } from './poll-load-balancers.ts'
-import { watchCluster } from './watch-cluster.ts'
 
-export interface ObservedCluster {
-  name: string
-  client: KubeClient
-  /** Absent: all namespaces. */
-  namespace?: string
+/** What is so while it is observed, at the instant of the call. */
+export interface Look {
+  snapshot(): ObserverSnapshot
+  summary(): ObserverSummary
 }
 
-export interface ObservePorts {
+export interface ObservePorts extends ObserverCounts {
   clusters: readonly ObservedCluster[]
+  allNamespaces: boolean
   loadBalancers: readonly LoadBalancer[]
   clock: Clock
   random: Random
@@ -25,7 +25,9 @@ export interface ObservePorts {
   pollMs: number
   /** Ends it. */
   signal: AbortSignal
-  onStart?(startedAt: number): void
+  onStart?(startedAt: number, look: Look): void
+  /** Where it is there, Leases are watched too. */
+  onLease?: ((change: LeaseChange) => void) | undefined
   /** Told of each event before what it comes to. */
   onEvent?(event: ObservedEvent): void
   onTold(told: Told): void
@@ -33,13 +35,20 @@ export interface ObservePorts {
   summary?: { everyMs: number; onSummary(summary: ObserverSummary): void }
 }
 
-/** Observes until the signal. Resolves with what it has come to. */
+/** So many are opened and listed at once. */
+const OPENED_AT_ONCE = 8
+
+/** Observes until the signal. Resolves with what it has come to. Rejects where no way was found to any cluster at the first try. */
 export async function observeClusters(ports: ObservePorts): Promise<ObserverSummary> {
-  const { clusters, loadBalancers, clock, random, graceMs, pollMs, signal, onEvent, onTold, summary } = ports
+  const { clusters, allNamespaces, loadBalancers, clock, random, graceMs, pollMs, onEvent, onTold, onLease, summary } = ports
+  const ending = new AbortController()
+  const signal = AbortSignal.any([ports.signal, ending.signal])
   const instant = createInstants(clock)
   const startedAt = instant()
-  const allNamespaces = clusters.every(({ namespace }) => namespace === undefined)
-  const observer = createObserver({ clusters: clusters.map(({ name }) => name), allNamespaces, graceMs, startedAt })
+  const { onLag, onWrite } = ports
+  const names = clusters.map(({ name }) => name)
+  const observer = createObserver({ clusters: names, allNamespaces, graceMs, startedAt }, { onLag, onWrite })
+  const failures: unknown[] = []
   let due: unknown
   let summing: unknown
 
@@ -69,15 +78,26 @@ export async function observeClusters(ports: ObservePorts): Promise<ObserverSumm
     }, summary.everyMs)
   }
 
-  ports.onStart?.(startedAt)
+  function lookNow<Seen>(look: () => Seen): Seen {
+    tell(observer.advance(instant()))
+    return look()
+  }
+
+  ports.onStart?.(startedAt, { snapshot: () => lookNow(observer.snapshot), summary: () => lookNow(observer.summary) })
   sumLater()
-  const watches = clusters.map(({ name, client, namespace }) =>
-    watchCluster(namespace, {
-      client,
+  const bound = createBound(OPENED_AT_ONCE)
+  const watches = clusters.map((one) =>
+    observeCluster(one, {
+      bound,
       clock,
       random,
       signal,
-      emit: (event) => take({ ...event, at: instant(), cluster: name } as ObservedEvent),
+      emit: (event) => take({ ...event, at: instant(), cluster: one.name } as ObservedEvent),
+      emitLease: onLease && ((change) => onLease({ ...change, at: instant(), cluster: one.name } as LeaseChange)),
+      failed(error) {
+        failures.push(error)
+        if (failures.length === clusters.length) ending.abort()
+      },
     }),
   )
   // A load balancer is asked for pods: what they add to its entries is no change of it.
@@ -94,12 +114,11 @@ export async function observeClusters(ports: ObservePorts): Promise<ObserverSumm
   })
   try {
     await Promise.all([...watches.map(({ ended }) => ended), ...polls])
-    // Nothing more comes, but for what is due: a cluster without rights is waited out.
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   } finally {
     clock.clearTimeout(due)
     clock.clearTimeout(summing)
   }
+  if (ending.signal.aborted) throw failures[0]
   take({ at: instant(), type: 'end' })
   clock.clearTimeout(due)
   return observer.summary()

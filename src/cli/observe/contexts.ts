@@ -1,0 +1,29 @@
+import { readNamedFile } from '../../kube/read-named-file.ts'
+import type { ObserveFlags } from '../arguments/flags.ts'
+
+const COMMENT = /^\s*#/
+
+/**
+ * The contexts of the flags and of the file, each once; empty where none is given: the current one is meant.
+ * `problems` takes what is wrong.
+ */
+export function contextsOf({ context = [], contexts: file }: ObserveFlags, problems: string[]): string[] {
+  if (new Set(context).size < context.length) problems.push('--context is given twice with the same name')
+  return [...new Set([...context, ...(file === undefined ? [] : readContexts(file, problems))])]
+}
+
+function readContexts(file: string, problems: string[]): string[] {
+  const contexts = linesOf(file, problems)
+  if (contexts?.length === 0) problems.push(`--contexts: ${file} names no context: write one a line`)
+  return contexts ?? []
+}
+
+function linesOf(file: string, problems: string[]): string[] | undefined {
+  try {
+    const text = readNamedFile(file === '-' ? '/dev/stdin' : file).toString('utf8')
+    return text.split('\n').flatMap((line) => (COMMENT.test(line) || line.trim() === '' ? [] : [line.trim()]))
+  } catch (error) {
+    problems.push(`--contexts: ${(error as Error).message}`)
+    return undefined
+  }
+}

@@ -1,0 +1,36 @@
+import type { Context } from './context.ts'
+import type { ClusterEvent, EndpointObjectKind } from './events.ts'
+import { MANAGER_FRESH_MS } from './limits.ts'
+import type { ObserverFindingOf } from './told.ts'
+
+type MetricsEvent = Extract<ClusterEvent, { type: 'manager-metrics' }>
+
+/** What the controller manager has said of itself of late. */
+export interface ControllerManager {
+  take(event: MetricsEvent): void
+  /** Empty where its metrics are not read, or not any more. */
+  saysOf(object: EndpointObjectKind): Pick<ObserverFindingOf<'backlog'>, 'workqueueDepth' | 'putsPerSecond'>
+}
+
+export function createControllerManager(context: Context): ControllerManager {
+  let last: MetricsEvent | undefined
+  let putsPerSecond: number | undefined
+
+  return {
+    take(event) {
+      const spanMs = last === undefined ? 0 : event.at - last.at
+      // One that was started anew counts from 0.
+      const isSameCount = last !== undefined && spanMs > 0 && event.puts >= last.puts
+      putsPerSecond = isSameCount ? Math.round(((event.puts - last!.puts) / spanMs) * 10_000) / 10 : undefined
+      last = event
+    },
+    saysOf(object) {
+      if (last === undefined || context.now() - last.at > MANAGER_FRESH_MS) return {}
+      const depth = last.queued[object]
+      return {
+        ...(depth === undefined ? {} : { workqueueDepth: depth }),
+        ...(putsPerSecond === undefined ? {} : { putsPerSecond }),
+      }
+    },
+  }
+}

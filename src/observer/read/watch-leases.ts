@@ -1,0 +1,114 @@
+import { pause } from '../../kube/pause.ts'
+import { createReflector, type ObjectRecord, type ReflectorEvent } from '../../kube/reflector.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
+import { CONTROL_PLANE_PARTS } from '../events.ts'
+import type { LeaseChange } from '../told.ts'
+
+export type UnstampedLease = LeaseChange extends infer One
+  ? One extends LeaseChange
+    ? Omit<One, 'at' | 'cluster'>
+    : never
+  : never
+
+export interface LeasePorts {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+  emit(change: UnstampedLease): void
+}
+
+interface Lease extends ObjectRecord {
+  renewTime: string
+}
+
+/** Rights may be given later, and a cluster may come back. */
+const AGAIN_AFTER_MS = 30_000
+
+/** The heartbeats of nodes, and the leaders of the control plane. What cannot be read is not told: no finding rests on it. */
+export async function watchLeases(ports: LeasePorts): Promise<void> {
+  await Promise.all([watchNodes(ports), watchParts(ports)])
+}
+
+function watchNodes(ports: LeasePorts): Promise<void> {
+  const last = new Map<string, number>()
+  return watch(ports, 'kube-node-lease', {
+    onEvent({ type, record: { uid, name, renewTime } }) {
+      const [before, renewedAt] = [last.get(uid), Date.parse(renewTime)]
+      if (type === 'deleted') return void last.delete(uid)
+      last.set(uid, renewedAt)
+      // Both instants are of the same kubelet.
+      if (before !== undefined && renewedAt > before) ports.emit({ type: 'node-renewed', node: name, gapMs: renewedAt - before })
+    },
+    // Renewals that were missed would look like a gap.
+    onCurrent: () => last.clear(),
+  })
+}
+
+function watchParts(ports: LeasePorts): Promise<void> {
+  const last = new Map<string, string>()
+  const partOf = (name: string) => CONTROL_PLANE_PARTS.find((part) => part === name)
+  return watch(ports, 'kube-system', {
+    onEvent({ type, record: { name, renewTime } }) {
+      const part = partOf(name)
+      if (part === undefined) return
+      if (type === 'deleted') {
+        last.delete(part)
+        return ports.emit({ type: 'part-unknown', part })
+      }
+      if (last.get(part) === renewTime) return
+      last.set(part, renewTime)
+      ports.emit({ type: 'part-renewed', part })
+    },
+    // Of what cannot be read nobody knows its age.
+    onCurrent(isCurrent) {
+      for (const part of CONTROL_PLANE_PARTS)
+        if (last.has(part)) ports.emit({ type: isCurrent ? 'part-renewed' : 'part-unknown', part })
+    },
+  })
+}
+
+interface Taking {
+  onEvent(event: ReflectorEvent<Lease>): void
+  onCurrent(isCurrent: boolean): void
+}
+
+async function watch({ client, clock, random, signal }: LeasePorts, namespace: string, { onEvent, onCurrent }: Taking) {
+  while (!signal.aborted) {
+    const reflector = createReflector<Lease>({
+      client,
+      clock,
+      random,
+      path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
+      decode: leaseOf,
+      onEvent,
+      onError: () => {},
+      onCurrent,
+    })
+    const stop = (): void => void reflector.stop()
+    signal.addEventListener('abort', stop)
+    try {
+      await reflector.start()
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve()
+        else signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+    } catch {
+      await pause(clock, AGAIN_AFTER_MS, signal)
+    } finally {
+      signal.removeEventListener('abort', stop)
+      await reflector.stop()
+    }
+  }
+}
+
+function leaseOf(raw: unknown): Lease {
+  const { metadata, spec } = raw as {
+    metadata: { uid: string; name: string; namespace: string; resourceVersion: string }
+    spec?: { renewTime?: string }
+  }
+  const { uid, name, namespace, resourceVersion } = metadata
+  return { uid, name, namespace, resourceVersion, renewTime: spec?.renewTime ?? '' }
+}
