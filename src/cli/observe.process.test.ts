@@ -184,27 +184,96 @@ test('it ends where the reader of its lines has gone', async () => {
   expect(await child.end()).toBe(0)
 })
 
-test('one of two clusters cannot be reached: a finding, and the other is observed', async () => {
-  const both = {
+/** Two contexts lead to the cluster, one to an address where nothing listens; `none` is in no kubeconfig. */
+function writeContexts(): string {
+  const kubeconfig = join(folder, 'contexts')
+  const servers = { east: cluster.url, north: cluster.url, west: 'http://127.0.0.1:9' }
+  const document = {
     apiVersion: 'v1',
     kind: 'Config',
-    contexts: ['east', 'west'].map((name) => ({ name, context: { cluster: name, user: 'u' } })),
-    clusters: [
-      { name: 'east', cluster: { server: cluster.url } },
-      { name: 'west', cluster: { server: 'http://127.0.0.1:9' } },
-    ],
+    contexts: Object.keys(servers).map((name) => ({ name, context: { cluster: name, user: 'u' } })),
+    clusters: Object.entries(servers).map(([name, server]) => ({ name, cluster: { server } })),
     users: [{ name: 'u', user: {} }],
   }
-  const kubeconfig = join(folder, 'both')
-  writeFileSync(kubeconfig, JSON.stringify(both))
-  const child = observe('--kubeconfig', kubeconfig, '--context', 'east', '--context', 'west', '-o', 'json')
+  writeFileSync(kubeconfig, JSON.stringify(document))
+  return kubeconfig
+}
+
+test('contexts of a file: what cannot be reached, and what the kubeconfig lacks, are findings, and the others are observed', async () => {
+  const contexts = join(folder, 'contexts.txt')
+  writeFileSync(contexts, '# all of them\neast\n\n  west\nnone\n')
+  const child = observe('--kubeconfig', writeContexts(), '--context', 'north', '--contexts', contexts, '-o', 'json')
   await child.sees('observing the cluster east')
-  await child.sees('cluster-unreachable')
+  await child.sees('observing the cluster north')
+  await child.sees('"cluster":"west"')
+  await child.sees('"cluster":"none"')
   child.process.kill('SIGINT')
   expect(await child.end()).toBe(0)
-  expect(linesOf(child).filter(({ kind }) => kind === 'ObserverFinding')).toMatchObject([
-    { code: 'cluster-unreachable', cluster: 'west', page: 'docs/observe.md#cluster-unreachable' },
+  const findings = linesOf(child).filter(({ kind }) => kind === 'ObserverFinding')
+  expect(findings.toSorted((a, b) => String(a['cluster']).localeCompare(String(b['cluster'])))).toMatchObject([
+    {
+      code: 'cluster-unreachable',
+      cluster: 'none',
+      message: expect.stringContaining('none'),
+      page: 'docs/observe.md#cluster-unreachable',
+    },
+    { code: 'cluster-unreachable', cluster: 'west' },
   ])
+})
+
+test('no cluster is reached: 3, at once where no context is there, and at the end where none answers', async () => {
+  const kubeconfig = writeContexts()
+  for (const contexts of [
+    ['--context', 'none'],
+    ['--context', 'none', '--context', 'neither'],
+  ]) {
+    const missing = observe('--kubeconfig', kubeconfig, ...contexts)
+    expect([await missing.end(), missing.stderr()]).toEqual([3, expect.stringContaining('none')])
+  }
+  const away = observe('--kubeconfig', kubeconfig, '--context', 'west', '--for', '2s')
+  expect([await away.end(), away.stdout()]).toEqual([3, expect.stringContaining('1 × cluster-unreachable')])
+})
+
+async function scrape(url: string): Promise<{ status: number; body: string }> {
+  const answer = await fetch(url)
+  return { status: answer.status, body: await answer.text() }
+}
+
+test('--metrics-listen: ready once all is listed; lags, writes, findings and Leases are there for Prometheus', async () => {
+  const contexts = ['--kubeconfig', writeContexts(), '--context', 'east', '--context', 'west', '-n', 'default']
+  const child = observe(...contexts, '--poll', '100ms', '--metrics-listen', '127.0.0.1:0')
+  await child.sees('/metrics\n')
+  const [, base = ''] = /metrics at (\S+)\/metrics/.exec(child.stderr())!
+  await vi.waitUntil(async () => (await scrape(`${base}/readyz`)).status === 200, { timeout: 20_000 })
+  expect(await scrape(`${base}/livez`)).toEqual({ status: 200, body: 'ok' })
+  cluster.unready('default', 'web-0', 'app', 3_000)
+  await child.sees('EndpointSlice of default/web')
+  const { body } = await scrape(`${base}/metrics`)
+  const value = (series: string): number | undefined => {
+    const line = body.split('\n').find((one) => one.startsWith(series))
+    return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')))
+  }
+  expect([
+    value('sluice_cluster_up{cluster="east"}'),
+    value('sluice_cluster_up{cluster="west"}'),
+    value('sluice_load_balancer_up{load_balancer="edge"}'),
+    value('sluice_findings{cluster="west",namespace="",code="cluster-unreachable"}'),
+  ]).toEqual([1, 0, 1, 1])
+  expect(value('sluice_endpoint_lag_seconds_count{cluster="east",leg="pod-endpointslice"}')).toBeGreaterThanOrEqual(1)
+  expect(value('sluice_endpoint_writes_total{cluster="east",object="EndpointSlice",effect="addresses"}')).toBeGreaterThanOrEqual(
+    1,
+  )
+  expect(value('sluice_finding_begun_timestamp_seconds{cluster="west",namespace="",code="cluster-unreachable"}')).toBeGreaterThan(
+    1e9,
+  )
+  child.process.kill('SIGTERM')
+  expect(await child.end()).toBe(143)
+  await expect(fetch(`${base}/livez`)).rejects.toThrow('fetch failed')
+})
+
+test('an address that another program has is no start', async () => {
+  const child = observe('--metrics-listen', new URL(cluster.url).host)
+  expect([await child.end(), child.stderr()]).toEqual([3, expect.stringContaining('Another program listens on')])
 })
 
 test.each([
@@ -212,6 +281,14 @@ test.each([
   [['--for', 'soon'], '--for'],
   [['--context', 'a', '--context', 'a'], 'twice'],
   [['--context', 'a', '--context', 'b', '--user', 'u'], '--cluster and --user'],
+  [['--contexts', 'none.txt'], '--contexts'],
+  [['--contexts', '/dev/null'], 'names no context'],
+  [['--metrics-listen', 'here'], '--metrics-listen'],
+  [['--metrics-listen', ':0', '--metrics-cert', 'a'], 'go together'],
+  [['--metrics-cert', 'a', '--metrics-key', 'b'], 'need --metrics-listen'],
+  [['--controller-manager-metrics', '10.0.0.1:10257'], '--controller-manager-metrics'],
+  [['--controller-manager-insecure'], 'need --controller-manager-metrics'],
+  [['--controller-manager-metrics', 'https://m:10257/metrics', '--context', 'a', '--context', 'b'], 'of one cluster'],
   [['--record', 'no/such/folder'], '--record'],
   [['replay', 'none.jsonl'], 'none.jsonl'],
   [['replay', 'sluice.yaml'], 'it is no recording of sluice observe'],

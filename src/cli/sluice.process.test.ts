@@ -321,7 +321,8 @@ describe('help and version', () => {
   })
 
   test('version', async () => {
-    expect((await sluice(['--version'])).stdout).toBe(`${sluiceVersion()}\n`)
+    for (const command of [[], ['upgrade'], ['observe'], ['observe', 'replay'], ['adapter', 'new']])
+      expect((await sluice([...command, '--version'])).stdout, command.join(' ')).toBe(`${sluiceVersion()}\n`)
     expect((await sluice(['version'])).stdout).toBe(`sluice ${sluiceVersion()} (node ${process.versions.node})\n`)
     expect(JSON.parse((await sluice(['version', '-o', 'json'])).stdout)).toMatchObject({
       kind: 'Version',

@@ -38,8 +38,8 @@ export interface SeenAddress {
   readonly podName?: string
 }
 
-export const ENDPOINT_OBJECT_KINDS = ['EndpointSlice', 'Endpoints'] as const
-export type EndpointObjectKind = (typeof ENDPOINT_OBJECT_KINDS)[number]
+export type EndpointObjectKind = 'EndpointSlice' | 'Endpoints'
+export const ENDPOINT_OBJECT_KINDS = ['EndpointSlice', 'Endpoints'] as const satisfies readonly EndpointObjectKind[]
 
 /** Parts of the control plane that hold a Lease of their own name. */
 export const CONTROL_PLANE_PARTS = ['kube-scheduler', 'kube-controller-manager'] as const

@@ -6,8 +6,8 @@ import type { CONTROL_PLANE_PARTS, EndpointObjectKind, ReadKind } from './events
 /* What an observation tells: changes with their lags, and findings. */
 
 /** `pod-endpointslice`, `pod-endpoints`: from the change of a pod to that of its address; `endpointslice-load-balancer`: from there to an entry. */
-export const LEGS = ['pod-endpointslice', 'pod-endpoints', 'endpointslice-load-balancer'] as const
-export type Leg = (typeof LEGS)[number]
+export type Leg = 'pod-endpointslice' | 'pod-endpoints' | 'endpointslice-load-balancer'
+export const LEGS = ['pod-endpointslice', 'pod-endpoints', 'endpointslice-load-balancer'] as const satisfies readonly Leg[]
 
 /** One change, at the instant at which it was seen: milliseconds since 1970. */
 export type Change =

@@ -44,7 +44,7 @@ export const KUBERNETES_METRICS = {
     type: 'histogram',
     labels: ['verb', 'host'],
     jobs: ['kube-controller-manager'],
-    help: 'How long requests of the controllers wait for their own limit (`--kube-api-qps`).',
+    help: 'How long requests of the controllers wait for their own limit (`kube-api-qps`).',
   },
   rest_client_requests_total: {
     type: 'counter',

@@ -48,9 +48,10 @@ interface Given {
   /** Paths that begin so may not be read. */
   refused?: string
   loadBalancers?: LoadBalancer[]
+  onLease?: () => void
 }
 
-async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }: Given = {}) {
+async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [], onLease }: Given = {}) {
   const clock = createVirtualClock()
   let seed = 7
   const random = { next: () => (seed = (seed * 16_807 + 11) % 2_147_483_647) / 2_147_483_647 }
@@ -115,6 +116,7 @@ async function start({ endpointLag = [1, 8], refused = '', loadBalancers = [] }:
     signal: stopping.signal,
     onEvent: (event) => events.push(event),
     onTold: (one) => told.push(one),
+    onLease,
   })
   await clock.runUntil(() => events.some(({ type }) => type === 'synced'))
   return {
@@ -157,14 +159,22 @@ test('the lag of the endpoint controller is the one that is measured', async () 
   expect(Math.abs(legs[0]!.maxMs - 3_000)).toBeLessThan(50)
 })
 
-test('it asks for what its rights name, and for nothing else but the version', async () => {
+test('it asks for what its rights name, for Leases where these are asked for, and for nothing else but the version', async () => {
   const scene = await start()
   await scene.end()
-  const paths = rightsOfObserver().map(({ group, resource, verbs }) => {
+  const needed = rightsOfObserver().filter(({ isOptional }) => isOptional !== true)
+  const paths = needed.map(({ group, resource, verbs }) => {
     expect(verbs).toEqual(['list', 'watch'])
     return `${group === '' ? '/api/v1' : `/apis/${group}/v1`}/${resource}`
   })
   expect([...scene.asked].sort()).toEqual([...paths, '/version'].sort())
+  const withLeases = await start({ onLease() {} })
+  await withLeases.end()
+  const leases = rightsOfObserver().flatMap(({ group, resource, isOptional }) =>
+    isOptional ? ['kube-node-lease', 'kube-system'].map((home) => `/apis/${group}/v1/namespaces/${home}/${resource}`) : [],
+  )
+  expect(leases).toHaveLength(2)
+  expect([...withLeases.asked].sort()).toEqual([...paths, ...leases, '/version'].sort())
 })
 
 test('nodes that may not be read are a finding, and the rest is observed as before; a right that is given is noticed', async () => {

@@ -10,5 +10,12 @@ export function rightsOfObserver(): Right[] {
     { group: '', resource: 'services', verbs: VERBS, why: 'The pods that each of them selects.' },
     { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: VERBS, why: 'Endpoints as gateways read them.' },
     { group: '', resource: 'endpoints', verbs: VERBS, why: 'Endpoints as older programs read them, with their writers.' },
+    {
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      verbs: VERBS,
+      isOptional: true,
+      why: 'For --metrics-listen: heartbeats of nodes, and the leaders of the control plane.',
+    },
   ]
 }

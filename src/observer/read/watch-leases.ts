@@ -43,12 +43,15 @@ function watchNodes(ports: LeasePorts): Promise<void> {
       if (before !== undefined && renewedAt > before) ports.emit({ type: 'node-renewed', node: name, gapMs: renewedAt - before })
     },
     // Renewals that were missed would look like a gap.
-    onCurrent: () => last.clear(),
+    onCurrent(isCurrent) {
+      if (!isCurrent) last.clear()
+    },
   })
 }
 
 function watchParts(ports: LeasePorts): Promise<void> {
   const last = new Map<string, string>()
+  let wasLost = false
   const partOf = (name: string) => CONTROL_PLANE_PARTS.find((part) => part === name)
   return watch(ports, 'kube-system', {
     onEvent({ type, record: { name, renewTime } }) {
@@ -64,6 +67,8 @@ function watchParts(ports: LeasePorts): Promise<void> {
     },
     // Of what cannot be read nobody knows its age.
     onCurrent(isCurrent) {
+      if (isCurrent && !wasLost) return
+      wasLost = !isCurrent
       for (const part of CONTROL_PLANE_PARTS)
         if (last.has(part)) ports.emit({ type: isCurrent ? 'part-renewed' : 'part-unknown', part })
     },

@@ -3,7 +3,7 @@ import { pod as podObject, service as serviceObject } from '../../endpoints/test
 import type { Writer } from '../../reasons/fields.ts'
 import { wantedStanding } from '../wanted.ts'
 import type { ObservedEvent, SeenAddress, SeenEndpoints, SeenEntry, SeenNode, SeenPod } from '../events.ts'
-import { createObserver, type ObserverOptions } from '../observer.ts'
+import { createObserver, type ObserverCounts, type ObserverOptions } from '../observer.ts'
 import type { ObserverFindingCode, ObserverFindingOf, Told } from '../told.ts'
 
 export const CONTROLLER: Writer = { manager: 'kube-controller-manager', is: 'controller-manager' }
@@ -75,14 +75,17 @@ export function seenService(name = 'web'): Service {
 }
 
 /** One cluster, by the events that come of it. Instants are milliseconds since the start. */
-export function createScene(options: Partial<ObserverOptions> = {}) {
-  const observer = createObserver({
-    clusters: ['east'],
-    allNamespaces: true,
-    graceMs: 10_000,
-    startedAt: START,
-    ...options,
-  })
+export function createScene(options: Partial<ObserverOptions> = {}, counts: ObserverCounts = {}) {
+  const observer = createObserver(
+    {
+      clusters: ['east'],
+      allNamespaces: true,
+      graceMs: 10_000,
+      startedAt: START,
+      ...options,
+    },
+    counts,
+  )
   const events: ObservedEvent[] = []
   const told: Told[] = []
   let version = 1
@@ -98,6 +101,7 @@ export function createScene(options: Partial<ObserverOptions> = {}) {
     events,
     told,
     take,
+    now: () => now,
     at(ms: number) {
       now = ms
       return scene

@@ -42,6 +42,8 @@ const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
   ],
   backlog: [
     { ...backlog, drainMs: 21_000, isOver: false },
+    { ...backlog, drainMs: 21_000, workqueueDepth: 388, putsPerSecond: 19.8, isOver: false },
+    { ...backlog, drainMs: 21_000, workqueueDepth: 388, isOver: false },
     { ...backlog, perSecond: 0, isOver: false },
     { ...backlog, isOver: true },
   ],

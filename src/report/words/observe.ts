@@ -127,11 +127,12 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
       'each write takes a place in the queue of its controller; sluice doctor names Endpoints whose labels differ from those of their Services, which the controller writes at each sync',
   },
   backlog: {
-    message: ({ object, services, oldestMs, lagMs, perSecond, drainMs, isOver }) =>
+    message: ({ object, services, oldestMs, lagMs, perSecond, drainMs, workqueueDepth, putsPerSecond, isOver }) =>
       isOver
         ? `the backlog of ${COUNTED[object]} is over: at most ${services} Services have waited, the longest for ${lagWords(oldestMs)}`
         : `${services} Services wait for their ${COUNTED[object]}, the first for ${lagWords(oldestMs)}, and the lag grows (the last was ${lagWords(lagMs)}); ` +
-          `${perSecond} changes a second are followed${drainMs === undefined ? '' : `, so that the queue is empty in ${lagWords(drainMs)} at best`}`,
+          `${perSecond} changes a second are followed${drainMs === undefined ? '' : `, so that the queue is empty in ${lagWords(drainMs)} at best`}` +
+          managerWords(workqueueDepth, putsPerSecond),
     hint: ({ isOver }) => (isOver ? 'see what has written much at that time: a sweep is told as one' : CONTROLLER_MANAGER),
   },
   'writers-undo-each-other': {
@@ -173,6 +174,14 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
       `load balancer ${loadBalancer}: entry ${entry} (${address}) follows ${formerPod === undefined ? 'no pod and no node' : `pod ${formerPod}, which does not have this address any more`}, for ${lagWords(sinceMs)}`,
     hint: () => 'remove the entry, or see why the program that keeps it has not',
   },
+}
+
+function managerWords(depth: number | undefined, putsPerSecond: number | undefined): string {
+  const said = [
+    ...(depth === undefined ? [] : [`${depth} in its queue`]),
+    ...(putsPerSecond === undefined ? [] : [`${putsPerSecond} PUTs a second`]),
+  ]
+  return said.length === 0 ? '' : `; the controller manager says ${said.join(', ')}`
 }
 
 function kubectl(write: Writing, namespace: string, ...args: string[]): string {
