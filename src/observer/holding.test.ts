@@ -90,6 +90,15 @@ const SCENES: Record<ObserverFindingCode, { begin(scene: Scene): Scene; over: nu
     },
     over: FLAPS_WITHIN_MS,
   },
+  'entry-flaps': {
+    begin: (scene) => {
+      const entry = (admin: 'in' | 'draining') => scene.entry('edge', { address: '10.0.0.1', admin })
+      scene.read('edge')
+      for (const admin of ['in', 'draining', 'in', 'draining'] as const) entry(admin)
+      return scene
+    },
+    over: FLAPS_WITHIN_MS,
+  },
   'entry-follows-nothing': {
     begin: (scene) => scene.entry('edge', { address: '10.9.9.9' }).read('edge').after(20_000),
     over: (scene) => scene.entryGone('edge'),

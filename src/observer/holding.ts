@@ -14,6 +14,7 @@ const MOMENTS: Partial<Record<ObserverFindingCode, number>> = {
   'writers-undo-each-other': UNDO_WITHIN_MS,
   'pods-lost-with-heartbeat': HEARTBEAT_WITHIN_MS,
   'pod-flaps': FLAPS_WITHIN_MS,
+  'entry-flaps': FLAPS_WITHIN_MS,
 }
 
 export function createHolding(now: () => number, later: (dueAt: number, work: () => void) => void): Holding {
