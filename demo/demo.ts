@@ -1,8 +1,6 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Act, Stage } from './acts/act.ts'
+import type { Act } from './acts/act.ts'
 import { aggregation } from './acts/aggregation.ts'
 import { patchAndTrust } from './acts/patch-and-trust.ts'
 import { play } from './acts/play.ts'
@@ -12,10 +10,10 @@ import type { BalancerName } from './balancers/balancer.ts'
 import { startEmbedded } from './balancers/embedded.ts'
 import { startHaproxy } from './balancers/haproxy.ts'
 import { imageOf } from './cluster/manifests.ts'
-import { startCluster } from './cluster/start.ts'
-import { DemoError } from './demo-error.ts'
 import { faults } from './judge.ts'
 import { createChildren } from './processes/children.ts'
+import { configIn, setStage } from './stage.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 import type { Show } from './view/show.ts'
 
 export interface DemoOptions {
@@ -37,35 +35,12 @@ export interface Demo {
   kill(): void
 }
 
-const POLL_MS = 50
-/** They take some seconds. */
-const READY_LIMIT_MS = 60_000
-
 export function createDemo({ balancer, pods, report, program, show }: DemoOptions): Demo {
   const children = createChildren()
   const folder = temporaryFolder('sluice-demo-')
-  const config = join(folder, 'sluice.yaml')
+  const config = configIn(folder)
   const reportFolder = report === undefined ? temporaryFolder('sluice-report-') : undefined
   const reportFile = report ?? join(reportFolder!, 'report.html')
-
-  async function setTheStage(): Promise<Stage> {
-    const cluster = await startCluster(children, { pods, folder })
-    const { port, endpointOf, api } = cluster
-    const balanced = cluster.pods.map((name) => ({ name, address: `${endpointOf(name).host}:${endpointOf(name).port}` }))
-    const start = balancer === 'haproxy' ? startHaproxy : startEmbedded
-    const stage = { cluster, balancer: await start(children, { pods: balanced, port, folder }) }
-    // Any JSON is YAML.
-    const document = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [stage.balancer.config] }
-    writeFileSync(config, `${JSON.stringify(document, undefined, 2)}\n`)
-    const giveUpAt = performance.now() + READY_LIMIT_MS
-    for (const pod of cluster.pods) {
-      while (!(await api.read(pod)).isReady) {
-        if (performance.now() > giveUpAt) throw new DemoError(`${pod} did not become ready`)
-        await sleep(POLL_MS)
-      }
-    }
-    return stage
-  }
 
   function removeFiles(): void {
     rmSync(folder, { recursive: true, force: true })
@@ -75,7 +50,8 @@ export function createDemo({ balancer, pods, report, program, show }: DemoOption
   return {
     async play() {
       show.preparing(pods)
-      const stage = await setTheStage()
+      const start = balancer === 'haproxy' ? startHaproxy : startEmbedded
+      const stage = await setStage(children, { start, pods, folder, config })
       show.ready(stage)
       const acts: Act[] = [patchAndTrust, aggregation, sluiceAct({ children, program, config, report: reportFile })]
       const results: ActResult[] = []
@@ -97,14 +73,5 @@ export function createDemo({ balancer, pods, report, program, show }: DemoOption
       children.kill()
       removeFiles()
     },
-  }
-}
-
-function temporaryFolder(prefix: string): string {
-  try {
-    return mkdtempSync(join(tmpdir(), prefix))
-  } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code
-    throw new DemoError(`the temporary folder ${tmpdir()} cannot be written to (${why}): name another one with TMPDIR`)
   }
 }

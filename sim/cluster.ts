@@ -5,6 +5,7 @@ import type { ApiServer, KubeObject, NewObject } from './api-server/server.ts'
 import type { Controller, ControllerPorts } from './controllers/controller.ts'
 import { createDaemonSetController } from './controllers/daemon-set.ts'
 import { createDeploymentController } from './controllers/deployment.ts'
+import { createEndpointsController } from './controllers/endpoints.ts'
 import { createEndpointSliceController } from './controllers/endpoint-slices.ts'
 import { createGarbageCollector } from './controllers/garbage.ts'
 import { createNodeLifecycle } from './controllers/node-lifecycle.ts'
@@ -44,6 +45,8 @@ export interface ClusterBehaviour {
   delays?: Partial<Delays>
   /** From a pod's status to its endpoint, in milliseconds; 1 to 8 unless given, seconds where the controller lags. */
   endpointLag?: Range
+  /** Endpoints are made, too, with so many writes a second at most. The API server has to serve them. */
+  endpointsPerSecond?: number
   /** How long a node may be silent before its pods are not Ready; Kubernetes' own 50 s unless given. */
   nodeMonitorGracePeriodMs?: number
   /** A pod gets the address that another one has just had, which is rare with real ones. */
@@ -69,6 +72,12 @@ export interface SimulatedCluster {
   stopKubelet(node: string): void
   continueKubelet(node: string): void
   restartKubelet(node: string): void
+  /** The kubelet reports to the API server. */
+  isAlive(node: string): boolean
+  /** From the next silence of a node on. */
+  setNodeMonitorGracePeriod(ms: number): void
+  /** The controller of Endpoints looks at each Service once more. Throws where there is none. */
+  resyncEndpoints(): void
   setImage(reference: string, behaviour: ImageBehaviour): void
   onFact(listener: (fact: NodeFact) => void): () => void
 }
@@ -90,11 +99,10 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
   const kubelets = new Map<string, Kubelet & { runtime: Runtime }>()
   let ids = 0
 
-  const lifecycle = createNodeLifecycle({
-    ...ports,
-    instant,
-    gracePeriodMs: behaviour.nodeMonitorGracePeriodMs ?? 50_000,
-  })
+  let gracePeriodMs = behaviour.nodeMonitorGracePeriodMs ?? 50_000
+  const lifecycle = createNodeLifecycle({ ...ports, instant, gracePeriodMs: () => gracePeriodMs })
+  const { endpointsPerSecond } = behaviour
+  const endpoints = endpointsPerSecond === undefined ? undefined : createEndpointsController(ports, endpointsPerSecond)
   const controllers: Controller[] = [
     createScheduler(ports),
     createStatefulSetController(ports),
@@ -102,6 +110,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
     createReplicaSetController(ports),
     createDeploymentController(ports),
     createEndpointSliceController(ports, behaviour.endpointLag ?? [1, 8]),
+    ...(endpoints === undefined ? [] : [endpoints]),
     createGarbageCollector(ports),
     ...(options.controllers ?? []).map((create) => create(ports)),
   ]
@@ -219,6 +228,14 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
     stopKubelet: (name) => kubeletOf(name).pause(),
     continueKubelet: (name) => kubeletOf(name).resume(),
     restartKubelet: (name) => kubeletOf(name).restart(),
+    isAlive: (name) => kubeletOf(name).isAlive,
+    setNodeMonitorGracePeriod(ms) {
+      gracePeriodMs = ms
+    },
+    resyncEndpoints() {
+      if (endpoints === undefined) throw new Error('sim: there is no controller of Endpoints')
+      endpoints.resync()
+    },
     setImage: images.set,
     onFact(listener) {
       listeners.add(listener)

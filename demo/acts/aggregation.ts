@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Act } from './act.ts'
+import type { Act, Stage } from './act.ts'
 import { isHome, readPods } from './home.ts'
 
-const GUESSED_DRAIN_MS = 7_000
-const AGGREGATION_MS = 2_000
 const POLL_MS = 50
+
+export interface AggregationOptions {
+  /** As long as requests usually take. */
+  guessedDrainMs: number
+  /** Between two looks at Ready. */
+  everyMs: number
+}
 
 /**
  * The incident that sluice comes from. A batch job drains a pod, waits as long as requests usually take, patches it, and
@@ -16,38 +21,47 @@ export const aggregation: Act = {
   hasLateHeartbeat: true,
   showsItself: false,
   async upgrade(stage, image) {
-    const { cluster, balancer } = stage
-    /** The pod that the batch job has its hand on: the other job leaves it alone. */
-    const held = new Set<string>()
-    const told = new Map(cluster.pods.map((pod) => [pod, true]))
-    const ending = new AbortController()
-
-    async function follow(): Promise<void> {
-      while (!ending.signal.aborted) {
-        for (const pod of cluster.pods) {
-          const { isReady } = await cluster.api.read(pod)
-          if (held.has(pod) || told.get(pod) === isReady) continue
-          told.set(pod, isReady)
-          await (isReady ? balancer.restore(pod) : balancer.drain(pod))
-        }
-        await sleep(AGGREGATION_MS, undefined, { signal: ending.signal }).catch(() => {})
-      }
-    }
-
-    async function upgradeAll(): Promise<void> {
-      const before = await readPods(stage)
-      for (const pod of cluster.pods) {
-        held.add(pod)
-        told.set(pod, false)
-        await balancer.drain(pod)
-        await sleep(GUESSED_DRAIN_MS)
-        await cluster.api.patchImage(pod, image)
-        held.delete(pod)
-      }
-      while (!(await isHome(stage, before))) await sleep(POLL_MS)
-    }
-
-    await Promise.all([follow(), upgradeAll().finally(() => ending.abort())])
+    await upgradeByAggregation(stage, image, { guessedDrainMs: 7_000, everyMs: 2_000 })
     return undefined
   },
+}
+
+/** Resolves when all pods are home. */
+export async function upgradeByAggregation(
+  stage: Stage,
+  image: string,
+  { guessedDrainMs, everyMs }: AggregationOptions,
+): Promise<void> {
+  const { cluster, balancer } = stage
+  /** The pod that the batch job has its hand on: the other job leaves it alone. */
+  const held = new Set<string>()
+  const told = new Map(cluster.pods.map((pod) => [pod, true]))
+  const ending = new AbortController()
+
+  async function follow(): Promise<void> {
+    while (!ending.signal.aborted) {
+      for (const pod of cluster.pods) {
+        const { isReady } = await cluster.api.read(pod)
+        if (held.has(pod) || told.get(pod) === isReady) continue
+        told.set(pod, isReady)
+        await (isReady ? balancer.restore(pod) : balancer.drain(pod))
+      }
+      await sleep(everyMs, undefined, { signal: ending.signal }).catch(() => {})
+    }
+  }
+
+  async function upgradeAll(): Promise<void> {
+    const before = await readPods(stage)
+    for (const pod of cluster.pods) {
+      held.add(pod)
+      told.set(pod, false)
+      await balancer.drain(pod)
+      await sleep(guessedDrainMs)
+      await cluster.api.patchImage(pod, image)
+      held.delete(pod)
+    }
+    while (!(await isHome(stage, before))) await sleep(POLL_MS)
+  }
+
+  await Promise.all([follow(), upgradeAll().finally(() => ending.abort())])
 }

@@ -9,7 +9,7 @@ import type { Act, Stage } from './act.ts'
 import { isHome, readPods } from './home.ts'
 import type { ActResult } from './result.ts'
 
-const TRAFFIC: Omit<GeneratorOptions, 'url'> = {
+export const TRAFFIC: Omit<GeneratorOptions, 'url'> = {
   ratePerSecond: 100,
   heldShare: 0.1,
   holdMs: 300,

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { LoadBalancerOptions } from '../load-balancer/load-balancer.ts'
-import type { Server } from '../load-balancer/pool.ts'
+import type { Server, ServerState } from '../load-balancer/pool.ts'
 import { DemoError } from '../demo-error.ts'
 import type { Child, Children } from '../processes/children.ts'
 import type { Balancer, BalancerOptions } from './balancer.ts'
@@ -32,8 +32,13 @@ export interface Listening {
   trafficUrl: string
 }
 
+/** It can take a server out for good, too. */
+export interface EmbeddedBalancer extends Balancer {
+  set(server: string, state: ServerState): Promise<void>
+}
+
 /** The demo's own reverse proxy, driven through its REST API: by sluice through the adapter `http`. */
-export async function startEmbedded(children: Children, { pods, port }: BalancerOptions): Promise<Balancer> {
+export async function startEmbedded(children: Children, { pods, port }: BalancerOptions): Promise<EmbeddedBalancer> {
   const options: LoadBalancerOptions = { servers: pods }
   const child = children.run('load-balancer', { OPTIONS: JSON.stringify(options) })
   const { adminUrl, trafficUrl } = await firstLine(child)
@@ -46,7 +51,7 @@ export async function startEmbedded(children: Children, { pods, port }: Balancer
     }
   }
 
-  async function set(pod: string, state: 'drain' | 'ready'): Promise<void> {
+  async function set(pod: string, state: ServerState): Promise<void> {
     const body = JSON.stringify({ state })
     const { ok, status } = await ask(`/servers/${pod}`, { method: 'PUT', body })
     if (!ok) throw new Error(`demo: the load balancer answered ${status} to ${body} for ${pod}`)
@@ -60,6 +65,7 @@ export async function startEmbedded(children: Children, { pods, port }: Balancer
       const { servers } = (await (await ask('/servers')).json()) as { servers: Server[] }
       return new Map(servers.map(({ name, state }) => [name, state === 'ready']))
     },
+    set,
     drain: (pod) => set(pod, 'drain'),
     restore: (pod) => set(pod, 'ready'),
   }

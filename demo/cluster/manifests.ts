@@ -24,7 +24,7 @@ export function manifests(pods: number, port: number): Manifest[] {
       apiVersion: 'v1',
       kind: 'Service',
       metadata,
-      spec: { clusterIP: 'None', selector: labels, ports: [{ name: 'http', port: 80, targetPort: port }] },
+      spec: { clusterIP: 'None', ipFamilies: ['IPv4'], selector: labels, ports: [{ name: 'http', port: 80, targetPort: port }] },
     },
     {
       apiVersion: 'apps/v1',

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
+import { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import type { Children } from '../processes/children.ts'
 import { freePort } from '../processes/free-port.ts'
@@ -11,6 +11,8 @@ import { type Endpoint, createProcessHost } from './process-host.ts'
 /** The embedded cluster with a workload on it, whose pods are processes of this machine. */
 export interface DemoCluster {
   api: Api
+  /** What happens to nodes and controllers. */
+  embedded: EmbeddedCluster
   kubeconfig: string
   /** In the order in which a StatefulSet is upgraded: the highest first. */
   pods: readonly string[]
@@ -21,6 +23,13 @@ export interface DemoCluster {
   delayHeartbeat(): Promise<void>
 }
 
+export interface StartClusterOptions {
+  pods: number
+  folder: string
+  /** What of the cluster is to be other than by default. */
+  embedded?: Pick<EmbeddedClusterOptions, 'behaviour' | 'servesEndpoints' | 'managesFields' | 'heartbeatMs'>
+}
+
 /** From the start of a container until it answers. */
 const START_MS = 1_000
 /** In place of 50 s: the demo has a minute. */
@@ -28,13 +37,16 @@ const NODE_MONITOR_GRACE_PERIOD_MS = 1_000
 /** The grace period, the node controller's look, and one period of the aggregation that would see it. */
 const SILENT_MS = NODE_MONITOR_GRACE_PERIOD_MS + 3_500
 const IMAGES = 4
-const NODE = 'node-0'
+export const NODE = 'node-0'
 
 /** All of 127.0.0.0/8 is this machine on Linux; elsewhere pods share one address, and listen on ports of their own. */
 export const hasAddressPerPod = process.platform === 'linux'
 
 /** Resolves when the pods have been created; they are not ready yet. */
-export async function startCluster(children: Children, { pods, folder }: { pods: number; folder: string }): Promise<DemoCluster> {
+export async function startCluster(
+  children: Children,
+  { pods, folder, embedded = {} }: StartClusterOptions,
+): Promise<DemoCluster> {
   const port = await freePort()
   const names = Array.from({ length: pods }, (_, index) => `${WORKLOAD}-${pods - 1 - index}`)
   const endpointOf = (pod: string): Endpoint => {
@@ -45,13 +57,15 @@ export async function startCluster(children: Children, { pods, folder }: { pods:
   const cluster = await startEmbeddedCluster({
     host: createProcessHost({ children, endpointOf, startMs: START_MS }),
     images: Object.fromEntries(images.map((image, index) => [image, { digest: `sha256:${index + 1}` }])),
-    behaviour: { nodeMonitorGracePeriodMs: NODE_MONITOR_GRACE_PERIOD_MS },
+    ...embedded,
+    behaviour: { nodeMonitorGracePeriodMs: NODE_MONITOR_GRACE_PERIOD_MS, ...embedded.behaviour },
   })
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, cluster.url)
   cluster.apply(...manifests(pods, port))
   return {
     api: createApi(cluster.url),
+    embedded: cluster,
     kubeconfig,
     pods: names,
     port,

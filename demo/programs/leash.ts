@@ -9,6 +9,8 @@ import { spawn } from 'node:child_process'
 const [command = '', ...args] = process.argv.slice(2)
 const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
 
+// The whole group gets it: the command ends in its own order, and this with it.
+process.on('SIGINT', () => {})
 process.stdin.on('close', () => child.kill('SIGKILL')).resume()
 child.once('error', ({ message }) => {
   process.stderr.write(`${message}\n`)

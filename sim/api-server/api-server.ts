@@ -2,6 +2,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 import { objectIn } from './bodies.ts'
 import { type CustomResource, kindsWith } from './kinds.ts'
+import { timestamp } from './identity.ts'
 import { listText } from './list.ts'
 import { methodNotAllowed, Refusal } from './refusal.ts'
 import { createResourceRequests } from './resource-requests.ts'
@@ -20,6 +21,10 @@ export interface ApiServerOptions {
   watchWindow?: number
   /** How a watch from a forgotten version is told so: in the stream, as by default, or at once, as without a watch cache. */
   expiredWatch?: 'event' | 'answer'
+  /** Endpoints are served beside EndpointSlices; in no discovery. */
+  servesEndpoints?: boolean
+  /** Objects say who has written each field: `metadata.managedFields`. */
+  managesFields?: boolean
   /** Served beside what every API server has; in no discovery. */
   customResources?: readonly CustomResource[]
 }
@@ -31,9 +36,10 @@ const RULES_REVIEWS = `${AUTHORIZATION}/selfsubjectrulesreviews`
 /** A Kubernetes API server without a network, a disk or a clock of its own. It begins with the namespace `default`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { clock, random, watchWindow = 1_000, expiredWatch = 'event', customResources = [] } = options
-  const kinds = kindsWith(customResources)
+  const { servesEndpoints = false, managesFields = false } = options
+  const kinds = kindsWith(customResources, servesEndpoints)
   const route = createRouter(kinds)
-  const storage = createStorage(watchWindow)
+  const storage = createStorage(watchWindow, managesFields ? { now: () => timestamp(clock.wallNow()) } : undefined)
   const watches = createWatches(storage, clock, expiredWatch)
   const store = createStore(storage, kinds, { clock, random })
   const hooks: AdmissionHook[] = []

@@ -88,13 +88,16 @@ export interface CustomResource {
   plural: string
 }
 
+/** Of the core group, and on its way out: an API server may have it switched off. */
+const ENDPOINTS = kindsIn({ v1: [{ plural: 'endpoints', kind: 'Endpoints' }] })
+
 /** All kinds of one API server. */
-export function kindsWith(custom: readonly CustomResource[]): readonly Kind[] {
+export function kindsWith(custom: readonly CustomResource[], servesEndpoints: boolean): readonly Kind[] {
   const rows = custom.map(({ apiVersion, kind, plural }): [string, Row[]] => [
     apiVersion,
     [{ kind, plural, hasStatus: true, isNewGeneration: newSpec, answersWithDeleted: true, unconditionalUpdate: false }],
   ])
-  return [...KINDS, ...rows.flatMap((row) => kindsIn(Object.fromEntries([row])))]
+  return [...KINDS, ...(servesEndpoints ? ENDPOINTS : []), ...rows.flatMap((row) => kindsIn(Object.fromEntries([row])))]
 }
 
 /** @throws Error for a kind that the embedded API server does not have: a mistake of whoever wrote the test. */

@@ -80,7 +80,9 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
     if (wanted.metadata.name !== at.name) {
       throw badRequest(`the name of the object (${wanted.metadata.name}) does not match the name on the URL (${at.name})`)
     }
-    const asked = updated({ kind, before: before.object, wanted, subresource })
+    const { managedFields } = before.object.metadata
+    const own = storage.managesFields ? { ...wanted, metadata: { ...wanted.metadata, managedFields } } : wanted
+    const asked = updated({ kind, before: before.object, wanted: own, subresource })
     const object = admitted({ operation: 'UPDATE', object: asked, before: before.object, dryRun, by })
     const complete = object === asked ? asked : withGeneration(kind, before.object, object)
     expectNone(kind, before.object, [...changeErrors(kind, before.object, complete), ...objectErrors(kind, complete)])

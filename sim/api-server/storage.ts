@@ -1,4 +1,5 @@
 import type { Kind } from './kinds.ts'
+import { managerOf, withManagedFields } from './managed-fields.ts'
 import type { KubeObject, StoredWrite } from './server.ts'
 
 /** One version of an object. Its text is made once, for the answers and for every watch that tells it. */
@@ -21,6 +22,8 @@ export interface StorageEvent {
 
 /** Every object in its present version, and the last writes of each kind: as much of the past as a watch can ask for. */
 export interface Storage {
+  /** It alone says who has written each field, whatever an object brings along. */
+  readonly managesFields: boolean
   /** The revision of the last write. */
   revision(): number
   get(kind: Kind, namespace: string, name: string): Version | undefined
@@ -55,8 +58,8 @@ function keyOf(kind: Kind, namespace: string, name: string): string {
   return kind.namespaced ? `${namespace}/${name}` : name
 }
 
-/** `watchWindow`: how many writes of each kind are remembered. */
-export function createStorage(watchWindow: number): Storage {
+/** `watchWindow`: how many writes of each kind are remembered. With `managing`, objects say who has written each field. */
+export function createStorage(watchWindow: number, managing?: { now: () => string }): Storage {
   const collections = new Map<Kind, Collection>()
   const listeners = new Set<(event: StorageEvent) => void>()
   const undelivered: StorageEvent[] = []
@@ -109,6 +112,7 @@ export function createStorage(watchWindow: number): Storage {
   }
 
   return {
+    managesFields: managing !== undefined,
     revision: () => revision,
 
     get: (kind, namespace, name) => collectionOf(kind).current.get(keyOf(kind, namespace, name)),
@@ -136,7 +140,8 @@ export function createStorage(watchWindow: number): Storage {
       const collection = collectionOf(kind)
       const key = keyOf(kind, object.metadata.namespace ?? '', object.metadata.name)
       const before = collection.current.get(key)
-      const now = versioned(object)
+      const owned = managing === undefined ? object : withManagedFields(before?.object, object, managerOf(by), managing.now())
+      const now = versioned(owned)
       collection.current.set(key, now)
       if (before === undefined) collection.keys = undefined
       const verb = before === undefined ? 'create' : 'update'

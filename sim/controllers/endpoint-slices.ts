@@ -5,6 +5,7 @@ import { isSameJson } from '../api-server/same-json.ts'
 import type { Controller, ControllerPorts } from './controller.ts'
 import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
+import { type Service, selects } from './service.ts'
 import { nameSuffix, ownerReference } from './workload.ts'
 
 const BY = 'endpointslice-controller'
@@ -14,15 +15,6 @@ const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
 const CONTROLLER = 'endpointslice-controller.k8s.io'
 const HEADLESS = 'service.kubernetes.io/headless'
 const PER_SLICE = 100
-
-interface Service extends KubeObject {
-  spec: {
-    clusterIP?: string
-    selector?: Record<string, string>
-    publishNotReadyAddresses?: boolean
-    ports?: { name?: string; port: number; targetPort?: number | string; protocol?: string }[]
-  }
-}
 
 interface Endpoint {
   addresses: string[]
@@ -124,11 +116,6 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
 function labelsOf({ metadata: { name, labels = {} }, spec: { clusterIP } }: Service): Record<string, string> {
   const { [HEADLESS]: _, ...own } = labels
   return { ...own, ...(clusterIP === 'None' ? { [HEADLESS]: '' } : {}), [SERVICE]: name, [MANAGED_BY]: CONTROLLER }
-}
-
-function selects({ spec }: Service, pod: Pod): boolean {
-  const labels = pod.metadata.labels ?? {}
-  return spec.selector !== undefined && Object.entries(spec.selector).every(([name, value]) => labels[name] === value)
 }
 
 function endpointOf({ spec }: Service, pod: Pod): Endpoint | undefined {

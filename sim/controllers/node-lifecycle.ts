@@ -16,8 +16,8 @@ export interface NodeLifecycle {
 }
 
 export interface NodeLifecycleOptions extends ControllerPorts {
-  /** How long a node may be silent. */
-  gracePeriodMs: number
+  /** How long a node may be silent, at the moment when it falls silent. */
+  gracePeriodMs: () => number
   instant: () => string
 }
 
@@ -76,7 +76,7 @@ export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycl
       clock.clearTimeout(timer)
       const next = isAlive
         ? clock.setTimeout(() => setNode(nodeName, 'True', 'KubeletReady', 'kubelet'), draw(random, REPORT_MS))
-        : clock.setTimeout(() => late(nodeName), options.gracePeriodMs + draw(random, NOTICE_MS))
+        : clock.setTimeout(() => late(nodeName), options.gracePeriodMs() + draw(random, NOTICE_MS))
       nodes.set(nodeName, { timer: next, wasAlive: isAlive })
     },
   }

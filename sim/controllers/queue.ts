@@ -24,6 +24,35 @@ export function createQueue(ports: { clock: Clock; random: Random }, delay: Rang
   }
 }
 
+/**
+ * Keys that are looked at one after another, in their order, each once however often it is added meanwhile. After a look that says that it
+ * has written, the next one waits.
+ */
+export function createPacedQueue(clock: Clock, writeMs: number, look: (key: string) => boolean): Queue {
+  const waiting = new Set<string>()
+  let isAtWork = false
+
+  function lookLater(ms: number): void {
+    isAtWork = true
+    clock.setTimeout(() => {
+      const [key] = waiting
+      if (key === undefined) {
+        isAtWork = false
+        return
+      }
+      waiting.delete(key)
+      lookLater(look(key) ? writeMs : 0)
+    }, ms)
+  }
+
+  return {
+    add(key) {
+      waiting.add(key)
+      if (!isAtWork) lookLater(1)
+    },
+  }
+}
+
 export function keyOf({ metadata }: { metadata: { namespace?: string; name: string } }): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`
 }

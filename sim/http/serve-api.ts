@@ -13,6 +13,8 @@ import { tableAnswer, tableLines, wantsTable } from './tables.ts'
 export interface ServeApiOptions {
   apiServer: ApiServer
   clock: Clock
+  /** Each client goes by the name that it gives itself, and not all of them by one. */
+  namesClients?: boolean
   /** On 127.0.0.1; a free one unless given. */
   port?: number
 }
@@ -35,7 +37,7 @@ const LARGEST_BODY = 4 * 1024 * 1024
 const BOOKMARK_MS = 60_000
 
 /** Serves an API server over HTTP, as far as sluice and kubectl need one. @throws Error where the port is taken */
-export async function serveApi({ apiServer, clock, port = 0 }: ServeApiOptions): Promise<ServedApi> {
+export async function serveApi({ apiServer, clock, namesClients = false, port = 0 }: ServeApiOptions): Promise<ServedApi> {
   const prefix = `/${randomBytes(16).toString('hex')}`
   const server = createServer((incoming, response) => {
     serve(incoming, response).catch((error: unknown) => send(response, answerOf(error)))
@@ -48,7 +50,7 @@ export async function serveApi({ apiServer, clock, port = 0 }: ServeApiOptions):
   }
 
   function answer(request: ApiRequest): ApiAnswer {
-    const handle = (one: ApiRequest): ApiAnswer => apiServer.handle(one, BY)
+    const handle = (one: ApiRequest): ApiAnswer => apiServer.handle(one, namesClients ? clientOf(request) : BY)
     const known = fixedAnswer(request) ?? scaleAnswer(request, handle)
     if (known !== undefined) return known
     refuseWhatIsNotThere(request)
@@ -142,6 +144,12 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** As the API server calls the manager of fields: by the parameter, or by the beginning of the User-Agent. */
+function clientOf({ path, headers }: ApiRequest): string {
+  const given = new URLSearchParams(path.split('?')[1]).get('fieldManager')
+  return given ?? headers['user-agent']?.split('/', 1)[0] ?? BY
 }
 
 function isWatch({ method, path }: ApiRequest): boolean {

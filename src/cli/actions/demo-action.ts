@@ -1,4 +1,6 @@
 import { createDemo } from '../../../demo/demo.ts'
+import { createIncidentDemo } from '../../../demo/incidents/incident-demo.ts'
+import { createIncidentShow } from '../../../demo/view/incident-show.ts'
 import { createShow } from '../../../demo/view/show.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
@@ -17,12 +19,17 @@ export async function demoAction(flags: DemoFlags, { terminal }: CommandContext)
   if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods: ${quote(flags.pods)} is no number from 2 to 9`])
   if (flags.report !== undefined) parseReportFiles([flags.report])
   const { out, env } = terminal
+  const colors = createColors(useColor(flags.color, env, out.isTerminal))
   const show = createShow({
     out,
-    colors: createColors(useColor(flags.color, env, out.isTerminal)),
+    colors,
     isLive: out.isTerminal && env['TERM'] !== 'dumb' && !env['CI'],
   })
-  const demo = createDemo({ balancer: flags.loadBalancer, pods, report: flags.report, program: process.argv[1]!, show })
+  const program = process.argv[1]!
+  const demo =
+    flags.incident === undefined
+      ? createDemo({ balancer: flags.loadBalancer, pods, report: flags.report, program, show })
+      : createIncidentDemo({ name: flags.incident, program, show: createIncidentShow({ out, colors }) })
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => terminal.clock.now(),

@@ -173,5 +173,6 @@ export interface DemoFlags {
   loadBalancer: 'embedded' | 'haproxy'
   pods: string
   report?: string
+  incident?: 'flap' | 'heartbeat' | 'backlog' | 'selector'
   color: ColorChoice
 }

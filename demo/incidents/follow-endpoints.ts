@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EmbeddedBalancer } from '../balancers/embedded.ts'
+import { NAMESPACE } from '../cluster/manifests.ts'
+import type { Followed } from './incident.ts'
+
+export interface Following {
+  /** Rejects where it has failed. */
+  stop(): Promise<void>
+}
+
+interface Address {
+  ip: string
+  targetRef?: { name: string }
+}
+
+interface Slice {
+  endpoints?: { addresses: string[]; conditions?: { ready?: boolean }; targetRef?: { name: string } }[]
+}
+
+interface Endpoints {
+  subsets?: { addresses?: Address[] }[]
+}
+
+const LOOK_MS = 100
+
+/** As an ingress controller: a server gets requests exactly while the endpoints of the Service have it as ready. */
+export function followEndpoints(
+  { service, object }: Followed,
+  { url, balancer, outside }: { url: string; balancer: EmbeddedBalancer; outside: { name: string; host: string } },
+): Following {
+  const ending = new AbortController()
+
+  async function read(): Promise<Set<string>> {
+    const api = object === 'endpoints' ? '/api/v1' : '/apis/discovery.k8s.io/v1'
+    const selector =
+      object === 'endpoints'
+        ? `fieldSelector=metadata.name%3D${service}`
+        : `labelSelector=kubernetes.io/service-name%3D${service}`
+    const answer = await fetch(`${url}${api}/namespaces/${NAMESPACE}/${object}?${selector}`)
+    if (!answer.ok) throw new Error(`demo: the ${object} were not read: ${answer.status} ${await answer.text()}`)
+    const { items } = (await answer.json()) as { items: (Slice & Endpoints)[] }
+    return new Set(
+      items.flatMap(addressesIn).map(({ ip, targetRef }) => (ip === outside.host ? outside.name : (targetRef?.name ?? ip))),
+    )
+  }
+
+  async function follow(): Promise<void> {
+    while (!ending.signal.aborted) {
+      const [wanted, now] = await Promise.all([read(), balancer.look()])
+      for (const [name, isIn] of now)
+        if (wanted.has(name) !== isIn) await balancer.set(name, wanted.has(name) ? 'ready' : 'maint')
+      await sleep(LOOK_MS, undefined, { signal: ending.signal }).catch(() => {})
+    }
+  }
+
+  const following = follow()
+  // Told where it is stopped; until then a failure must not end the process by itself.
+  following.catch(() => {})
+  return {
+    async stop() {
+      ending.abort()
+      await following
+    },
+  }
+}
+
+function addressesIn({ endpoints = [], subsets = [] }: Slice & Endpoints): Address[] {
+  return [
+    ...endpoints
+      .filter(({ conditions }) => conditions?.ready !== false)
+      .flatMap(({ addresses, targetRef }) => addresses.map((ip) => ({ ip, ...(targetRef === undefined ? {} : { targetRef }) }))),
+    ...subsets.flatMap(({ addresses = [] }) => addresses),
+  ]
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TRAFFIC } from '../acts/play.ts'
+import { startEmbedded } from '../balancers/embedded.ts'
+import { imageOf, NAMESPACE } from '../cluster/manifests.ts'
+import { hasAddressPerPod } from '../cluster/start.ts'
+import { DemoError } from '../demo-error.ts'
+import type { Children } from '../processes/children.ts'
+import type { RotationChange } from '../rotation/change.ts'
+import { watchRotation } from '../rotation/watch.ts'
+import { configIn, setStage } from '../stage.ts'
+import { startTraffic } from '../traffic/start.ts'
+import { followEndpoints } from './follow-endpoints.ts'
+import type { Incident, Outside, Scene } from './incident.ts'
+import { createTools } from './tools.ts'
+
+export interface PlayOptions {
+  children: Children
+  folder: string
+  program: string
+  show: IncidentShow
+  /** Begins with the cure, so that nothing happens that could be found. For tests. */
+  isCured?: boolean
+}
+
+/** What is told while an incident is played. */
+export interface IncidentShow {
+  step(text: string): void
+  say(text: string): void
+  command(text: string): void
+  line(text: string): void
+}
+
+/** What came of it once, as it was found, and as it was seen from outside. */
+export interface Passage {
+  /** The command of sluice and the code, each once. */
+  found: string[]
+  /** The same of what is worth knowing, and is nothing wrong. */
+  noted: string[]
+  requests: number
+  failed: number
+  changes: RotationChange[]
+}
+
+export interface IncidentResult {
+  before: Passage
+  after: Passage
+}
+
+const POLL_MS = 50
+const LIMIT_MS = 60_000
+
+/** Plays an incident as it was, then the cure, then the same once more. Rejects with a DemoError where it cannot. */
+export async function playIncident(incident: Incident, options: PlayOptions): Promise<IncidentResult> {
+  const { children, folder, program, show, isCured = false } = options
+  const config = configIn(folder)
+  const outsideOf = (port: number): Outside => ({
+    name: 'outside',
+    ...(hasAddressPerPod ? { host: '127.0.42.200', port } : { host: '127.0.0.1', port: port + 20 }),
+  })
+  const more = (port: number) => {
+    const { name, host, port: own } = outsideOf(port)
+    return [{ name, address: `${host}:${own}` }]
+  }
+  const { followed } = incident
+  const stage = await setStage(children, {
+    ...incident.stage,
+    start: startEmbedded,
+    folder,
+    config,
+    ...(followed === undefined ? {} : { more }),
+  })
+  const { embedded, kubeconfig, port } = stage.cluster
+  const outside = outsideOf(port)
+  if (followed !== undefined) startOutside(children, outside)
+  const passage: Passage = { found: [], noted: [], requests: 0, failed: 0, changes: [] }
+  const scene: Scene = {
+    ...createTools({
+      children,
+      program,
+      kubeconfig,
+      config,
+      onCommand: show.command,
+      onLine: show.line,
+      onFound(command, code, isNote = false) {
+        const found = `${command} ${code}`
+        const all = isNote ? passage.noted : passage.found
+        if (!all.includes(found)) all.push(found)
+      },
+    }),
+    stage,
+    children,
+    outside,
+    say: show.say,
+    async underTraffic(work) {
+      const traffic = startTraffic(children, { ...TRAFFIC, url: stage.balancer.url })
+      await traffic.begun
+      await work()
+      const { requests, failures } = await traffic.stop()
+      passage.requests += requests
+      passage.failed += failures.length
+    },
+    async call(method, path, by, body) {
+      const api = path.startsWith('/endpointslices') ? '/apis/discovery.k8s.io/v1' : '/api/v1'
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+      const answer = await fetch(`${embedded.url}${api}/namespaces/${NAMESPACE}${path}?fieldManager=${by}`, {
+        method,
+        headers: { 'content-type': type },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (!answer.ok) throw new Error(`demo: ${method} ${path}: ${answer.status} ${await answer.text()}`)
+      return answer.json()
+    },
+    async until(what, holds) {
+      const giveUpAt = performance.now() + LIMIT_MS
+      while (!(await holds())) {
+        if (performance.now() > giveUpAt) throw new DemoError(`in the incident ${incident.name} it did not come that ${what}`)
+        await sleep(POLL_MS)
+      }
+    },
+  }
+
+  async function pass(cured: boolean): Promise<Passage> {
+    Object.assign(passage, { found: [], noted: [], requests: 0, failed: 0, changes: [] })
+    const { changes } = passage
+    const rotation = await watchRotation(stage.balancer.look, (change) => changes.push(change))
+    await incident.happen(scene, cured)
+    await rotation.stop()
+    return { ...passage }
+  }
+
+  await incident.prepare?.(scene)
+  const following = followed && followEndpoints(followed, { url: embedded.url, balancer: stage.balancer, outside })
+  if (isCured) await incident.applyCure?.(scene)
+  else show.step('As it was')
+  const before = await pass(isCured)
+  show.step('The cure')
+  show.say(incident.cure)
+  if (!isCured) await incident.applyCure?.(scene)
+  const after = isCured ? before : await pass(true)
+  await following?.stop()
+  await embedded.close()
+  return { before, after }
+}
+
+function startOutside(children: Children, { host, port, name }: Outside): void {
+  children.run('pod', { HOST: host, PORT: `${port}`, POD: name, VERSION: imageOf(1), START_MS: '0' })
+}

@@ -1,0 +1,12 @@
+import type { Incident } from './incident.ts'
+import type { IncidentResult } from './play.ts'
+
+/** What keeps an incident from being found and cured; empty where nothing does. */
+export function incidentFaults({ expected }: Pick<Incident, 'expected'>, { before, after }: IncidentResult): string[] {
+  const missing = expected.filter((one) => ![...before.found, ...before.noted].includes(one))
+  return [
+    ...missing.map((one) => `it was not found: ${one}`),
+    ...after.found.map((one) => `after the cure it is still found: ${one}`),
+    ...(before.requests === 0 || after.requests === 0 ? ['no request was sent'] : []),
+  ]
+}

@@ -1,0 +1,43 @@
+import type { Incident } from '../incidents/incident.ts'
+import type { IncidentResult, IncidentShow, Passage } from '../incidents/play.ts'
+import type { ViewDeps } from './view.ts'
+
+export interface IncidentSummary {
+  begin(incident: Incident): void
+  conclude(incident: Incident, result: IncidentResult, faults: readonly string[]): void
+}
+
+/** What is seen of an incident: each command of sluice as it is typed, and what it has found. */
+export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & IncidentSummary {
+  const say = (...lines: readonly string[]): void => out.write(`${lines.join('\n')}\n`)
+  const coloured = (line: string): string => {
+    if (/(^|\d {2})‼ /.test(line)) return colors.yellow(line)
+    return line.startsWith('× ') ? colors.red(line) : line
+  }
+  return {
+    begin({ name, symptom }) {
+      say(
+        colors.bold(`The incident ${name}`),
+        symptom,
+        '',
+        'An API server, a kubelet and controllers start, with pods behind a load balancer …',
+      )
+    },
+    step: (text) => say('', colors.bold(text), ''),
+    say: (text) => say(text),
+    command: (text) => say(colors.dim(`$ ${text}`)),
+    line: (text) => say(`  ${coloured(text)}`),
+    conclude({ name, expected }, { before, after }, faults) {
+      say('', colors.bold('What came of it'), `  as it was       ${told(before)}`, `  with the cure   ${told(after)}`, '')
+      if (faults.length === 0) say(colors.green(`sluice: found by ${expected.join(', ')}; after the cure nothing is found.`))
+      else say(...faults.map((fault) => colors.red(`sluice: ${fault}`)))
+      say('', `How to go from the symptom to the cure: docs/incidents/${PAGES[name] ?? name}.md`)
+    },
+  }
+}
+
+const PAGES: Readonly<Record<string, string>> = { selector: 'selector-reset' }
+
+function told({ found, requests, failed }: Passage): string {
+  return `${failed} of ${requests} requests failed; ${found.length === 0 ? 'nothing was found' : `found: ${found.join(', ')}`}`
+}
