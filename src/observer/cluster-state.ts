@@ -15,6 +15,8 @@ export interface ServiceState {
   readonly name: string
   /** Absent where the Service is gone, or was not seen yet. */
   service?: Service
+  /** The label of its selector by which it is found. */
+  key?: string
   /** By the UID of a pod that the selector has. */
   readonly wanted: Map<string, Standing>
   /** By UID: its EndpointSlices and its Endpoints. */
@@ -79,6 +81,8 @@ export function createClusterState(): ClusterState {
   const podsByLabel = new Map<string, Set<PodState>>()
   const podsByNode = new Map<string, Set<PodState>>()
   const servicesByLabel = new Map<string, Set<ServiceState>>()
+  /** How many selectors have a label. */
+  const selectorsWith = new Map<string, number>()
   let rules = controllerRules(Infinity)
   let hasNodes = true
 
@@ -95,14 +99,37 @@ export function createClusterState(): ClusterState {
     if (state.service === undefined && state.objects.size === 0) services.delete(`${state.namespace}/${state.name}`)
   }
 
-  function labelKeys({ metadata: { namespace, labels = {} } }: SeenPod): string[] {
+  function labelKeys(namespace: string, labels: Readonly<Record<string, string>> = {}): string[] {
     return Object.entries(labels).map(([name, value]) => [namespace, name, value].join(SEPARATOR))
   }
 
-  /** One label of the selector, by which the Service is found; undefined where it selects nothing. */
-  function selectorKey({ metadata: { namespace }, spec: { selector = {} } }: Service): string | undefined {
-    const [first] = Object.entries(selector).sort(([a], [b]) => (a < b ? -1 : 1))
-    return first === undefined ? undefined : [namespace, ...first].join(SEPARATOR)
+  const podKeys = ({ metadata: { namespace, labels } }: SeenPod): string[] => labelKeys(namespace, labels)
+  const selectorKeys = ({ metadata: { namespace }, spec: { selector } }: Service): string[] => labelKeys(namespace, selector)
+
+  /** By the label that the fewest selectors have: one that they all have would make each pod visit all Services of its namespace. */
+  function indexService(state: ServiceState, service: Service): void {
+    const keys = selectorKeys(service)
+    const key = fewest(keys, (one) => selectorsWith.get(one) ?? 0)
+    for (const one of keys) selectorsWith.set(one, (selectorsWith.get(one) ?? 0) + 1)
+    if (key === undefined) return
+    state.key = key
+    into(servicesByLabel, key, state)
+  }
+
+  function unindexService(state: ServiceState): void {
+    for (const one of state.service === undefined ? [] : selectorKeys(state.service)) {
+      const left = selectorsWith.get(one)! - 1
+      if (left === 0) selectorsWith.delete(one)
+      else selectorsWith.set(one, left)
+    }
+    if (state.key !== undefined) outOf(servicesByLabel, state.key, state)
+    delete state.key
+  }
+
+  function podsSelectedBy(service: Service): Set<PodState> {
+    const key = fewest(selectorKeys(service), (one) => podsByLabel.get(one)?.size ?? 0)
+    const candidates = key === undefined ? [] : [...(podsByLabel.get(key) ?? [])]
+    return new Set(candidates.filter(({ pod }) => selects(service, pod)))
   }
 
   /** @returns whether it stands otherwise than before */
@@ -123,12 +150,12 @@ export function createClusterState(): ClusterState {
   }
 
   function index(one: PodState): void {
-    for (const key of labelKeys(one.pod)) into(podsByLabel, key, one)
+    for (const key of podKeys(one.pod)) into(podsByLabel, key, one)
     into(podsByNode, one.pod.spec.nodeName ?? '', one)
   }
 
   function unindex(one: PodState): void {
-    for (const key of labelKeys(one.pod)) outOf(podsByLabel, key, one)
+    for (const key of podKeys(one.pod)) outOf(podsByLabel, key, one)
     outOf(podsByNode, one.pod.spec.nodeName ?? '', one)
   }
 
@@ -184,7 +211,7 @@ export function createClusterState(): ClusterState {
       one.pod = pod
       pods.set(uid, one)
       index(one)
-      const found = labelKeys(pod).flatMap((key) => [...(servicesByLabel.get(key) ?? [])])
+      const found = podKeys(pod).flatMap((key) => [...(servicesByLabel.get(key) ?? [])])
       const selecting = new Set(found.filter(({ service }) => service !== undefined && selects(service, pod)))
       const left = [...one.services].filter((state) => !selecting.has(state)).map((state) => unlink(state, one))
       for (const state of selecting) one.services.add(state)
@@ -210,13 +237,10 @@ export function createClusterState(): ClusterState {
     putService(service) {
       const { namespace, name } = service.metadata
       const state = serviceAt(namespace, name)
-      const before = state.service && selectorKey(state.service)
-      if (before !== undefined) outOf(servicesByLabel, before, state)
+      unindexService(state)
       state.service = service
-      const key = selectorKey(service)
-      if (key !== undefined) into(servicesByLabel, key, state)
-      const candidates = key === undefined ? [] : [...(podsByLabel.get(key) ?? [])]
-      const selected = new Set(candidates.filter(({ pod }) => selects(service, pod)))
+      indexService(state, service)
+      const selected = podsSelectedBy(service)
       const left = [...state.wanted.keys()].flatMap((uid) => {
         const one = pods.get(uid)!
         return selected.has(one) ? [] : [unlink(state, one)]
@@ -230,8 +254,7 @@ export function createClusterState(): ClusterState {
     removeService(namespace, name) {
       const state = services.get(`${namespace}/${name}`)
       if (state?.service === undefined) return []
-      const key = selectorKey(state.service)
-      if (key !== undefined) outOf(servicesByLabel, key, state)
+      unindexService(state)
       const touched = [...state.wanted.keys()].map((uid) => unlink(state, pods.get(uid)!))
       delete state.service
       forget(state)
@@ -267,6 +290,10 @@ function byPodOf({ addresses }: SeenEndpoints): Map<string, SeenAddress[]> {
     else own.push(address)
   }
   return byPod
+}
+
+function fewest(keys: readonly string[], countOf: (key: string) => number): string | undefined {
+  return keys.toSorted((a, b) => countOf(a) - countOf(b)).at(0)
 }
 
 function into<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
