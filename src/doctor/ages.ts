@@ -10,6 +10,11 @@ export function ageOf(text: string | null | undefined, nowAt: number): number | 
   return at === undefined ? undefined : nowAt - at
 }
 
+/** The oldest of these; 0 of none. There may be more of them than a call can have arguments. */
+export function oldestOf(agesMs: readonly number[]): number {
+  return agesMs.reduce((oldest, ageMs) => Math.max(oldest, ageMs), 0)
+}
+
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
 /** A duration as Go writes it, such as `1m30s`; undefined where it is none. */

@@ -216,3 +216,19 @@ test('a finding that is to be ignored is counted alone; others of its check are 
   expect(of('heartbeat-missed')).toEqual(['warning', ['heartbeat-late'], 1])
   expect(of('heartbeat-missed', 'heartbeat-late')).toEqual(['passed', [], 2])
 })
+
+test('more pods and Services than a call can have arguments are told by the oldest', () => {
+  const gathered = changed(({ listed }) => {
+    const { metadata, spec } = pod(2)
+    const waiting = { metadata, spec: { ...spec, nodeName: undefined }, status: { phase: 'Pending' } }
+    const [old] = listed.services.value
+    listed.pods.value = [...listed.pods.value, ...Array.from({ length: 200_000 }, () => waiting)]
+    listed.services.value = [...listed.services.value, ...Array.from({ length: 200_000 }, () => old)]
+    listed.slices.value.shift()
+  })
+  const told = diagnose(gathered).checks.flatMap((check) => check.findings)
+  expect(told.filter((one) => 'oldestMs' in one)).toMatchObject([
+    { code: 'pods-without-scheduler', oldestMs: 3_700_000 },
+    { code: 'services-without-controller', oldestMs: 3_700_000 },
+  ])
+})

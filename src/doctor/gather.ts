@@ -56,11 +56,13 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     if (!(error instanceof KubeError)) throw error
     return { ...ofNamespace, ...nothing(clock.wallNow(), wanted), unreachable: reasonOf(error) }
   }
+  const serverNow = (): number => clock.wallNow() - (server.clock?.aheadMs ?? 0)
+  const [nowAt, begunAt] = [serverNow(), clock.now()]
   const [listed, templates] = await Promise.all([readObjects(client, namespace), readTemplates(client, namespace, kinds)])
-  const nowAt = clock.wallNow() - (server.clock?.aheadMs ?? 0)
+  const readMs = clock.now() - begunAt
   const [webhookServers, records, balancers] = await Promise.all([
     readWebhookServers(client, { listed, ...ofNamespace }),
-    readRecords(namespace, listed.pods, { client, clock, kinds, nowAt }),
+    readRecords(namespace, listed.pods, { client, clock, kinds, serverNow }),
     loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, listed.pods, client),
   ])
   const rights = await reading({ resource: REVIEWS }, () =>
@@ -77,6 +79,7 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
   return {
     ...ofNamespace,
     nowAt,
+    readMs,
     wanted,
     server: { ok: true, value: server },
     rights,
@@ -126,6 +129,7 @@ function nothing(nowAt: number, wanted: readonly string[]): Gathered {
   const listed = Object.fromEntries(Object.keys(KINDS_LISTED).map((kind) => [kind, unread]))
   return {
     nowAt,
+    readMs: 0,
     wanted,
     server: unread,
     rights: unread,

@@ -116,8 +116,13 @@ export interface Records {
 export interface Gathered {
   /** Absent: all. */
   namespace?: string
-  /** By the clock of the API server, where that is known: milliseconds since 1970. */
+  /**
+   * When the lists were asked for, by the clock of the API server, where that is known: milliseconds since 1970. What is old by this
+   * instant was so in each of them, however long others took.
+   */
   nowAt: number
+  /** How long the lists took: what was written meanwhile is of up to that later than `nowAt`. */
+  readMs: number
   server: Read<Server>
   /** Workloads that are to be upgraded in place, such as `statefulset/web`: those that were named. */
   wanted: readonly string[]

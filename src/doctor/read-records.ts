@@ -20,7 +20,8 @@ interface RecordPorts {
   client: KubeClient
   clock: Clock
   kinds: Kinds
-  nowAt: number
+  /** By the clock of the API server: milliseconds since 1970. */
+  serverNow(): number
 }
 
 /** What sluice has left, as `status` and `cleanup --dry-run` tell it. Without a namespace: of each that has a record. */
@@ -47,9 +48,10 @@ function hasJournal({ metadata: { annotations = {} }, status }: Pod): boolean {
   return JOURNAL_KEY in annotations || (status?.conditions ?? []).some(({ type }) => type === JOURNAL_KEY)
 }
 
-async function recordsOf(namespace: string, { client, clock, kinds, nowAt }: RecordPorts): Promise<Records> {
+async function recordsOf(namespace: string, { client, clock, kinds, serverNow }: RecordPorts): Promise<Records> {
   const status = await readStatus({ namespace, refs: [] }, { client, clock, kinds })
   const { items } = await listPages({ client, path: leasePath(namespace) })
+  const nowAt = serverNow()
   const held = items.map(leaseRecord).filter(isHeldByRun)
   const live = held.filter(({ renewTime, durationMs }) => (ageOf(renewTime, nowAt) ?? Infinity) <= DURATIONS * durationMs)
   return {

@@ -10,7 +10,7 @@ export function nearlySelected(service: Service, pods: readonly Pod[]): Nearly[]
   const near = pods
     .map((pod) => ({ pod, labels: lackedLabels(service, pod) }))
     .filter(({ labels }) => labels.length > 0 && labels.length < wanted)
-  const fewest = Math.min(...near.map(({ labels }) => labels.length))
+  const fewest = fewestOf(near)
   const byLack = Map.groupBy(
     near.filter(({ labels }) => labels.length === fewest),
     ({ labels }) => JSON.stringify(labels),
@@ -27,8 +27,13 @@ export function nearestServices(pod: Pod, services: readonly Service[]): { servi
   const near = services
     .map((service) => ({ service, labels: lackedLabels(service, pod) }))
     .filter(({ service, labels }) => labels.length > 0 && labels.length < Object.keys(service.spec.selector ?? {}).length)
-  const fewest = Math.min(...near.map(({ labels }) => labels.length))
+  const fewest = fewestOf(near)
   return near
     .filter(({ labels }) => labels.length === fewest)
     .map(({ service, labels }) => ({ service: service.metadata.name, labels }))
+}
+
+/** There may be more of them than a call can have arguments. */
+function fewestOf(near: readonly { labels: Nearly['labels'] }[]): number {
+  return near.reduce((fewest, { labels }) => Math.min(fewest, labels.length), Infinity)
 }

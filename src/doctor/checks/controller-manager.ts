@@ -1,6 +1,6 @@
 import { hasSelector } from '../../endpoints/selectors.ts'
 import { isByController, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
-import { ageOf } from '../ages.ts'
+import { ageOf, oldestOf } from '../ages.ts'
 import { type Check, needing, together } from '../check.ts'
 import { leaseOfPart } from '../control-plane-lease.ts'
 
@@ -23,7 +23,7 @@ export const controllerManager: Check = {
             ageOfService(service.metadata.creationTimestamp) > UNSEEN_MS,
         )
         if (unseen.length === 0) return []
-        const oldestMs = Math.max(...unseen.map(({ metadata }) => ageOfService(metadata.creationTimestamp)))
+        const oldestMs = oldestOf(unseen.map(({ metadata }) => ageOfService(metadata.creationTimestamp)))
         return [{ code: 'services-without-controller', services: unseen.map(serviceKey), oldestMs }]
       }),
       leaseOfPart(gathered, 'kube-controller-manager'),

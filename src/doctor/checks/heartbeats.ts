@@ -31,7 +31,7 @@ export const heartbeats: Check = {
         : needing(gathered, ['nodes', 'nodeLeases'], (objects) =>
             objects.nodeLeases.flatMap((lease) =>
               objects.nodes.some(({ metadata }) => metadata.name === lease.metadata.name)
-                ? heartbeat(lease, graceMs, gathered.nowAt)
+                ? heartbeat(lease, graceMs, gathered)
                 : [],
             ),
           ),
@@ -48,10 +48,11 @@ function notReady(node: Node): Finding[] {
   return [{ code: 'node-not-ready', node: node.metadata.name, status, ...(reason ? { reason } : {}) }]
 }
 
-function heartbeat({ metadata: { name: node }, spec }: Lease, graceMs: number, nowAt: number): Finding[] {
+function heartbeat({ metadata: { name: node }, spec }: Lease, graceMs: number, { nowAt, readMs }: Gathered): Finding[] {
   const ageMs = ageOf(spec?.renewTime, nowAt)
   if (ageMs === undefined) return []
-  if (ageMs < -AHEAD_MS) return [{ code: 'node-clock-ahead', node, aheadMs: -ageMs }]
+  const aheadMs = -ageMs - readMs
+  if (aheadMs > AHEAD_MS) return [{ code: 'node-clock-ahead', node, aheadMs }]
   if (ageMs > graceMs) return [{ code: 'heartbeat-missed', node, ageMs, graceMs }]
   return ageMs > graceMs / 2 ? [{ code: 'heartbeat-late', node, ageMs, graceMs }] : []
 }

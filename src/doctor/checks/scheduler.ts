@@ -1,4 +1,4 @@
-import { ageOf } from '../ages.ts'
+import { ageOf, oldestOf } from '../ages.ts'
 import { type Check, needing, together } from '../check.ts'
 import { leaseOfPart } from '../control-plane-lease.ts'
 import type { Pod } from '../objects.ts'
@@ -18,7 +18,7 @@ export const scheduler: Check = {
         if (unseen.length === 0) return []
         const ages = unseen.map(({ metadata }) => ageOf(metadata.creationTimestamp, gathered.nowAt) ?? 0)
         const names = unseen.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
-        return [{ code: 'pods-without-scheduler', pods: names, oldestMs: Math.max(...ages) }]
+        return [{ code: 'pods-without-scheduler', pods: names, oldestMs: oldestOf(ages) }]
       }),
       leaseOfPart(gathered, 'kube-scheduler'),
     ),

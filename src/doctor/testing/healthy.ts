@@ -84,6 +84,7 @@ export function healthy(): Gathered {
   return {
     namespace: 'shop',
     nowAt: NOW_AT,
+    readMs: 0,
     wanted: [],
     server: read({ version: 'v1.35.4', minor: 35, patch: 4, clock: { aheadMs: -300, uncertaintyMs: 510 } }),
     rights: read([{ namespace: 'shop', missing: [] }]),

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { KubeClient } from '../kube/client.ts'
+import { pause } from '../kube/pause.ts'
+import { createVirtualClock, type VirtualClock } from '../kube/testing/virtual-clock.ts'
+import { KINDS } from '../workloads/kinds/index.ts'
+import { createFakeApi, type FakeApi } from '../workloads/testing/fake-api.ts'
+import { diagnose } from './doctor.ts'
+import { gather } from './gather.ts'
+import type { DoctorReport } from './report.ts'
+
+/* What the doctor makes of a cluster that takes its time, or changes while it is read. */
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces'
+
+interface Scene {
+  clock: VirtualClock
+  api: FakeApi
+  renew(namespace: string, name: string, agoMs: number): void
+}
+
+/** A cluster of one node that is Ready, and whose Leases were renewed a moment ago. */
+function scene(): Scene {
+  const [clock, api] = [createVirtualClock(), createFakeApi()]
+  const renew: Scene['renew'] = (namespace, name, agoMs) => {
+    const spec = {
+      holderIdentity: name,
+      leaseDurationSeconds: namespace === 'kube-system' ? 15 : 40,
+      renewTime: new Date(clock.wallNow() - agoMs).toISOString(),
+    }
+    api.put(`${LEASES}/${namespace}/leases/${name}`, { metadata: { namespace, name }, spec })
+  }
+  api.put('/version', { metadata: {}, gitVersion: 'v1.35.4' })
+  api.put('/api/v1/nodes/node-1', {
+    metadata: { name: 'node-1' },
+    status: { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: { kubeletVersion: 'v1.35.4' } },
+  })
+  renew('kube-node-lease', 'node-1', 4_000)
+  for (const part of ['kube-scheduler', 'kube-controller-manager']) renew('kube-system', part, 1_500)
+  return { clock, api, renew }
+}
+
+/** What is found, with a client whose answers take so long. */
+async function found({ clock, api }: Scene, delayMs: (path: string) => number = () => 0) {
+  const client: KubeClient = {
+    ...api.client,
+    async get(path, options) {
+      const late = delayMs(path.split('?')[0]!)
+      if (late > 0) await pause(clock, late)
+      return api.client.get(path, options)
+    },
+    // The caller may do all.
+    create: async () => ({
+      status: { incomplete: false, resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] },
+    }),
+  }
+  let report: DoctorReport | undefined
+  void gather({ namespace: 'shop' }, { client, clock, random: { next: () => 0 }, kinds: KINDS }).then(
+    (gathered) => (report = diagnose(gathered)),
+  )
+  await clock.runUntil(() => report !== undefined)
+  return report!.checks.flatMap(({ findings }) => findings)
+}
+
+test('a list of pods that takes a minute makes no Lease old that was read in the first second', async () => {
+  const slow = (path: string): number => (path.endsWith('/pods') ? 60_000 : 0)
+  expect(await found(scene(), slow)).toEqual([])
+})
+
+test('control: Leases that are old when they are read are found, however long the pods take', async () => {
+  const one = scene()
+  one.renew('kube-node-lease', 'node-1', 55_000)
+  one.renew('kube-system', 'kube-scheduler', 40_000)
+  const slow = (path: string): number => (path.endsWith('/pods') ? 60_000 : 0)
+  expect(await found(one, slow)).toMatchObject([
+    { code: 'heartbeat-missed', ageMs: 55_000 },
+    { code: 'control-plane-part-silent', part: 'kube-scheduler', ageMs: 40_000 },
+  ])
+})
+
+test('Leases that are read last, renewed meanwhile, are of no clock that is ahead', async () => {
+  const one = scene()
+  one.clock.setTimeout(() => one.renew('kube-node-lease', 'node-1', 0), 29_000)
+  expect(await found(one, (path) => (path.endsWith('/leases') ? 30_000 : 0))).toEqual([])
+})
+
+test('control: a Lease of the future is of a clock that is ahead', async () => {
+  const one = scene()
+  one.renew('kube-node-lease', 'node-1', -20_000)
+  expect(await found(one)).toMatchObject([{ code: 'node-clock-ahead', aheadMs: 20_000 }])
+})
