@@ -1,4 +1,4 @@
-import type { Incident } from '../incidents/incident.ts'
+import type { Incident, IncidentName } from '../incidents/incident.ts'
 import type { IncidentResult, IncidentShow, Passage } from '../incidents/play.ts'
 import type { ViewDeps } from './view.ts'
 
@@ -31,12 +31,15 @@ export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & In
       say('', colors.bold('What came of it'), `  as it was       ${told(before)}`, `  with the cure   ${told(after)}`, '')
       if (faults.length === 0) say(colors.green(`sluice: found by ${expected.join(', ')}; after the cure nothing is found.`))
       else say(...faults.map((fault) => colors.red(`sluice: ${fault}`)))
-      say('', `How to go from the symptom to the cure: docs/incidents/${PAGES[name] ?? name}.md`)
+      say('', `How to go from the symptom to the cure: ${pageOf(name)}`)
     },
   }
 }
 
-const PAGES: Readonly<Record<string, string>> = { selector: 'selector-reset' }
+/** From the root of the repository. */
+export function pageOf(name: IncidentName): string {
+  return `docs/incidents/${name === 'selector' ? 'selector-reset' : name}.md`
+}
 
 function told({ found, requests, failed }: Passage): string {
   return `${failed} of ${requests} requests failed; ${found.length === 0 ? 'nothing was found' : `found: ${found.join(', ')}`}`
