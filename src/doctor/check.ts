@@ -1,5 +1,13 @@
 import type { Gathered, Listed, Objects } from './gathered.ts'
-import { CHECK_GROUPS, type CheckGroup, type CheckName, type Finding, type FindingCode, SEVERITY, type Skip } from './findings.ts'
+import {
+  CHECK_GROUPS,
+  type CheckGroup,
+  type CheckName,
+  type Finding,
+  type FindingCode,
+  severityOf,
+  type Skip,
+} from './findings.ts'
 import type { CheckReport, FoundBy } from './report.ts'
 
 /** What a check has seen. A part of it may be skipped, and another find something. */
@@ -41,7 +49,7 @@ export function together(...parts: readonly Examination[]): Examination {
 
 export function reportOf({ name }: Check, { findings, skipped }: Examination, ignore: readonly FindingCode[] = []): CheckReport {
   const counted = findings.filter(({ code }) => !ignore.includes(code))
-  const graded = counted.map((finding): FoundBy => ({ ...finding, severity: SEVERITY[finding.code] }))
+  const graded = counted.map((finding): FoundBy => ({ ...finding, severity: severityOf(finding) }))
   const of = (severity: FoundBy['severity']): FoundBy[] => graded.filter((one) => one.severity === severity)
   const sorted = [...of('failed'), ...of('warning')]
   const [worst] = sorted

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CHECK_GROUPS, type FindingCode, SEVERITY } from './findings.ts'
+import { CHECK_GROUPS, type FindingCode, severityOf } from './findings.ts'
 import { CHECKS } from './checks/index.ts'
 import { diagnose } from './doctor.ts'
 import type { Gathered } from './gathered.ts'
@@ -36,8 +36,16 @@ test.each(planted)('$code ($index) is found by its code, and nothing else is', (
   const { outcome, checks } = diagnose(gathered)
   const found = checks.flatMap((check) => check.findings)
   expect(new Set(found.map((one) => one.code))).toEqual(new Set([code, ...(BESIDE[code] ?? [])]))
-  expect(outcome).toBe(SEVERITY[code as keyof typeof SEVERITY])
-  expect(found[0]).toMatchObject({ code, severity: outcome })
+  const one = found.find((each) => each.code === code)!
+  expect([outcome, one.severity]).toEqual([severityOf(one), outcome])
+})
+
+test('what is in doubt is a warning: conditions of a webhook that are not evaluated, and a node that was Ready a moment ago', () => {
+  const severities = (code: FindingCode): string[] => FAULTS[code].map((gathered) => diagnose(gathered).outcome)
+  expect(severities('webhook-locks-itself-out')).toEqual(['failed', 'warning'])
+  expect(severities('webhook-without-server')).toEqual(['failed', 'warning'])
+  expect(severities('webhook-freeze')).toEqual(['failed', 'warning'])
+  expect(severities('node-not-ready')).toEqual(['failed', 'failed', 'warning', 'failed'])
 })
 
 test('the checks are told in the order of their groups, each once', () => {
@@ -157,6 +165,14 @@ test.each([
         },
       })
       ;(balancers as { pods: unknown[] }[])[0]!.pods.push({ uid: 'uid-of-web-2', because: { code: 'error', said: 'none' } })
+    },
+  ],
+  [
+    'a node that has just joined is not Ready yet',
+    ({ listed }: never) => {
+      const { nodes } = listed as { nodes: { value: object[] } }
+      const conditions = [{ type: 'Ready', status: 'False', reason: 'KubeletNotReady', lastTransitionTime: agoText(20_000) }]
+      nodes.value.push({ metadata: { name: 'node-9', creationTimestamp: agoText(20_000) }, status: { conditions } })
     },
   ],
   [

@@ -7,6 +7,8 @@ export interface OfWebhook {
   kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration'
   configuration: string
   webhook: string
+  /** The names of its matchConditions. What they let through is not known: it may be asked about less. */
+  conditions?: string[]
 }
 
 /** A Service. */
@@ -70,8 +72,8 @@ export interface ControlPlaneFindings {
   'heartbeat-missed': { node: string; ageMs: number; graceMs: number }
   /** The Lease of a node was renewed in what is the future for the API server. */
   'node-clock-ahead': { node: string; aheadMs: number }
-  /** `status` of its condition Ready: `False`, or `Unknown` where its kubelet does not report. */
-  'node-not-ready': { node: string; status: string; reason?: string }
+  /** `status` of its condition Ready: `False`, or `Unknown` where its kubelet does not report. `forMs`: since that has changed. */
+  'node-not-ready': { node: string; status: string; reason?: string; forMs?: number }
   /** By Events: the node controller has set its pods to not ready, and its kubelet has come back. */
   'node-was-silent': { node: string; times: number; lastAt: string; graceMs: number }
   'control-plane-part-silent': { part: ControlPlanePart; holder?: string; ageMs: number; leaseMs: number }
@@ -161,7 +163,7 @@ export type Finding = FindingOf<FindingCode>
 
 export type Severity = 'warning' | 'failed'
 
-/** `failed`: requests are lost, or would be, or an upgrade cannot run. */
+/** `failed`: requests are lost, or would be, or an upgrade cannot run. One that is in doubt is a warning: `severityOf`. */
 export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'api-unreachable': 'failed',
   'rights-missing': 'failed',
@@ -208,6 +210,28 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'run-open': 'warning',
   'record-unreadable': 'failed',
   'records-unneeded': 'warning',
+}
+
+/** A node that restarts is back by then, and one that an autoscaler takes away is gone. */
+export const NODE_SETTLES_MS = 180_000
+
+/** How bad a finding is. One that may not be so, or may be over soon, fails nothing. */
+export function severityOf(finding: Finding): Severity {
+  return isInDoubt(finding) ? 'warning' : SEVERITY[finding.code]
+}
+
+function isInDoubt(finding: Finding): boolean {
+  switch (finding.code) {
+    case 'webhook-freeze':
+      return finding.webhooks.every(({ conditions }) => conditions !== undefined)
+    case 'webhook-without-server':
+    case 'webhook-locks-itself-out':
+      return finding.conditions !== undefined
+    case 'node-not-ready':
+      return finding.forMs !== undefined && finding.forMs < NODE_SETTLES_MS
+    default:
+      return false
+  }
 }
 
 /** Why a check could not be made. */

@@ -54,6 +54,7 @@ export interface Service extends EndpointService {
 }
 
 export interface Node extends StoredNode {
+  readonly metadata: StoredNode['metadata'] & { readonly creationTimestamp?: string }
   readonly status?: StoredNode['status'] & { readonly nodeInfo?: { readonly kubeletVersion?: string } }
 }
 
@@ -96,6 +97,8 @@ export interface Webhook {
   readonly clientConfig?: { readonly url?: string; readonly service?: { readonly namespace: string; readonly name: string } }
   readonly namespaceSelector?: LabelSelector
   readonly objectSelector?: LabelSelector
+  /** In CEL: it is asked where all of them hold. */
+  readonly matchConditions?: readonly { readonly name: string; readonly expression?: string }[]
   readonly rules?: readonly {
     readonly apiGroups?: readonly string[]
     readonly resources?: readonly string[]

@@ -8,6 +8,7 @@ export interface NamedWebhook {
     kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration'
     configuration: string
     webhook: string
+    conditions?: string[]
   }
   webhook: Webhook
 }
@@ -26,7 +27,11 @@ const NAME_LABEL = 'kubernetes.io/metadata.name'
 
 export function webhooksOf(configurations: readonly WebhookConfiguration[], kind: NamedWebhook['id']['kind']): NamedWebhook[] {
   return configurations.flatMap(({ metadata: { name }, webhooks = [] }) =>
-    webhooks.map((webhook) => ({ id: { kind, configuration: name, webhook: webhook.name }, webhook })),
+    webhooks.map((webhook) => {
+      const conditions = (webhook.matchConditions ?? []).map((one) => one.name)
+      const given = conditions.length === 0 ? {} : { conditions }
+      return { id: { kind, configuration: name, webhook: webhook.name, ...given }, webhook }
+    }),
   )
 }
 

@@ -2,7 +2,7 @@ import { NODE_LEASES } from '../../endpoints/nodes.ts'
 import { isReady, readyOf } from '../../endpoints/readiness.ts'
 import { ageOf, goDurationMs } from '../ages.ts'
 import { type Check, needing, skippedFor, together } from '../check.ts'
-import type { Finding } from '../findings.ts'
+import { type Finding, NODE_SETTLES_MS } from '../findings.ts'
 import type { Gathered } from '../gathered.ts'
 import type { Event, Lease, Node, Pod } from '../objects.ts'
 
@@ -25,7 +25,7 @@ export const heartbeats: Check = {
     const { nodeLeases } = gathered.listed
     const noLeases = nodeLeases.ok && nodeLeases.value.length === 0
     return together(
-      needing(gathered, ['nodes'], ({ nodes }) => nodes.flatMap(notReady)),
+      needing(gathered, ['nodes'], ({ nodes }) => nodes.flatMap((node) => notReady(node, gathered.nowAt))),
       noLeases
         ? skippedFor({ code: 'nothing-there', resource: 'leases', namespace: NODE_LEASES })
         : needing(gathered, ['nodes', 'nodeLeases'], (objects) =>
@@ -42,10 +42,14 @@ export const heartbeats: Check = {
   },
 }
 
-function notReady(node: Node): Finding[] {
-  if (isReady(node)) return []
-  const { status = 'Unknown', reason } = readyOf(node) ?? {}
-  return [{ code: 'node-not-ready', node: node.metadata.name, status, ...(reason ? { reason } : {}) }]
+function notReady(node: Node, nowAt: number): Finding[] {
+  const { name, creationTimestamp } = node.metadata
+  // One that has just joined starts its network first.
+  if (isReady(node) || (ageOf(creationTimestamp, nowAt) ?? Infinity) < NODE_SETTLES_MS) return []
+  const { status = 'Unknown', reason, lastTransitionTime } = readyOf(node) ?? {}
+  const forMs = ageOf(lastTransitionTime, nowAt)
+  const since = forMs === undefined ? {} : { forMs: Math.max(0, forMs) }
+  return [{ code: 'node-not-ready', node: name, status, ...(reason ? { reason } : {}), ...since }]
 }
 
 function heartbeat({ metadata: { name: node }, spec }: Lease, graceMs: number, { nowAt, readMs }: Gathered): Finding[] {

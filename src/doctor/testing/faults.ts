@@ -29,6 +29,7 @@ const guarding = (over: object): object => ({
     },
   ],
 })
+const CONDITIONS = [{ name: 'no-pods', expression: "request.resource.resource != 'pods'" }]
 const notIn = (...values: string[]): object => ({
   matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values }],
 })
@@ -91,6 +92,15 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
       const rules = [{ apiGroups: [''], resources: ['endpoints'], operations: ['UPDATE'], scope: '*' }]
       listed.mutatingWebhooks.value.push(guarding({ failurePolicy: 'Ignore', namespaceSelector: notIn('guard'), rules }))
     }),
+    broken(({ server, listed }) => {
+      Object.assign(server.value, { version: 'v1.31.1', minor: 31, patch: 1 })
+      listed.nodes.value[0].status.nodeInfo.kubeletVersion = 'v1.31.1'
+      delete listed.endpoints.value[0].metadata.labels['endpoints.kubernetes.io/managed-by']
+      const rules = [{ apiGroups: [''], resources: ['endpoints'], operations: ['UPDATE'], scope: '*' }]
+      listed.mutatingWebhooks.value.push(
+        guarding({ failurePolicy: 'Ignore', namespaceSelector: notIn('guard'), rules, matchConditions: CONDITIONS }),
+      )
+    }),
   ],
   'webhook-fails-closed': [
     add('validatingWebhooks', guarding({ namespaceSelector: notIn('guard') })),
@@ -109,8 +119,15 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
       listed.validatingWebhooks.value.push(guarding({ namespaceSelector: notIn('guard') }))
       webhookServers.set('guard/guard', read(0))
     }),
+    broken(({ listed, webhookServers }) => {
+      listed.validatingWebhooks.value.push(guarding({ namespaceSelector: notIn('guard'), matchConditions: CONDITIONS }))
+      webhookServers.set('guard/guard', read(0))
+    }),
   ],
-  'webhook-locks-itself-out': [add('validatingWebhooks', guarding({ namespaceSelector: notIn('shop') }))],
+  'webhook-locks-itself-out': [
+    add('validatingWebhooks', guarding({ namespaceSelector: notIn('shop') })),
+    add('validatingWebhooks', guarding({ namespaceSelector: notIn('shop'), matchConditions: CONDITIONS })),
+  ],
   'webhook-on-own-namespace': [add('mutatingWebhooks', guarding({ failurePolicy: 'Ignore' }))],
   'heartbeat-late': [
     broken(({ listed }) => {
@@ -138,6 +155,15 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     }),
     broken(({ listed }) => {
       listed.nodes.value[0].status.conditions = [{ type: 'Ready', status: 'False', reason: 'KubeletNotReady' }]
+    }),
+    // It restarts, or an autoscaler takes it away.
+    broken(({ listed }) => {
+      const since = { reason: 'KubeletNotReady', lastTransitionTime: agoText(40_000) }
+      listed.nodes.value[0].status.conditions = [{ type: 'Ready', status: 'False', ...since }]
+    }),
+    broken(({ listed }) => {
+      const since = { reason: 'NodeStatusUnknown', lastTransitionTime: agoText(600_000) }
+      listed.nodes.value[0].status.conditions = [{ type: 'Ready', status: 'Unknown', ...since }]
     }),
   ],
   'node-was-silent': [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CHECK_GROUPS, type Finding, SEVERITY, type Skip, type SkipCode, type SkipFields } from '../../doctor/findings.ts'
+import { CHECK_GROUPS, type Finding, severityOf, type Skip, type SkipCode, type SkipFields } from '../../doctor/findings.ts'
 import { diagnose } from '../../doctor/doctor.ts'
 import { FAULTS } from '../../doctor/testing/faults.ts'
 import { checkTitles, findingHint, findingMessage, findingPage, groupTitles, skipMessage } from './doctor.ts'
@@ -45,7 +45,7 @@ test('the words of the doctor are as they were read', async () => {
     ]),
     '# Findings',
     ...found.flatMap((one) => [
-      `${one.code} (${SEVERITY[one.code]}): ${findingMessage(one, write)}`,
+      `${one.code} (${severityOf(one)}): ${findingMessage(one, write)}`,
       ...findingHint(one, write)
         .split('\n')
         .map((line) => `    ${line}`),

@@ -5,6 +5,7 @@ import type {
   FindingCode,
   FindingFields,
   LabelDifference,
+  OfWebhook,
   Skip,
   SkipCode,
   SkipFields,
@@ -68,8 +69,12 @@ function seconds(ms: number): string {
   return ms < 10_000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms / 1000)} s`
 }
 
-function webhookName({ kind, configuration, webhook }: { kind: string; configuration: string; webhook: string }): string {
-  return `webhook ${webhook} (${kind} ${configuration})`
+function webhookName({ kind, configuration, webhook, conditions }: OfWebhook): string {
+  const unsure =
+    conditions === undefined
+      ? ''
+      : `, only where its matchConditions hold, which are not evaluated here: ${conditions.join(', ')}`
+  return `webhook ${webhook} (${kind} ${configuration}${unsure})`
 }
 
 function difference({ name, onService, onEndpoints }: LabelDifference): string {
@@ -171,10 +176,12 @@ export const findingWords: FindingWords = {
     hint: () => 'set the clock of the node by NTP',
   },
   'node-not-ready': {
-    message: ({ node, status, reason }) =>
-      status === 'Unknown'
-        ? `node ${node} does not report: its pods are not ready, whatever runs there`
-        : `node ${node} is not Ready${reason === undefined ? '' : ` (${reason})`}`,
+    message: ({ node, status, reason, forMs }) => {
+      const since = forMs === undefined ? '' : `, for ${formatElapsed(forMs)}`
+      return status === 'Unknown'
+        ? `node ${node} does not report${since}: its pods are not ready, whatever runs there`
+        : `node ${node} is not Ready${reason === undefined ? '' : ` (${reason})`}${since}`
+    },
     hint: ({ node }, write) => `see what its kubelet has said last:\n  ${kubectl(write, 'default', 'describe', 'node', node)}`,
   },
   'node-was-silent': {
