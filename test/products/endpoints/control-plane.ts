@@ -14,6 +14,10 @@ export interface ControlPlane {
   ask(method: string, path: string, body?: unknown): Promise<Json>
   /** What the controller manager tells Prometheus. */
   managerMetrics(): Promise<string>
+  managerMetricsUrl: string
+  /** The controller manager does nothing until it is thawed. */
+  freezeManager(): void
+  thawManager(): void
   /** The path of the kubeconfig of its admin. */
   kubeconfig: string
   stop(): Promise<void>
@@ -88,10 +92,11 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   })
   await health.destroy()
 
+  const managerMetricsUrl = `https://127.0.0.1:${port}/metrics`
   async function managerMetrics(): Promise<string> {
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
     const headers = { authorization: `Bearer ${token}` }
-    const answer = await fetch(`https://127.0.0.1:${port}/metrics`, { dispatcher, headers })
+    const answer = await fetch(managerMetricsUrl, { dispatcher, headers })
     const said = await answer.text()
     await dispatcher.destroy()
     if (!answer.ok) throw new Error(`metrics of the controller manager: ${answer.status}: ${said}`)
@@ -101,6 +106,9 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   return {
     ask,
     managerMetrics,
+    managerMetricsUrl,
+    freezeManager: () => void process.kill(manager.pid(), 'SIGSTOP'),
+    thawManager: () => void process.kill(manager.pid(), 'SIGCONT'),
     kubeconfig,
     async stop() {
       await manager.stop()
