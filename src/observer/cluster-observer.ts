@@ -1,5 +1,6 @@
 import { controllerRules } from '../endpoints/controller-rules.ts'
 import type { Service } from '../endpoints/objects.ts'
+import { isFinished } from '../endpoints/pod-membership.ts'
 import { isReady, notReadyBecause, readyOf } from '../endpoints/readiness.ts'
 import { hasSelector } from '../endpoints/selectors.ts'
 import { createBacklog } from './backlog.ts'
@@ -13,6 +14,7 @@ import {
 } from './cluster-state.ts'
 import type { Context } from './context.ts'
 import { createControllerManager } from './controller-manager.ts'
+import type { AddressChanges } from './address-changes.ts'
 import type { Entries } from './entries.ts'
 import {
   type ClusterEvent,
@@ -25,6 +27,7 @@ import {
   type SeenPod,
 } from './events.ts'
 import { createFlaps } from './flaps.ts'
+import type { Holders } from './holders.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createStaleAddresses } from './stale-addresses.ts'
 import { createSweeps } from './sweeps.ts'
@@ -36,10 +39,19 @@ export interface ClusterObserver {
   take(event: ClusterEvent): void
   /** Its pods and nodes are all known. */
   seesAll(): boolean
+  /** The address has other holders, in whichever cluster. */
+  reviewAt(address: string): void
   readonly state: ClusterState
   is(): ObserverSnapshot['clusters'][number]['is']
   backlogs(): ObserverSnapshot['backlogs']
   end(): void
+}
+
+/** What is known of all clusters. */
+interface Shared {
+  holders: Holders
+  changes: AddressChanges
+  entries: Entries
 }
 
 /** A pod in the endpoints of a Service that stand otherwise than they are to. */
@@ -51,9 +63,10 @@ interface Waiting {
 
 const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = { EndpointSlice: 'pod-endpointslice', Endpoints: 'pod-endpoints' }
 
-export function createClusterObserver(cluster: string, context: Context, entries: Entries): ClusterObserver {
+export function createClusterObserver(cluster: string, context: Context, shared: Shared): ClusterObserver {
+  const { holders, changes, entries } = shared
   const state = createClusterState()
-  const stale = createStaleAddresses(context, cluster, state, () => isSynced && isReachable && !unread.has('pods'))
+  const stale = createStaleAddresses(context, cluster, state, holders, () => isSynced && isReachable && !unread.has('pods'))
   const flaps = createFlaps(context, cluster)
   const silentNodes = createSilentNodes(context, cluster)
   const writers = createWriterHistory(context, cluster)
@@ -114,10 +127,11 @@ export function createClusterObserver(cluster: string, context: Context, entries
     const before = state.pods.get(pod.metadata.uid)?.pod
     const touched = state.putPod(pod)
     const { uid, namespace, name } = pod.metadata
-    const [now, was] = [addressesOf(pod), before === undefined ? [] : addressesOf(before)]
-    for (const address of was) if (!now.includes(address)) entries.release(address, `${cluster}/${uid}`)
+    const [now, was] = [heldBy(pod), before === undefined ? [] : heldBy(before)]
+    const why = isFinished(pod) ? 'pod-finished' : 'pod-has-another-address'
+    for (const address of was) if (!now.includes(address)) holders.release(address, `${cluster}/${uid}`, why)
     for (const address of now)
-      if (!was.includes(address)) entries.hold(address, `${cluster}/${uid}`, { cluster, namespace, pod: name })
+      if (!was.includes(address)) holders.hold(address, `${cluster}/${uid}`, { cluster, namespace, pod: name })
     if (isSynced) for (const change of changesOf(before, pod)) tellPod(pod, change)
     settleAll(touched, 'pod')
     stale.review(uid)
@@ -149,7 +163,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
     if (pod === undefined) return
     const touched = state.removePod(uid)
     if (isSynced) tellPod(pod, 'gone')
-    for (const address of addressesOf(pod)) entries.release(address, `${cluster}/${uid}`)
+    for (const address of heldBy(pod)) holders.release(address, `${cluster}/${uid}`, 'pod-gone')
     flaps.gone(uid)
     settleAll(touched, 'pod')
     stale.review(uid)
@@ -158,19 +172,24 @@ export function createClusterObserver(cluster: string, context: Context, entries
   function takeNode(node: SeenNode): void {
     const { name } = node.metadata
     const before = state.nodes.get(name)
-    settleAll(state.putNode(node), 'pod')
+    settleAll(state.putNode(node), 'start')
     const was = before?.addresses ?? []
-    for (const address of was) if (!node.addresses.includes(address)) entries.release(address, `${cluster}/node/${name}`)
-    for (const address of node.addresses) if (!was.includes(address)) entries.hold(address, `${cluster}/node/${name}`, undefined)
+    for (const address of was) if (!node.addresses.includes(address)) releaseNode(address, name)
+    for (const address of node.addresses) if (!was.includes(address)) holders.hold(address, `${cluster}/node/${name}`, undefined)
     silentNodes.nodeSeen(name, node.ready)
     if (isSynced && before?.ready !== node.ready)
       context.tell({ type: 'node', at: context.now(), cluster, node: name, ready: node.ready })
   }
 
   function removeNode(name: string): void {
-    for (const address of state.nodes.get(name)?.addresses ?? []) entries.release(address, `${cluster}/node/${name}`)
-    settleAll(state.removeNode(name), 'pod')
+    for (const address of state.nodes.get(name)?.addresses ?? []) releaseNode(address, name)
+    // The controllers put no Service in their queue where a node comes or goes: its pods stay until they are deleted.
+    settleAll(state.removeNode(name), 'start')
     silentNodes.nodeGone(name)
+  }
+
+  function releaseNode(address: string, name: string): void {
+    holders.release(address, `${cluster}/node/${name}`, 'pod-gone')
   }
 
   function takeService(service: Service): void {
@@ -182,7 +201,11 @@ export function createClusterObserver(cluster: string, context: Context, entries
     if (before === undefined) context.tell({ ...told, change: 'added' })
     else if (JSON.stringify(before.spec.selector) !== JSON.stringify(service.spec.selector))
       context.tell({ ...told, change: 'selector-changed' })
-    for (const object of state.services.get(`${namespace}/${name}`)!.objects.values()) lookForHands(object)
+    const isKept = before !== undefined && hasSelector(before) === hasSelector(service)
+    for (const object of state.services.get(`${namespace}/${name}`)!.objects.values()) {
+      lookForHands(object)
+      if (!isKept) stale.reviewObject(undefined, object)
+    }
   }
 
   function removeService(namespace: string, name: string): void {
@@ -193,13 +216,14 @@ export function createClusterObserver(cluster: string, context: Context, entries
 
   function takeEndpoints(replaced: Replaced): void {
     const { before, now, touched } = replaced
+    const content = now && contentOf(now)
+    const isChanged = (before && contentOf(before)) !== content
     if (now !== undefined) {
-      const content = contentOf(now)
       const written = { cluster, object: now.seen.kind }
-      if (before === undefined || contentOf(before) !== content) {
-        writers.wrote(now.seen, content)
+      if (isChanged) {
+        writers.wrote(now.seen, content!)
         if (isSynced) context.written({ ...written, effect: 'addresses' })
-      } else if (before.seen.resourceVersion !== now.seen.resourceVersion && isSynced) {
+      } else if (before!.seen.resourceVersion !== now.seen.resourceVersion && isSynced) {
         sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.lastBy ?? now.seen.by)
         context.written({ ...written, effect: 'nothing' })
       }
@@ -212,9 +236,9 @@ export function createClusterObserver(cluster: string, context: Context, entries
     for (const one of touched) {
       const lagMs = settle(one, (now ?? before)!.seen.kind, 'endpoints')
       tellEndpoints(one, replaced, lagMs)
-      stale.review(one.pod)
     }
     if (before !== undefined || now !== undefined) tellPodless(replaced)
+    if (isChanged) stale.reviewObject(before, now)
     if (now !== undefined) {
       const { kind, namespace, service, isControllers } = now.seen
       if (isControllers) backlogs[kind].written(`${namespace}/${service}`)
@@ -239,15 +263,17 @@ export function createClusterObserver(cluster: string, context: Context, entries
   }
 
   function tellAddresses(
-    { kind, namespace, service, name, triggerAt }: SeenEndpoints,
-    changes: readonly [SeenAddress, EndpointChange['change']][],
+    object: SeenEndpoints,
+    turns: readonly [SeenAddress, EndpointChange['change']][],
     isReadyNow: (address: SeenAddress) => boolean,
     lagMs?: number,
   ): void {
+    const { kind, namespace, service, name, triggerAt } = object
     const of = { cluster, namespace, service }
-    for (const [seen, change] of changes) {
+    const isCopy = !state.isControllers(object)
+    for (const [seen, change] of turns) {
       const { address, podName } = seen
-      if (kind === 'EndpointSlice') entries.addressChanged(of, address, isReadyNow(seen))
+      if (kind === 'EndpointSlice') changes.changed(of, address, isReadyNow(seen), isCopy)
       context.tell({
         type: 'endpoint',
         at: context.now(),
@@ -318,7 +344,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
     for (const service of state.services.values())
       for (const pod of service.wanted.keys()) for (const kind of KINDS) settle({ service, pod }, kind, 'start')
     for (const object of state.objects.values()) {
-      for (const pod of object.byPod.keys()) stale.review(pod)
+      stale.reviewObject(undefined, object)
       lookForTruncation(object)
       lookForHands(object)
     }
@@ -327,7 +353,7 @@ export function createClusterObserver(cluster: string, context: Context, entries
 
   /** What was not known before may be found now. */
   function reviewAll(): void {
-    for (const object of state.objects.values()) for (const pod of object.byPod.keys()) stale.review(pod)
+    for (const object of state.objects.values()) stale.reviewObject(undefined, object)
     entries.review()
   }
 
@@ -380,6 +406,9 @@ export function createClusterObserver(cluster: string, context: Context, entries
     },
     is: () => (!isReachable ? 'unreachable' : isSynced ? 'observed' : 'listing'),
     backlogs: () => KINDS.map((object) => ({ cluster, object, ...backlogs[object].size() })),
+    reviewAt(address) {
+      if (isSynced) stale.reviewAt(address)
+    },
     seesAll: () => isSynced && isReachable && !unread.has('pods') && !unread.has('nodes'),
     end() {
       for (const kind of KINDS) {
@@ -393,6 +422,11 @@ export function createClusterObserver(cluster: string, context: Context, entries
 function addressesOf({ status }: SeenPod): string[] {
   const all = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)]
   return [...new Set(all.filter((ip) => ip !== undefined && ip !== ''))] as string[]
+}
+
+/** A pod that is finished has its addresses in its status still; they are given to others. */
+function heldBy(pod: SeenPod): string[] {
+  return isFinished(pod) ? [] : addressesOf(pod)
 }
 
 function changesOf(before: SeenPod | undefined, pod: SeenPod): PodChange['change'][] {

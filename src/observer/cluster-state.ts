@@ -1,6 +1,6 @@
 import { type ControllerRules, controllerRules } from '../endpoints/controller-rules.ts'
 import type { Service } from '../endpoints/objects.ts'
-import { selects } from '../endpoints/selectors.ts'
+import { hasSelector, selects } from '../endpoints/selectors.ts'
 import type { EndpointObjectKind, SeenAddress, SeenEndpoints, SeenNode, SeenPod } from './events.ts'
 import { NO_STANDING, type Standing, standing, wantedStanding } from './wanted.ts'
 
@@ -53,6 +53,9 @@ export interface ClusterState {
   podsOn(node: string): Iterable<PodState>
   /** Those that have an address of the pod. */
   objectsWith(pod: string): Iterable<ObjectState>
+  objectsAt(address: string): ReadonlySet<ObjectState>
+  /** The controllers of Kubernetes keep it: another program has made what is of a Service without a selector. */
+  isControllers(seen: SeenEndpoints): boolean
   putPod(pod: SeenPod): Touched[]
   removePod(uid: string): Touched[]
   putNode(node: SeenNode): Touched[]
@@ -71,6 +74,7 @@ export interface ClusterState {
 }
 
 const SEPARATOR = '\0'
+const NO_OBJECTS: ReadonlySet<ObjectState> = new Set()
 
 export function createClusterState(): ClusterState {
   const pods = new Map<string, PodState>()
@@ -78,6 +82,7 @@ export function createClusterState(): ClusterState {
   const services = new Map<string, ServiceState>()
   const objects = new Map<string, ObjectState>()
   const objectsByPod = new Map<string, Set<ObjectState>>()
+  const objectsByAddress = new Map<string, Set<ObjectState>>()
   const podsByLabel = new Map<string, Set<PodState>>()
   const podsByNode = new Map<string, Set<PodState>>()
   const servicesByLabel = new Map<string, Set<ServiceState>>()
@@ -173,6 +178,7 @@ export function createClusterState(): ClusterState {
       const state = serviceAt(before.seen.namespace, before.seen.service)
       state.objects.delete(uid)
       for (const pod of before.byPod.keys()) outOf(objectsByPod, pod, before)
+      for (const { address } of before.seen.addresses) outOf(objectsByAddress, address, before)
       forget(state)
     }
     if (now !== undefined) {
@@ -180,6 +186,7 @@ export function createClusterState(): ClusterState {
       const state = serviceAt(now.seen.namespace, now.seen.service)
       state.objects.set(uid, now)
       for (const pod of now.byPod.keys()) into(objectsByPod, pod, now)
+      for (const { address } of now.seen.addresses) into(objectsByAddress, address, now)
     }
     return { touched: differing(before, now), ...(before && { before }), ...(now && { now }) }
   }
@@ -204,6 +211,12 @@ export function createClusterState(): ClusterState {
     objects,
     podsOn: (node) => podsByNode.get(node) ?? [],
     objectsWith: (pod) => objectsByPod.get(pod) ?? [],
+    objectsAt: (address) => objectsByAddress.get(address) ?? NO_OBJECTS,
+    isControllers({ kind, namespace, service, isControllers }) {
+      const owner = services.get(`${namespace}/${service}`)?.service
+      // Where the Service is not known, slices say it by a label, and Endpoints do not.
+      return isControllers && (owner === undefined ? kind === 'EndpointSlice' : hasSelector(owner))
+    },
     putPod(pod) {
       const { uid } = pod.metadata
       const one = pods.get(uid) ?? { pod, services: new Set<ServiceState>() }

@@ -1,32 +1,21 @@
+import type { AddressChanges } from './address-changes.ts'
 import type { Context } from './context.ts'
 import { createEntryFlaps } from './entry-flaps.ts'
 import type { LoadBalancerEvent, SeenEntry } from './events.ts'
+import type { Holders } from './holders.ts'
+import { FOLLOWS_WITHIN_MS } from './limits.ts'
 import type { EntryChange, ObserverSnapshot } from './told.ts'
-
-/** Who has an address: a pod, or a node. */
-export interface Holder {
-  cluster: string
-  namespace: string
-  pod: string
-}
 
 /** The entries of all load balancers: which Service each follows, how late, and whether it follows anything. */
 export interface Entries {
   take(event: LoadBalancerEvent): void
-  /** `holder` is a pod, or undefined for a node. */
-  hold(address: string, key: string, holder: Holder | undefined): void
-  release(address: string, key: string): void
-  /** The EndpointSlices of a Service say something else of the address than before. */
-  addressChanged(service: OfService, address: string, isReady: boolean): void
+  /** An entry has that address. */
+  names(address: string): boolean
+  /** The address has other holders. */
+  reviewAt(address: string): void
   balancers(): ObserverSnapshot['loadBalancers']
   /** More is known by now: all entries are looked at. */
   review(): void
-}
-
-export interface OfService {
-  cluster: string
-  namespace: string
-  service: string
 }
 
 interface EntryState {
@@ -35,26 +24,18 @@ interface EntryState {
   change: EntryChange['change']
   /** When it has last begun or ceased to get requests. */
   turnedAt?: number
-  /** The pod whose address it was. */
-  formerPod?: string
+  /** It was drained, or is not known to be in, since it last got requests: it comes back when its program says so. */
+  isTakenOut: boolean
   /** Nothing has its address; another one where something had it meanwhile. */
   alone?: { since: number }
 }
 
-interface AddressChange extends OfService {
-  at: number
-  isReady: boolean
-}
-
-/** A load balancer that follows later than this follows something else. */
-const FOLLOWS_WITHIN_MS = 600_000
-
 /** `seesAll`: no pod and no node of any cluster is unknown. */
-export function createEntries(context: Context, seesAll: () => boolean): Entries {
+export function createEntries(context: Context, holders: Holders, changes: AddressChanges, seesAll: () => boolean): Entries {
   const balancers = new Map<string, { entries: Map<string, EntryState>; isRead: boolean; isUnread: boolean }>()
   const byAddress = new Map<string, Set<EntryState>>()
-  const holders = new Map<string, Map<string, Holder | undefined>>()
-  const changes = new Map<string, Map<string, AddressChange>>()
+  /** Entries that were drained by their removal, and may come back as new ones. */
+  const takenAway = new Set<string>()
   const flaps = createEntryFlaps(context)
 
   function balancerOf(name: string) {
@@ -68,7 +49,8 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     const known = entries.get(seen.id)
     const change = changeOf(seen)
     if (known === undefined) {
-      const state: EntryState = { seen, loadBalancer, change }
+      const isTakenOut = isTakingOut(change) || takenAway.delete(aboutAddress(loadBalancer, seen))
+      const state: EntryState = { seen, loadBalancer, change, isTakenOut }
       entries.set(seen.id, state)
       index(state)
       if (isRead) tell(state, lagsOf(state))
@@ -77,17 +59,18 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
       const before = known.change
       if (known.seen.address !== seen.address) {
         unindex(known)
-        delete known.formerPod
         forget(known)
         known.seen = seen
         index(known)
       }
       known.seen = seen
       known.change = change
+      known.isTakenOut ||= isTakingOut(change)
       const hasTurned = (before === 'in') !== (change === 'in')
       if (before !== change) tell(known, hasTurned ? lagsOf(known) : [])
       if (hasTurned) turn(known)
     }
+    if (change === 'in') entries.get(seen.id)!.isTakenOut = false
     look(entries.get(seen.id)!)
   }
 
@@ -100,16 +83,22 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     known.change = 'gone'
     tell(known, lags)
     if (hasTurned) turn(known)
+    if (lags.length === 0) takeAway(aboutAddress(loadBalancer, known.seen))
     entries.delete(id)
     unindex(known)
     forget(known)
+  }
+
+  function takeAway(key: string): void {
+    takenAway.add(key)
+    context.later(context.now() + FOLLOWS_WITHIN_MS, () => void takenAway.delete(key))
   }
 
   /** It has begun, or ceased, to get requests. */
   function turn(state: EntryState): void {
     const { loadBalancer, seen, change } = state
     state.turnedAt = context.now()
-    const pod = podAt(seen.address)
+    const pod = holders.podAt(seen.address)
     const of = pod === undefined ? {} : { namespace: pod.namespace, pod: pod.pod }
     flaps.turned({ loadBalancer, entry: seen.id, address: addressOf(seen), ...of }, change === 'in')
   }
@@ -125,23 +114,19 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
     if (own?.size === 0) byAddress.delete(state.seen.address)
   }
 
-  function podAt(address: string): Holder | undefined {
-    return [...(holders.get(address)?.values() ?? [])].find((one) => one !== undefined)
-  }
-
-  /** Of the Services that have said the same before, since the entry last turned. */
-  function lagsOf({ seen, change, turnedAt = -Infinity, loadBalancer }: EntryState): EntryChange['lags'] {
+  /** Of the Services that have said the same before, since the entry last turned. One that was drained comes back for another reason. */
+  function lagsOf({ seen, change, turnedAt = -Infinity, isTakenOut, loadBalancer }: EntryState): EntryChange['lags'] {
     const isIn = change === 'in'
-    return [...(changes.get(seen.address)?.values() ?? [])].flatMap(({ at, isReady, ...of }) => {
-      if (isReady !== isIn || at <= turnedAt) return []
+    if (isIn && isTakenOut) return []
+    return changes.saying(seen.address, isIn, turnedAt).map(({ at, cluster, namespace, service }) => {
       const lagMs = context.now() - at
-      context.measured({ ...of, leg: 'endpointslice-load-balancer', loadBalancer }, lagMs)
-      return [{ service: of.service, lagMs }]
+      context.measured({ cluster, namespace, service, leg: 'endpointslice-load-balancer', loadBalancer }, lagMs)
+      return { service, lagMs }
     })
   }
 
   function tell({ seen, loadBalancer, change }: EntryState, lags: EntryChange['lags']): void {
-    const pod = podAt(seen.address)
+    const pod = holders.podAt(seen.address)
     context.tell({
       type: 'entry',
       at: context.now(),
@@ -161,18 +146,14 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
   }
 
   function look(state: EntryState): void {
-    const isHeld = (holders.get(state.seen.address)?.size ?? 0) > 0
-    if (isHeld || state.change === 'out' || state.change === 'gone') {
-      forget(state)
-      if (isHeld) delete state.formerPod
-      return
-    }
-    if (state.alone !== undefined || !(state.formerPod !== undefined || seesAll())) return
+    if (holders.isHeld(state.seen.address) || ['draining', 'out', 'gone'].includes(state.change)) return forget(state)
+    if (state.alone !== undefined || !followsNothing(state)) return
     const alone = { since: context.now() }
     state.alone = alone
     context.later(alone.since + context.graceMs, () => {
-      if (state.alone !== alone || !(state.formerPod !== undefined || seesAll())) return
-      const { loadBalancer, seen, formerPod } = state
+      if (state.alone !== alone || !followsNothing(state)) return
+      const { loadBalancer, seen } = state
+      const formerPod = holders.formerAt(seen.address)?.pod
       context.find(
         {
           code: 'entry-follows-nothing',
@@ -185,6 +166,10 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
         aboutEntry(state),
       )
     })
+  }
+
+  function followsNothing({ seen }: EntryState): boolean {
+    return holders.formerAt(seen.address) !== undefined || seesAll()
   }
 
   return {
@@ -207,31 +192,9 @@ export function createEntries(context: Context, seesAll: () => boolean): Entries
           balancer.isUnread = true
       }
     },
-    hold(address, key, holder) {
-      const own = holders.get(address) ?? new Map<string, Holder | undefined>()
-      holders.set(address, own.set(key, holder))
+    names: (address) => byAddress.has(address),
+    reviewAt(address) {
       for (const state of byAddress.get(address) ?? []) look(state)
-    },
-    release(address, key) {
-      const own = holders.get(address)
-      const holder = own?.get(key)
-      own?.delete(key)
-      if (own?.size === 0) holders.delete(address)
-      for (const state of byAddress.get(address) ?? []) {
-        if (holder !== undefined) state.formerPod = holder.pod
-        look(state)
-      }
-    },
-    addressChanged(service, address, isReady) {
-      const at = context.now()
-      const own = changes.get(address) ?? new Map<string, AddressChange>()
-      const key = `${service.cluster}/${service.namespace}/${service.service}`
-      const change = { ...service, at, isReady }
-      changes.set(address, own.set(key, change))
-      context.later(at + FOLLOWS_WITHIN_MS, () => {
-        if (own.get(key) === change) own.delete(key)
-        if (own.size === 0 && changes.get(address) === own) changes.delete(address)
-      })
     },
     balancers: () =>
       [...balancers].map(([name, { entries, isRead, isUnread }]) => {
@@ -251,6 +214,14 @@ function addressOf({ address, port }: SeenEntry): string {
 
 function aboutEntry({ loadBalancer, seen }: EntryState): string {
   return `${loadBalancer}/${seen.id}`
+}
+
+function aboutAddress(loadBalancer: string, seen: SeenEntry): string {
+  return `${loadBalancer}/${addressOf(seen)}`
+}
+
+function isTakingOut(change: EntryChange['change']): boolean {
+  return change !== 'in' && change !== 'unhealthy'
 }
 
 function changeOf({ admin, isRoutable }: SeenEntry): EntryChange['change'] {

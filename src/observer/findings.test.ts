@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { BACKLOG_SERVICES, SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
-import { CONTROLLER, createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
+import {
+  CONTROLLER,
+  createScene,
+  endpointsOf,
+  healthyScene,
+  PERSON,
+  seenPod,
+  seenService,
+  selectorless,
+  START,
+} from './testing/scene.ts'
 
 const service = seenService()
 const web0 = seenPod('web-0')
@@ -76,6 +86,109 @@ describe('stale-address', () => {
     expect(away.findings('stale-address')).toEqual([])
     away.take({ at: START + 30_000, cluster: 'east', type: 'reached' })
     expect(away.end(60_000).findings('stale-address')).toMatchObject([{ sinceMs: 10_000 }, { sinceMs: 10_000 }])
+  })
+
+  test('silent: an address that is not ready, as that of a pod that has failed since', () => {
+    const scene = healthyScene().at(1_000)
+    const down = seenPod('web-0', { ready: false })
+    scene.pod(down)
+    for (const kind of ['EndpointSlice', 'Endpoints'] as const) scene.endpoints(endpointsOf(kind, service, [down]))
+    scene.at(2_000).pod(seenPod('web-0', { ready: false, phase: 'Failed' }))
+    expect(scene.end(60_000).codes()).toEqual([])
+  })
+
+  test('an address that is serving and terminating gets requests where nothing is ready', () => {
+    const deleting = { ...web0, metadata: { ...web0.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+    const scene = healthyScene()
+      .at(1_000)
+      .pod(deleting)
+      .endpoints(endpointsOf('EndpointSlice', service, [deleting]))
+      .endpoints(endpointsOf('Endpoints', service, [deleting]))
+      .at(2_000)
+      .podGone('web-0')
+    expect(scene.end(60_000).findings('stale-address')).toMatchObject([{ object: 'EndpointSlice', why: 'pod-gone' }])
+  })
+
+  describe('of another program, on a Service without a selector', () => {
+    const sync = { manager: 'endpoint-sync', is: 'other' } as const
+    const of = (kind: 'EndpointSlice' | 'Endpoints', hasReference: boolean) => {
+      const [address] = endpointsOf(kind, service, [web0]).addresses
+      const { pod: _pod, podName: _podName, ...bare } = address!
+      const own = { ...endpointsOf(kind, service, []), uid: `copy-${kind}`, service: 'copy', name: 'copy', by: sync }
+      return { ...own, isControllers: kind === 'Endpoints', addresses: [hasReference ? address! : bare] }
+    }
+    const cases = (['EndpointSlice', 'Endpoints'] as const).flatMap((kind) =>
+      [true, false].map((hasReference) => ({ kind, hasReference })),
+    )
+
+    test.each(cases)('silent: $kind, targetRef $hasReference, of a pod that is observed nowhere', ({ kind, hasReference }) => {
+      const scene = createScene({ allNamespaces: false }).at(0).service(selectorless('copy')).endpoints(of(kind, hasReference))
+      expect(scene.synced().at(1_000).endpoints(of(kind, hasReference)).end(60_000).codes()).toEqual([])
+    })
+
+    test.each(cases)('$kind, targetRef $hasReference: its pod is gone, in the same cluster', ({ kind, hasReference }) => {
+      const scene = healthyScene().at(500).service(selectorless('copy')).endpoints(of(kind, hasReference)).at(1_000)
+      scene.podGone('web-0')
+      for (const own of ['EndpointSlice', 'Endpoints'] as const) scene.endpoints(endpointsOf(own, service, []))
+      expect(scene.end(60_000).findings('stale-address')).toEqual([
+        {
+          code: 'stale-address',
+          cluster: 'east',
+          namespace: 'shop',
+          service: 'copy',
+          object: kind,
+          name: 'copy',
+          address: '10.0.0.1',
+          pod: 'web-0',
+          why: 'pod-gone',
+          sinceMs: 10_000,
+        },
+      ])
+    })
+
+    test.each(cases)('$kind, targetRef $hasReference: its pod is gone, in another cluster', ({ kind, hasReference }) => {
+      const scene = healthyScene({ clusters: ['east', 'access'] })
+        .in('access')
+        .service(selectorless('copy'))
+        .endpoints(of(kind, hasReference))
+        .synced()
+        .in('east')
+        .at(1_000)
+        .podGone('web-0')
+      for (const own of ['EndpointSlice', 'Endpoints'] as const) scene.endpoints(endpointsOf(own, service, []))
+      expect(scene.end(60_000).findings('stale-address')).toMatchObject([
+        { cluster: 'access', service: 'copy', object: kind, pod: 'web-0', podCluster: 'east', why: 'pod-gone' },
+      ])
+    })
+
+    test('added after its pod was gone, and finished or moved pods', () => {
+      const late = healthyScene().at(1_000).podGone('web-0')
+      for (const own of ['EndpointSlice', 'Endpoints'] as const) late.endpoints(endpointsOf(own, service, []))
+      late.at(300_000).service(selectorless('copy')).endpoints(of('EndpointSlice', false)).end(400_000)
+      expect(late.findings('stale-address')).toMatchObject([{ service: 'copy', pod: 'web-0' }])
+      for (const [state, why] of [
+        [{ ip: '10.0.0.9' }, 'pod-has-another-address'],
+        [{ phase: 'Succeeded', ready: false }, 'pod-finished'],
+      ] as const) {
+        const scene = healthyScene().at(500).service(selectorless('copy')).endpoints(of('EndpointSlice', false)).at(1_000)
+        scene.pod(seenPod('web-0', state)).end(30_000)
+        expect(scene.findings('stale-address').filter(({ service: own }) => own === 'copy')).toMatchObject([{ why }])
+      }
+    })
+
+    test('silent: copies that follow within the grace, are not ready, or have the address of a new pod', () => {
+      const start = () => healthyScene().at(500).service(selectorless('copy')).endpoints(of('EndpointSlice', false)).at(1_000)
+      const copies = (scene: ReturnType<typeof start>) =>
+        scene
+          .end(60_000)
+          .findings('stale-address')
+          .filter(({ service: own }) => own === 'copy')
+      const empty = { ...of('EndpointSlice', false), addresses: [] }
+      const down = { ...empty, addresses: [{ address: '10.0.0.1', ready: false, serving: false, terminating: false }] }
+      expect(copies(start().podGone('web-0').at(9_000).endpoints(empty))).toEqual([])
+      expect(copies(start().podGone('web-0').at(9_000).endpoints(down))).toEqual([])
+      expect(copies(start().podGone('web-0').at(9_000).pod(seenPod('web-1')))).toEqual([])
+    })
   })
 
   test('silent: stale twice for less than the grace', () => {
@@ -183,6 +296,17 @@ describe('backlog', () => {
       for (const kind of ['EndpointSlice', 'Endpoints'] as const) scene.endpoints(endpointsOf(kind, one, [pods[index]!]))
     })
     expect(scene.end(100_000).findings('backlog')).toEqual([])
+  })
+
+  test('silent: a node that is removed, whose pods stay in their endpoints until they are deleted', () => {
+    const { scene, services, pods } = manyServices(BACKLOG_SERVICES + 5)
+    scene.at(1_000).nodeGone('node-1').at(50_000)
+    for (const { metadata } of pods) scene.podGone(metadata.name)
+    scene.at(50_500)
+    for (const one of services)
+      for (const kind of ['EndpointSlice', 'Endpoints'] as const) scene.endpoints(endpointsOf(kind, one, []))
+    expect(scene.end(200_000).codes()).toEqual([])
+    expect(scene.observer.summary().legs.filter(({ maxMs }) => maxMs > 500)).toEqual([])
   })
 
   test('silent: one Service less, and a long lag that does not grow', () => {
@@ -448,12 +572,22 @@ describe('entry-follows-nothing', () => {
     ])
   })
 
-  test('silent: the address of a node, one that is out, removed or taken over in time', () => {
+  test('an entry of a pod that is finished, whose address another pod has in its status too', () => {
+    const scene = healthyScene().entry('edge', { address: '10.0.0.1' }).read('edge')
+    const evicted = seenPod('web-0', { phase: 'Failed', ready: false })
+    expect(scene.at(5_000).pod(evicted).end(60_000).findings('entry-follows-nothing')).toMatchObject([{ formerPod: 'web-0' }])
+    const taken = healthyScene().entry('edge', { address: '10.0.0.1' }).read('edge').at(5_000).pod(evicted)
+    taken.pod(seenPod('web-1')).at(6_000).entry('edge', { address: '10.0.0.1', admin: 'out' })
+    expect(taken.told.at(-1)).toMatchObject({ type: 'entry', pod: 'web-1' })
+  })
+
+  test('silent: the address of a node, one that is drained or out, removed or taken over in time', () => {
     const scene = healthyScene()
       .node('node-1', 'True', ['192.168.0.1'])
       .entry('edge', { address: '10.0.0.1' })
       .entry('edge', { id: 'n', address: '192.168.0.1' })
       .entry('edge', { id: 'o', address: '10.9.9.9', admin: 'out' })
+      .entry('edge', { id: 'd', address: '10.9.9.8', admin: 'draining' })
       .read('edge')
       .at(5_000)
       .podGone('web-0')

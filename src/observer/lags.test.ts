@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createLags } from './lags.ts'
 import { createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
 
@@ -93,6 +93,74 @@ test('a load balancer that drains before the endpoints change follows none of th
     { change: 'draining', lags: [] },
     { change: 'out', lags: [] },
   ])
+})
+
+describe('an entry that turns in after its address was ready', () => {
+  const at = { address: '10.0.0.1' }
+  const down = seenPod('web-0', { ready: false })
+  const lags = (scene: ReturnType<typeof createScene>) =>
+    scene.told.flatMap((one) => (one.type === 'entry' && one.change === 'in' ? one.lags : []))
+  /** Ready again at 7 s. */
+  function restarted(scene: ReturnType<typeof createScene>) {
+    scene
+      .at(2_000)
+      .pod(down)
+      .endpoints(endpointsOf('EndpointSlice', service, [down]))
+    return scene
+      .at(7_000)
+      .pod(seenPod('web-0'))
+      .endpoints(endpointsOf('EndpointSlice', service, [seenPod('web-0')]))
+  }
+  const start = () => healthyScene().entry('edge', at).read('edge').at(1_000)
+
+  test('has a lag where its checks had failed', () => {
+    const scene = start()
+    restarted(scene.entry('edge', { ...at, isRoutable: false }))
+      .at(8_000)
+      .entry('edge', at)
+    expect(lags(scene)).toEqual([{ service: 'web', lagMs: 1_000 }])
+  })
+
+  test('has none after a drain: its program restores it when it sees fit', () => {
+    for (const admin of ['draining', 'out', 'unknown'] as const) {
+      const scene = start()
+      restarted(scene.entry('edge', { ...at, admin }))
+        .at(67_000)
+        .entry('edge', at)
+      expect(lags(scene)).toEqual([])
+    }
+    const checked = start()
+    restarted(checked.entry('edge', { ...at, admin: 'draining' }))
+    checked
+      .at(66_000)
+      .entry('edge', { ...at, isRoutable: false })
+      .at(67_000)
+      .entry('edge', at)
+    expect(lags(checked)).toEqual([])
+  })
+
+  test('has none after a drain that takes it away; a new one has', () => {
+    const scene = start()
+    restarted(scene.entryGone('edge'))
+      .at(67_000)
+      .entry('edge', { ...at, id: 'b' })
+    expect(lags(scene)).toEqual([])
+    const fresh = restarted(healthyScene().read('edge')).at(8_000).entry('edge', at)
+    expect(lags(fresh)).toEqual([{ service: 'web', lagMs: 1_000 }])
+  })
+
+  test('an address that is not ready, and then gone, gets no requests since the first of the two', () => {
+    const scene = start()
+      .pod(down)
+      .endpoints(endpointsOf('EndpointSlice', service, [down]))
+      .at(4_000)
+      .podGone('web-0')
+    scene
+      .endpoints(endpointsOf('EndpointSlice', service, []))
+      .at(5_000)
+      .entry('edge', { ...at, admin: 'out' })
+    expect(scene.told.at(-1)).toMatchObject({ lags: [{ lagMs: 4_000 }] })
+  })
 })
 
 test('an address that moves to another slice stays ready for load balancers', () => {

@@ -27,3 +27,6 @@ export const ENTRY_STAYS_MS = 30_000
 export const HEARTBEAT_WITHIN_MS = 60_000
 /** The pods of a node do not turn at once. */
 export const HEARTBEAT_COLLECT_MS = 3_000
+
+/** What changes later than this follows something else. */
+export const FOLLOWS_WITHIN_MS = 600_000

@@ -1,9 +1,11 @@
+import { createAddressChanges } from './address-changes.ts'
 import { type ClusterObserver, createClusterObserver } from './cluster-observer.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { Context, Measured, Written } from './context.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createEntries } from './entries.ts'
 import type { ObservedEvent } from './events.ts'
+import { createHolders } from './holders.ts'
 import { createHolding } from './holding.ts'
 import { createLags, type Lags } from './lags.ts'
 import {
@@ -95,9 +97,23 @@ export function createObserver(
     return was
   }
 
-  const entries = createEntries(context, () => allNamespaces && [...observers.values()].every((one) => one.seesAll()))
+  const changes = createAddressChanges(context)
+  const holders = createHolders(
+    context,
+    (address) => entries.names(address) || [...observers.values()].some(({ state }) => state.objectsAt(address).size > 0),
+    (address) => {
+      entries.reviewAt(address)
+      for (const one of observers.values()) one.reviewAt(address)
+    },
+  )
+  const entries = createEntries(
+    context,
+    holders,
+    changes,
+    () => allNamespaces && [...observers.values()].every((one) => one.seesAll()),
+  )
   const observers = new Map<string, ClusterObserver>(
-    clusters.map((cluster) => [cluster, createClusterObserver(cluster, context, entries)]),
+    clusters.map((cluster) => [cluster, createClusterObserver(cluster, context, { holders, changes, entries })]),
   )
 
   function runUntil(at: number): void {

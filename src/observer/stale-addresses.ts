@@ -2,59 +2,75 @@ import { isFinished } from '../endpoints/pod-membership.ts'
 import type { ClusterState, ObjectState } from './cluster-state.ts'
 import type { Context } from './context.ts'
 import type { SeenAddress, SeenPod } from './events.ts'
-import type { ObserverFindingOf } from './told.ts'
-
-type Why = ObserverFindingOf<'stale-address'>['why']
+import type { FormerHolder, Holders } from './holders.ts'
 
 /** Finds addresses of pods that are gone, or have another address by now, once they have been so for longer than the grace. */
 export interface StaleAddresses {
   /** Looks at the addresses of the pod in all endpoints, as they are now. */
   review(pod: string): void
+  /** The address has other holders. */
+  reviewAt(address: string): void
+  /** All addresses of an object, after it has changed. */
+  reviewObject(before: ObjectState | undefined, now: ObjectState | undefined): void
 }
 
-/** `knowsPods`: a pod that is not known is gone. Where that is not so, nothing is found, and the pod has to be reviewed again. */
+interface Stale {
+  why: FormerHolder['why']
+  pod?: string
+  /** Of the pod, where it is another one. */
+  podCluster?: string
+}
+
+/** `knowsPods`: all pods of the cluster are known. Where that is not so, nothing rests on them, and the pod has to be reviewed again. */
 export function createStaleAddresses(
   context: Context,
   cluster: string,
   state: ClusterState,
+  holders: Holders,
   knowsPods: () => boolean,
 ): StaleAddresses {
   /** By object, pod and address. */
   const suspects = new Map<string, { since: number }>()
-  /** By the UID of the pod, so that what is no longer there is forgotten. */
-  const ofPod = new Map<string, Set<string>>()
 
-  function review(pod: string): void {
-    if (!knowsPods()) return
-    const known = state.pods.get(pod)?.pod
-    const found = new Set<string>()
-    for (const object of state.objectsWith(pod)) {
-      for (const address of object.byPod.get(pod) ?? []) {
-        if (staleBecause(known, address) === undefined) continue
-        const key = `${object.seen.uid}/${pod}/${address.address}`
-        found.add(key)
-        if (!suspects.has(key)) suspect(key, object, pod, address)
+  function staleBecause(object: ObjectState, address: SeenAddress): Stale | undefined {
+    if (!getsRequests(address)) return undefined
+    if (knowsPods() && address.pod !== undefined) {
+      const pod = state.pods.get(address.pod)?.pod
+      const name = address.podName ?? pod?.metadata.name
+      const named = name === undefined ? {} : { pod: name }
+      if (pod !== undefined) {
+        const why = elsewhereBecause(pod, address)
+        return why && { why, ...named }
       }
+      if (state.isControllers(object.seen)) return { why: 'pod-gone', ...named }
     }
-    for (const key of ofPod.get(pod) ?? []) if (!found.has(key)) clear(key)
-    if (found.size > 0) ofPod.set(pod, found)
-    else ofPod.delete(pod)
+    // The pod of another writer's address may be one that nobody looks at: gone is what was seen to go.
+    const former = holders.formerAt(address.address)
+    if (former === undefined || state.isControllers(object.seen)) return undefined
+    const elsewhere = former.cluster === cluster ? {} : { podCluster: former.cluster }
+    return { why: former.why, pod: former.pod, ...elsewhere }
+  }
+
+  function look(object: ObjectState, address: SeenAddress): void {
+    const key = keyOf(object, address)
+    if (staleBecause(object, address) === undefined) clear(key)
+    else if (!suspects.has(key)) suspect(key, object.seen.uid, address)
   }
 
   function clear(key: string): void {
     if (suspects.delete(key)) context.over('stale-address', `${cluster}/${key}`)
   }
 
-  function suspect(key: string, object: ObjectState, pod: string, address: SeenAddress): void {
+  function suspect(key: string, uid: string, address: SeenAddress): void {
     const since = context.now()
     const own = { since }
     suspects.set(key, own)
     context.later(since + context.graceMs, () => {
-      const why = staleBecause(state.pods.get(pod)?.pod, address)
-      if (suspects.get(key) !== own || why === undefined) return
-      if (!knowsPods()) return clear(key)
+      if (suspects.get(key) !== own) return
+      const object = state.objects.get(uid)!
+      const stale = staleBecause(object, address)
+      if (stale === undefined) return clear(key)
       const { kind, namespace, service, name } = object.seen
-      const podName = address.podName ?? state.pods.get(pod)?.pod.metadata.name
       context.find(
         {
           code: 'stale-address',
@@ -64,8 +80,7 @@ export function createStaleAddresses(
           object: kind,
           name,
           address: address.address,
-          ...(podName === undefined ? {} : { pod: podName }),
-          why,
+          ...stale,
           sinceMs: context.now() - since,
         },
         `${cluster}/${key}`,
@@ -73,11 +88,35 @@ export function createStaleAddresses(
     })
   }
 
-  return { review }
+  return {
+    review(pod) {
+      for (const object of state.objectsWith(pod)) for (const address of object.byPod.get(pod)!) look(object, address)
+    },
+    reviewAt(address) {
+      for (const object of state.objectsAt(address))
+        for (const one of object.seen.addresses) if (one.address === address) look(object, one)
+    },
+    reviewObject(before, now) {
+      const has = new Set(now?.seen.addresses.map((address) => keyOf(now, address)))
+      for (const address of before?.seen.addresses ?? []) {
+        const key = keyOf(before!, address)
+        if (!has.has(key)) clear(key)
+      }
+      for (const address of now?.seen.addresses ?? []) look(now!, address)
+    },
+  }
 }
 
-function staleBecause(pod: SeenPod | undefined, { address }: SeenAddress): Why | undefined {
-  if (pod === undefined) return 'pod-gone'
+function keyOf({ seen: { uid } }: ObjectState, { pod = '', address }: SeenAddress): string {
+  return `${uid}/${pod}/${address}`
+}
+
+/** kube-proxy falls back to what is serving and terminating. */
+function getsRequests({ ready, serving = false, terminating = false }: SeenAddress): boolean {
+  return ready || (serving && terminating)
+}
+
+function elsewhereBecause(pod: SeenPod, { address }: SeenAddress): FormerHolder['why'] | undefined {
   if (isFinished(pod)) return 'pod-finished'
   const { podIP, podIPs = [] } = pod.status ?? {}
   const isOwn = podIPs.some(({ ip }) => ip !== undefined && isSameAddress(ip, address)) || podIP === address

@@ -82,12 +82,13 @@ export interface ObserverFindingFields {
   /** Findings that rest on such objects are not made. */
   'objects-unread': { cluster: string; what: ReadKind; because: Reason }
   'load-balancer-unread': { loadBalancer: string; because: Reason }
-  /** `sinceMs`: for so long already. `pod`: its name, where it was seen. */
+  /** `sinceMs`: for so long already. `pod`: its name, where it was seen; `podCluster`: where that is another cluster. */
   'stale-address': OfService & {
     object: EndpointObjectKind
     name: string
     address: string
     pod?: string
+    podCluster?: string
     why: 'pod-gone' | 'pod-has-another-address' | 'pod-finished'
     sinceMs: number
   }

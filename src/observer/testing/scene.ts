@@ -74,7 +74,14 @@ export function seenService(name = 'web'): Service {
   return serviceObject({ selector: { app: name } }, { name, uid: `uid-of-service-${name}` })
 }
 
-/** One cluster, by the events that come of it. Instants are milliseconds since the start. */
+/** A Service without a selector: its endpoints are another program's. */
+export function selectorless(name = 'web'): Service {
+  const { metadata, spec } = seenService(name)
+  const { selector: _selector, ...rest } = spec
+  return { metadata, spec: rest }
+}
+
+/** One cluster, or several, by the events that come of them. Instants are milliseconds since the start. */
 export function createScene(options: Partial<ObserverOptions> = {}, counts: ObserverCounts = {}) {
   const observer = createObserver(
     {
@@ -90,12 +97,13 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
   const told: Told[] = []
   let version = 1
   let now = 0
+  let cluster = 'east'
 
   function take(event: ObservedEvent): void {
     events.push(event)
     told.push(...observer.take(event))
   }
-  const stamp = () => ({ at: START + now, cluster: 'east' })
+  const stamp = () => ({ at: START + now, cluster })
   const scene = {
     observer,
     events,
@@ -104,6 +112,11 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
     now: () => now,
     at(ms: number) {
       now = ms
+      return scene
+    },
+    /** Of which the next events come. */
+    in(name: string) {
+      cluster = name
       return scene
     },
     after(ms: number) {
@@ -118,6 +131,7 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
       take({ ...stamp(), type: 'node', node })
       return scene
     },
+    nodeGone: (name: string) => (take({ ...stamp(), type: 'node-gone', name }), scene),
     /** Each write has a version of its own. */
     endpoints(endpoints: SeenEndpoints) {
       version += 1

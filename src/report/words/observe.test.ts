@@ -35,6 +35,16 @@ const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
     { ...of, object: 'Endpoints', name: 'web', address: '10.0.0.1', pod: 'web-0', why: 'pod-gone', sinceMs: 10_000 },
     { ...of, object: 'EndpointSlice', name: 'web-abcde', address: '10.0.0.1', why: 'pod-has-another-address', sinceMs: 75_000 },
     { ...of, object: 'Endpoints', name: 'web', address: '10.0.0.1', pod: 'web-0', why: 'pod-finished', sinceMs: 10_000 },
+    {
+      ...of,
+      object: 'EndpointSlice',
+      name: 'web-copy',
+      address: '10.0.0.1',
+      pod: 'web-0',
+      podCluster: 'west',
+      why: 'pod-gone',
+      sinceMs: 10_000,
+    },
   ],
   sweep: [
     { ...sweep, isOver: false },

@@ -112,8 +112,8 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
     hint: () => 'sluice doctor says whether its address and its credentials are right; it is tried again until it answers',
   },
   'stale-address': {
-    message: ({ object, namespace, service, name, address, pod, why, sinceMs }) =>
-      `the endpoints of ${namespace}/${service} (${object} ${name}) have ${address} of ${pod === undefined ? 'a pod' : `pod ${pod}`}, ${WHY[why]}, for ${lagWords(sinceMs)}`,
+    message: ({ object, namespace, service, name, address, pod, podCluster, why, sinceMs }) =>
+      `the endpoints of ${namespace}/${service} (${object} ${name}) have ${address} of ${pod === undefined ? 'a pod' : `pod ${pod}`}${podCluster === undefined ? '' : ` of cluster ${podCluster}`}, ${WHY[why]}, for ${lagWords(sinceMs)}`,
     hint: ({ namespace, service, object }, write) =>
       `requests to this address are lost, or reach another pod; see whether the controller is behind, or another program has written it:\n  ${kubectl(write, namespace, 'get', object === 'Endpoints' ? `endpoints/${service}` : 'endpointslices', ...(object === 'Endpoints' ? [] : ['-l', `kubernetes.io/service-name=${service}`]), '-o', 'yaml', '--show-managed-fields')}`,
   },
