@@ -64,7 +64,8 @@ export interface Cluster {
     /** `awayMs`: between its end and its next start nobody listens for so long. */
     restart(awayMs?: number): Promise<void>
   }
-  readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void> }
+  readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
+  readonly scheduler: { pause(): Promise<void>; resume(): Promise<void> }
   /** SIGKILL to a container's process; the kubelet starts a new container. */
   killContainer(namespace: string, pod: string, container: string): Promise<void>
   /** Kills what holds the pod's network: the same UID gets new containers and a new address. */
@@ -201,6 +202,7 @@ function connect(info: ClusterInfo): Cluster {
       },
     },
     controllerManager: controls('kube-controller-manager'),
+    scheduler: controls('kube-scheduler'),
     async killContainer(namespace, pod, container) {
       await ctr(info, ['task', 'kill', '-s', 'SIGKILL', await containerIdOf(namespace, pod, container)])
     },

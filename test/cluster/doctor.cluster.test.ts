@@ -1,108 +1,20 @@
-import { writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { FindingCode } from '../../src/doctor/findings.ts'
 import type { DoctorReport } from '../../src/doctor/report.ts'
-import type { KubeObject } from './kube-api.ts'
-import { appPort, pod, service, statefulSet } from './manifests.ts'
+import { faultsIn } from './doctor-faults.ts'
+import { appPort, service, statefulSet } from './manifests.ts'
+import { killed, reached } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import { startUpgradeBed, type UpgradeBed } from './upgrade-bed.ts'
 
 const NAME = 'doctor'
+const V2 = 'app=localhost/app:v2'
+const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
 const labels = { team: 'shop' }
-
-interface Fault {
-  code: FindingCode
-  plant(api: UpgradeBed['cluster']['api']): Promise<unknown>
-  heal(api: UpgradeBed['cluster']['api']): Promise<unknown>
-}
-
-/** Objects that are a fault while they are there. */
-function thing(code: FindingCode, object: KubeObject): Fault {
-  const { kind, metadata } = object
-  return {
-    code,
-    plant: (api) => api.apply(object),
-    heal: (api) => api.delete(kind, metadata.name, metadata.namespace),
-  }
-}
-
-const named = (name: string): KubeObject => ({ name, namespace: NAME })
-
-const FAULTS: Fault[] = [
-  thing('selectorless-without-endpoints', {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: named('far'),
-    spec: { ports: [{ port: 80 }] },
-  }),
-  thing('foreign-slice', {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { ...named('web-by-hand'), labels: { 'kubernetes.io/service-name': 'web' } },
-    addressType: 'IPv4',
-    endpoints: [{ addresses: ['192.0.2.9'] }],
-    ports: [{ name: 'http', port: appPort, protocol: 'TCP' }],
-  }),
-  {
-    code: 'endpoints-by-hand',
-    plant: (api) =>
-      api.patch('Endpoints', 'web', NAME, [{ op: 'add', path: '/subsets/0/addresses/-', value: { ip: '192.0.2.9' } }], 'json'),
-    // The next change of a label makes the controller write them anew.
-    heal: (api) => touch(api),
-  },
-  {
-    code: 'endpoints-labels-differ',
-    plant: (api) => api.patch('Endpoints', 'web', NAME, { metadata: { labels: { injected: 'yes' } } }, 'merge'),
-    heal: (api) => touch(api),
-  },
-  {
-    code: 'rolling-update',
-    plant: (api) => api.patch('StatefulSet', 'web', NAME, { spec: { updateStrategy: { type: 'RollingUpdate' } } }, 'merge'),
-    heal: (api) =>
-      api.patch('StatefulSet', 'web', NAME, { spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } }, 'merge'),
-  },
-  {
-    code: 'budget-allows-nothing',
-    async plant(api) {
-      await api.patch('PodDisruptionBudget', 'web', NAME, { spec: { minAvailable: 2 } }, 'merge')
-      await api.waitForObject('PodDisruptionBudget', 'web', NAME, ({ status }) => status?.desiredHealthy === 2)
-    },
-    async heal(api) {
-      await api.patch('PodDisruptionBudget', 'web', NAME, { spec: { minAvailable: 1 } }, 'merge')
-      await api.waitForObject('PodDisruptionBudget', 'web', NAME, ({ status }) => status?.disruptionsAllowed === 1)
-    },
-  },
-  thing('webhook-fails-closed', {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: `${NAME}-planted` },
-    webhooks: [
-      {
-        name: 'planted.sluice.example',
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        clientConfig: { url: 'https://127.0.0.1:1/' },
-        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': NAME } },
-        rules: [{ apiGroups: ['discovery.k8s.io'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['endpointslices'] }],
-      },
-    ],
-  }),
-  {
-    ...thing('no-readiness-probe', pod({ name: 'bare', namespace: NAME, probe: false, labels: { app: 'web' } })),
-    async plant(api) {
-      await api.apply(pod({ name: 'bare', namespace: NAME, probe: false, labels: { app: 'web' } }))
-      await api.waitForObject('Pod', 'bare', NAME, ({ status }) => status.podIP)
-    },
-  },
-]
-
-async function touch(api: UpgradeBed['cluster']['api']): Promise<void> {
-  const { metadata } = await api.get('Service', 'web', NAME)
-  const round = String(Number(metadata.labels.round ?? 0) + 1)
-  await api.patch('Service', 'web', NAME, { metadata: { labels: { round } } }, 'merge')
-  await api.waitForObject('Endpoints', 'web', NAME, (one) => one.metadata.labels?.round === round)
-}
 
 /** Silent where all is well; each planted fault is found by its code, and nothing besides. */
 describeOnCluster('doctor', (cluster) => {
@@ -116,24 +28,37 @@ describeOnCluster('doctor', (cluster) => {
       {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
-        metadata: named('web'),
+        metadata: { name: 'web', namespace: NAME },
         spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
       },
     ]
     bed = await startUpgradeBed(cluster(), { name: NAME, objects, app: 'web', count: 2 })
-    await cluster().api.waitForObject('PodDisruptionBudget', 'web', NAME, ({ status }) => status?.disruptionsAllowed === 1)
+    await untilBudgetAllows(1)
   })
   afterAll(() => bed.stop())
 
-  async function doctor(...args: string[]): Promise<{ code: number | null; report: DoctorReport }> {
-    const admin = ['--kubeconfig', cluster().kubeconfig.host]
-    const given = ['doctor', 'statefulset/web', '--config', bed.configFile, ...admin, '-o', 'json', ...args]
+  async function untilBudgetAllows(pods: number): Promise<void> {
+    await cluster().api.waitForObject('PodDisruptionBudget', 'web', NAME, ({ status }) => status?.disruptionsAllowed === pods)
+  }
+
+  interface Looked {
+    code: number | null
+    report: DoctorReport
+  }
+
+  async function doctor(...args: string[]): Promise<Looked> {
+    return looked(['--kubeconfig', cluster().kubeconfig.host, ...args])
+  }
+
+  /** As the runner of the bed, unless told otherwise. */
+  async function looked(args: string[]): Promise<Looked> {
+    const given = ['doctor', 'statefulset/web', '--config', bed.configFile, '-o', 'json', ...args]
     const { code, stdout, stderr } = await bed.start(given, { jsonl: false }).exit
     expect(stderr).toBe('')
     return { code, report: JSON.parse(stdout) as DoctorReport }
   }
 
-  const codes = ({ checks }: DoctorReport): string[] => checks.flatMap(({ findings }) => findings.map(({ code }) => code))
+  const codes = ({ report: { checks } }: Looked): string[] => checks.flatMap(({ findings }) => findings.map(({ code }) => code))
 
   it('is silent on a healthy cluster, with a probe, as its administrator', async () => {
     const { code, report } = await doctor('--probe', '--strict')
@@ -148,44 +73,147 @@ describeOnCluster('doctor', (cluster) => {
     expect(bed.effects()).toEqual({})
   })
 
-  it.each(FAULTS)('finds $code', async ({ code, plant, heal }) => {
-    const { api } = cluster()
-    await plant(api)
-    try {
-      expect(codes((await doctor()).report)).toEqual([code])
-    } finally {
-      await heal(api)
-    }
+  it.each(faultsIn(NAME).map((fault) => ({ ...fault, title: fault.codes.join(', ') })))(
+    'finds $title',
+    async ({ codes: expected, plant, heal }) => {
+      await plant(bed)
+      try {
+        expect(codes(await doctor())).toEqual(expected)
+      } finally {
+        await heal(bed)
+      }
+      expect(codes(await doctor()), 'healed').toEqual([])
+    },
+  )
+
+  /** A config of this load balancer alone. */
+  async function configOf(name: string, loadBalancer: object): Promise<string> {
+    const file = join(cluster().info.dir, `doctor-${name}.yaml`)
+    const loadBalancers = [{ name, port: appPort, ...loadBalancer }]
+    await writeFile(file, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+    return file
+  }
+
+  const haproxy = (options: object) => ({ adapter: 'haproxy', options: { backend: 'web', ...options } })
+  const none = `cat >/dev/null; echo '{"v": 1, "entries": []}'`
+  const locked = (lock: object) => ({
+    adapter: 'exec',
+    lock: { namespace: 'kube-public', key: 'edge', ...lock },
+    options: { command: ['/bin/sh', '-c', none], capabilities: { settle: '0s', wholeDocument: true } },
   })
 
-  it('is silent again once all of them are healed', async () => {
+  it.each([
+    ['load-balancer-unreachable', () => haproxy({ socket: join(bed.haproxy.dir, 'no-such.sock') })],
+    ['load-balancer-refuses', () => haproxy({ socket: bed.haproxy.adminSocket, backend: 'no-such' })],
+    ['lock-unreachable', () => locked({ kubeconfig: join(cluster().info.dir, 'doctor-nobody.kubeconfig') })],
+  ])('finds %s, and fails', async (expected, loadBalancer) => {
+    await nobodysKubeconfig()
+    const file = await configOf(expected, loadBalancer())
+    const found = await doctor('--config', file)
+    expect({ code: found.code, codes: codes(found) }).toEqual({ code: 3, codes: [expected] })
+  })
+
+  it('finds lock-rights-missing, of a lock in a namespace that the Role of a run is not for', async () => {
+    const file = await configOf('lock-rights-missing', locked({}))
+    expect(codes(await looked(['--config', file]))).toEqual(['lock-rights-missing'])
+    expect(codes(await doctor('--config', file))).toEqual([])
+  })
+
+  /** The administrator's, with a port at which nobody listens. */
+  async function nobodysKubeconfig(): Promise<string> {
+    const file = join(cluster().info.dir, 'doctor-nobody.kubeconfig')
+    const text = await readFile(cluster().kubeconfig.host, 'utf8')
+    await writeFile(file, text.replace(`127.0.0.1:${cluster().info.apiPort}`, '127.0.0.1:1'))
+    return file
+  }
+
+  it('finds api-unreachable', async () => {
+    const found = await looked(['--kubeconfig', await nobodysKubeconfig()])
+    expect({ code: found.code, codes: codes(found) }).toEqual({ code: 3, codes: ['api-unreachable'] })
+  })
+
+  it('finds rights-missing, of a user without any', async () => {
+    const found = await looked(['--kubeconfig', await cluster().kubeconfigFor({ user: 'tester' })])
+    expect({ code: found.code, codes: codes(found) }).toEqual({ code: 3, codes: ['rights-missing'] })
+  })
+
+  it('finds clock-differs, of a process whose clock is 90 s behind; --strict and --ignore decide on the exit code', async () => {
+    const behind = 'data:text/javascript,const now = Date.now.bind(Date); Date.now = () => now() - 90_000'
+    const args = ['doctor', '-n', NAME, '--kubeconfig', cluster().kubeconfig.host, '-o', 'json']
+    const ask = async (...more: string[]): Promise<Looked> => {
+      const child = spawn(process.execPath, ['--import', encodeURI(behind), SLUICE, ...args, ...more], {
+        cwd: cluster().info.dir,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let stdout = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+      const [code] = (await once(child, 'close')) as [number | null]
+      return { code, report: JSON.parse(stdout) as DoctorReport }
+    }
+    const [found, strict, ignoring] = [await ask(), await ask('--strict'), await ask('--strict', '--ignore', 'clock-differs')]
+    expect(codes(found)).toEqual(['clock-differs'])
+    expect([found.code, strict.code, ignoring.code]).toEqual([0, 1, 0])
+  })
+
+  const probes = async (): Promise<string[]> =>
+    (await cluster().api.list('Service', NAME, 'sluice.dev/doctor-probe')).map(({ metadata }) => metadata.name)
+
+  it('finds probe-refused and probe-left, of a caller that may not make the probe, or not remove it', async () => {
     const { api } = cluster()
-    await api.waitFor(
-      'the pods of the planted faults',
-      () => api.list('Pod', NAME),
-      (pods) => pods.length === 2,
+    expect(codes(await looked(['--probe']))).toEqual(['probe-refused'])
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'makes-probes', namespace: NAME } }
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'makes-probes' }
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'sluice-runner' }]
+    await api.apply(
+      { ...role, kind: 'Role', rules: [{ apiGroups: [''], resources: ['services'], verbs: ['create'] }] },
+      { ...role, kind: 'RoleBinding', roleRef, subjects },
     )
-    expect(codes((await doctor()).report)).toEqual([])
+    expect(codes(await looked(['--probe']))).toEqual(['probe-left'])
+    const left = await probes()
+    expect(left).toHaveLength(1)
+    await api.delete('RoleBinding', 'makes-probes', NAME)
+    await api.delete('Role', 'makes-probes', NAME)
+    await api.delete('Service', left[0]!, NAME)
   })
 
   it('says what the Role of a run does not allow to look at, and finds the rest', async () => {
-    const { code, stdout } = await bed.start(['doctor', 'statefulset/web', '--config', bed.configFile, '-o', 'json'], {
-      jsonl: false,
-    }).exit
-    const { checks, outcome } = JSON.parse(stdout) as DoctorReport
-    expect([code, outcome]).toEqual([0, 'passed'])
-    const skipped = checks.flatMap((check) => check.skipped.map((one) => one.code))
+    const { code, report } = await looked([])
+    expect([code, report.outcome]).toEqual([0, 'passed'])
+    const skipped = report.checks.flatMap((check) => check.skipped.map((one) => one.code))
     expect(new Set(skipped)).toEqual(new Set(['no-right', 'probe-not-asked-for']))
-    expect(checks.find(({ check }) => check === 'rights')!.outcome).toBe('passed')
+    expect(report.checks.find(({ check }) => check === 'rights')!.outcome).toBe('passed')
   })
 
-  it('finds a load balancer that is not there', async () => {
-    const file = join(cluster().info.dir, 'doctor-gone.yaml')
-    const options = { socket: join(cluster().info.dir, 'no-such.sock'), backend: 'web' }
-    const loadBalancers = [{ name: 'gone', adapter: 'haproxy', port: appPort, options }]
-    await writeFile(file, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
-    const { code, report } = await doctor('--config', file)
-    expect(codes(report)).toEqual(['load-balancer-unreachable'])
-    expect(code).toBe(3)
+  it('finds run-open, journal-open, and nothing once the run is finished', async () => {
+    const { api } = cluster()
+    const first = bed.start(['upgrade', 'statefulset/web', V2])
+    await reached(first, 'web-1', 'restarting')
+    await killed(first, bed)
+    await bed.pods()
+    await untilBudgetAllows(1)
+    await lastRenewedAMinuteAgo()
+    expect(codes(await doctor())).toEqual(['journal-open'])
+
+    // It ends with web-1 and begins nothing else.
+    const second = bed.start(['upgrade', 'statefulset/web', V2, '--ready-for', '10s', '--exit-when-paused'])
+    await second.seen(({ type }) => type === 'podState')
+    await bed.start(['pause', 'statefulset/web'], { jsonl: false }).exit
+    expect((await second.exit).code).toBe(5)
+    await bed.pods()
+    await untilBudgetAllows(1)
+    await lastRenewedAMinuteAgo()
+    expect(codes(await doctor())).toEqual(['run-open'])
+
+    expect((await bed.start(['resume', 'statefulset/web'], { jsonl: false }).exit).code).toBe(0)
+    expect((await bed.upgrade('statefulset/web', V2)).code).toBe(0)
+    await untilBudgetAllows(1)
+    expect(codes(await doctor())).toEqual([])
+
+    /** A run counts as at work for two durations of its Lease. */
+    async function lastRenewedAMinuteAgo(): Promise<void> {
+      const renewTime = new Date(Date.now() - 60_000).toISOString().replace('Z', '000Z')
+      for (const { metadata } of await api.list('Lease', NAME))
+        await api.patch('Lease', metadata.name, NAME, { spec: { renewTime } }, 'merge')
+    }
   })
 })
