@@ -1,8 +1,8 @@
 /* From where on a change is a finding. */
 
-/** A sweep: writes to so many objects that change no address, within this time. It is over where that is of fewer than half as many. */
+/** A sweep: writes to so many objects that change no address, with no longer gap between them. */
 export const SWEEP_OBJECTS = 20
-export const SWEEP_WITHIN_MS = 30_000
+export const SWEEP_GAP_MS = 10_000
 
 /** A backlog: so many Services wait at once, the first of them for so long. */
 export const BACKLOG_SERVICES = 10

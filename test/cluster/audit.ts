@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { ClusterInfo } from './cluster-info.ts'
-import { auditFile } from './control-plane.ts'
 
-/** One request as the API server logged it, at the level Metadata: no bodies. */
+/** One request as the API server logged it: at the level Metadata, without bodies. */
 export interface AuditEvent {
   auditID: string
   stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic'
@@ -13,6 +13,8 @@ export interface AuditEvent {
   userAgent?: string
   objectRef?: { resource?: string; namespace?: string; name?: string; subresource?: string; apiGroup?: string }
   responseStatus?: { code: number; reason?: string }
+  /** At the level Request. */
+  requestObject?: unknown
   requestReceivedTimestamp: string
   stageTimestamp: string
 }
@@ -31,8 +33,24 @@ export interface AuditFilter {
   stage?: AuditEvent['stage']
 }
 
-export async function readAudit(info: ClusterInfo, filter: AuditFilter = {}): Promise<AuditEvent[]> {
-  const text = await readFile(auditFile(info), 'utf8').catch(() => '')
+/** Everything is logged, reads too; only the stage that repeats each request before its answer is left out. */
+export const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+}
+
+export function auditFile(info: ClusterInfo): string {
+  return join(info.dir, 'audit.log')
+}
+
+export function readAudit(info: ClusterInfo, filter?: AuditFilter): Promise<AuditEvent[]> {
+  return readAuditFile(auditFile(info), filter)
+}
+
+export async function readAuditFile(file: string, filter: AuditFilter = {}): Promise<AuditEvent[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
   const complete = text.slice(0, text.lastIndexOf('\n') + 1)
   const events: AuditEvent[] = []
   for (const line of complete.split('\n')) {

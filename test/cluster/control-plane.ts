@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { auditFile, auditPolicy } from './audit.ts'
 import { insideApiAddress, nodeAddress } from './cluster-info.ts'
 import type { ClusterInfo } from './cluster-info.ts'
 import { lastLines, startDaemon } from './daemon.ts'
@@ -14,14 +15,6 @@ export interface ControlPlaneOptions {
 }
 
 const etcdAddress = 'http://127.0.0.1:2379'
-
-/** Everything is logged, reads too; only the stage that repeats each request before its answer is left out. */
-const auditPolicy = {
-  apiVersion: 'audit.k8s.io/v1',
-  kind: 'Policy',
-  omitStages: ['RequestReceived'],
-  rules: [{ level: 'Metadata' }],
-}
 
 /** etcd and the API server. */
 export async function startApiServer(info: ClusterInfo, kubernetes: string): Promise<void> {
@@ -81,10 +74,6 @@ export function insideKubeconfig(info: ClusterInfo): string {
 
 export function hostKubeconfig(info: ClusterInfo): string {
   return join(info.dir, 'admin.kubeconfig')
-}
-
-export function auditFile(info: ClusterInfo): string {
-  return join(info.dir, 'audit.log')
 }
 
 function tokenFile(info: ClusterInfo): string {

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/observer/told.ts'
 import { type Child, startChild } from '../../../src/cli/testing/child.ts'
 import { waitFor } from '../kube-api.ts'
+import { firing } from './firing.ts'
 
 /* The three commands that look at an incident, as processes of their own, as whoever has the kubeconfig. */
 
@@ -18,7 +19,8 @@ const SLUICE = fileURLToPath(new URL('../../../src/cli/sluice.ts', import.meta.u
 
 export interface Access {
   kubeconfig: string
-  namespace: string
+  /** All of them for `observe` where it is absent. */
+  namespace?: string
   /** With the load balancers. */
   config?: string
 }
@@ -35,22 +37,26 @@ export interface Observation {
     like?: (finding: ObserverFindingOf<Code>) => boolean,
   ): Promise<ObserverFindingOf<Code> & { at: number }>
   sees(what: string, like: (change: Change) => boolean): Promise<Change>
+  /** That Prometheus would have of its metrics at this instant. */
+  alerts(): Promise<string[]>
   /** Ends it as Ctrl-C does. */
   end(): Promise<ObserverSummary>
 }
 
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 300_000
 
 function argsOf({ kubeconfig, namespace, config }: Access): string[] {
-  return ['--kubeconfig', kubeconfig, '-n', namespace, '-o', 'json', ...(config === undefined ? [] : ['--config', config])]
+  const where = namespace === undefined ? ['-A'] : ['-n', namespace]
+  return ['--kubeconfig', kubeconfig, ...where, '-o', 'json', ...(config === undefined ? [] : ['--config', config])]
 }
 
 /** `sluice observe`, once it has read all that there is. */
 export async function startObserve(access: Access, ...args: string[]): Promise<Observation> {
-  const child = startChild([SLUICE, 'observe', ...argsOf(access), ...args])
+  const child = startChild([SLUICE, 'observe', ...argsOf(access), '--metrics-listen', '127.0.0.1:0', ...args])
   onTestFinished(() => void child.process.kill('SIGKILL'))
   await child.sees('observing the cluster ')
   if (access.config !== undefined) await child.sees('observing the load balancer ')
+  const [, metrics = ''] = /metrics at (\S+)/.exec(child.stderr())!
   const lines = linesOf(child)
   const changes = () => lines().flatMap((line) => (line.kind === 'ObservedChange' ? [line as unknown as Change] : []))
   const findings = () => lines().flatMap((line) => (line.kind === 'ObserverFinding' ? [line as unknown as SeenFinding] : []))
@@ -74,6 +80,9 @@ export async function startObserve(access: Access, ...args: string[]): Promise<O
       return wait(`the finding ${code}`, () => ofCode().find(like))
     },
     sees: (what, like) => wait(what, () => changes().find(like)),
+    async alerts() {
+      return firing(await (await fetch(metrics)).text(), Date.now())
+    },
     async end() {
       child.process.kill('SIGINT')
       const code = await child.end()
@@ -101,7 +110,7 @@ function linesOf(child: Child): () => { kind: string }[] {
   }
 }
 
-/** Codes of reasons with the reasons; `code` is that of the exit. */
+/** `exit` is the code of the exit. */
 export async function explain(access: Access, object: string): Promise<Explanation & { exit: number | string }> {
   return run(access, 'explain', object)
 }

@@ -31,11 +31,14 @@ describeOnCluster('a heartbeat that comes late', (cluster) => {
     expect(doctorFindings(await doctor(access))).toEqual([])
     const observation = await startObserve(access)
 
+    expect(await observation.alerts()).toEqual([])
+
     const stoppedAt = Date.now()
     await kubelet.pause()
     expect(await observation.found('pods-lost-with-heartbeat')).toMatchObject({ node, ready: 'Unknown', pods: PODS })
     // A pod that fails by itself is another thing.
     expect(observation.codes()).toEqual(['pods-lost-with-heartbeat'])
+    expect(await observation.alerts()).toEqual(['SluicePodsLostWithHeartbeat'])
     const turns = observation.changes().filter((one) => one.type === 'pod' && one.change === 'not-ready')
     expect(turns).toMatchObject(PODS.map(() => ({ because: { code: 'node-silent' } })))
 

@@ -47,6 +47,7 @@ describeOnCluster('Endpoints by hand of a Service with a selector', (cluster) =>
     expect(doctorFindings(await doctor(access)).map(({ code }) => code)).toEqual([])
     expect(reasonCodes(await explain(access, 'service/database'))).toEqual(['selects-nothing'])
     expect(observation.codes()).toEqual([])
+    expect(await observation.alerts()).toEqual([])
 
     await writeByHand()
     expect(await observation.found('endpoints-by-hand')).toMatchObject({
@@ -54,6 +55,7 @@ describeOnCluster('Endpoints by hand of a Service with a selector', (cluster) =>
       by: { manager: 'kubectl-edit', is: 'person' },
       addresses: [DATABASE],
     })
+    expect(await observation.alerts()).toEqual(['SluiceEndpointsByHand'])
     const report = await doctor(access)
     expect([report.exit, doctorFindings(report)]).toMatchObject([
       3,
@@ -82,6 +84,7 @@ describeOnCluster('Endpoints by hand of a Service with a selector', (cluster) =>
       service: 'database',
       writers: [{ is: 'controller-manager' }, { manager: 'kubectl-edit' }],
     })
+    expect(await observation.alerts()).toEqual(['SluiceEndpointsByHand', 'SluiceWritersUndoEachOther'])
     const { findings } = await observation.end()
     expect(findings.map(({ code }) => code)).toEqual(['writers-undo-each-other', 'endpoints-by-hand'])
   })

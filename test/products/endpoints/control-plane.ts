@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, fetch } from 'undici'
 import { startKubernetes } from '../../../adapters/conformance/beds/kubernetes-process.ts'
-import { findPort, startProduct } from '../../../adapters/conformance/beds/product-process.ts'
+import { findPort, type ProductProcess, startProduct } from '../../../adapters/conformance/beds/product-process.ts'
+import { type AuditEvent, type AuditFilter, auditPolicy, readAuditFile } from '../../cluster/audit.ts'
 
 // oxlint-disable-next-line no-explicit-any
 export type Json = any
@@ -18,6 +19,10 @@ export interface ControlPlane {
   /** The controller manager does nothing until it is thawed. */
   freezeManager(): void
   thawManager(): void
+  /** Another controller manager in its place, which syncs all Services as it begins. */
+  replaceManager(managerFlags: Record<string, string>): Promise<void>
+  /** Each request that the API server has answered. */
+  audit(filter?: AuditFilter): Promise<AuditEvent[]>
   /** The path of the kubeconfig of its admin. */
   kubeconfig: string
   stop(): Promise<void>
@@ -29,13 +34,23 @@ const REQUESTS_A_SECOND = '500'
 
 /** `managerFlags`: of the controller manager, instead of these here or besides. */
 export async function startControlPlane(programs: string, managerFlags: Record<string, string> = {}): Promise<ControlPlane> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-endpoints-'))
+  const [auditLog, policy] = [join(folder, 'audit.log'), join(folder, 'audit-policy.json')]
+  // What the controller has written into Endpoints, too.
+  const bodies = { level: 'Request', verbs: ['update'], resources: [{ group: '', resources: ['endpoints'] }] }
+  writeFileSync(policy, JSON.stringify({ ...auditPolicy, rules: [bodies, ...auditPolicy.rules] }))
   const kubernetes = await startKubernetes({
     programs,
     rules: [],
-    // No controller makes the accounts of pods here.
-    flags: { 'service-cluster-ip-range': '10.96.0.0/16,fd00:96::/112', 'disable-admission-plugins': 'ServiceAccount' },
+    flags: {
+      'service-cluster-ip-range': '10.96.0.0/16,fd00:96::/112',
+      // No controller makes the accounts of pods here.
+      'disable-admission-plugins': 'ServiceAccount',
+      'audit-log-path': auditLog,
+      'audit-policy-file': policy,
+      'audit-log-mode': 'blocking',
+    },
   })
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-endpoints-'))
   const kubeconfig = join(folder, 'admin.kubeconfig')
   const text = kubernetes.kubeconfig('admin')
   writeFileSync(kubeconfig, text)
@@ -61,6 +76,7 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   }
 
   const port = await findPort()
+  const managerMetricsUrl = `https://127.0.0.1:${port}/metrics`
   const flags = {
     controllers: 'endpoints-controller,endpointslice-controller',
     'leader-elect': 'false',
@@ -72,27 +88,26 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
     'authorization-kubeconfig': kubeconfig,
     'kube-api-qps': REQUESTS_A_SECOND,
     'kube-api-burst': REQUESTS_A_SECOND,
-    ...managerFlags,
   }
+  const health = new Agent({ connect: { rejectUnauthorized: false } })
   async function release(): Promise<void> {
-    await agent.destroy()
+    await Promise.all([agent.destroy(), health.destroy()])
     await kubernetes.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  const health = new Agent({ connect: { rejectUnauthorized: false } })
-  const manager = await startProduct({
-    name: 'kube-controller-manager',
-    program: join(programs, 'kube-controller-manager'),
-    args: Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
-    endBy: 'SIGKILL',
-    isReady: async () => (await fetch(`https://127.0.0.1:${port}/healthz`, { dispatcher: health })).ok,
-  }).catch(async (error: unknown) => {
+  const startManager = (own: Record<string, string>): Promise<ProductProcess> =>
+    startProduct({
+      name: 'kube-controller-manager',
+      program: join(programs, 'kube-controller-manager'),
+      args: Object.entries({ ...flags, ...own }).map(([name, value]) => `--${name}=${value}`),
+      endBy: 'SIGKILL',
+      isReady: async () => (await fetch(`https://127.0.0.1:${port}/healthz`, { dispatcher: health })).ok,
+    })
+  let manager = await startManager(managerFlags).catch(async (error: unknown) => {
     await release()
     throw error
   })
-  await health.destroy()
 
-  const managerMetricsUrl = `https://127.0.0.1:${port}/metrics`
   async function managerMetrics(): Promise<string> {
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
     const headers = { authorization: `Bearer ${token}` }
@@ -109,6 +124,11 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
     managerMetricsUrl,
     freezeManager: () => void process.kill(manager.pid(), 'SIGSTOP'),
     thawManager: () => void process.kill(manager.pid(), 'SIGCONT'),
+    async replaceManager(own) {
+      await manager.stop()
+      manager = await startManager(own)
+    },
+    audit: (filter) => readAuditFile(auditLog, filter),
     kubeconfig,
     async stop() {
       await manager.stop()
