@@ -15,6 +15,7 @@ import {
 import type { Context } from './context.ts'
 import { createControllerManager } from './controller-manager.ts'
 import type { AddressChanges } from './address-changes.ts'
+import type { Copies } from './copies.ts'
 import type { Entries } from './entries.ts'
 import {
   type ClusterEvent,
@@ -52,6 +53,7 @@ interface Shared {
   holders: Holders
   changes: AddressChanges
   entries: Entries
+  copies: Copies
 }
 
 /** A pod in the endpoints of a Service that stand otherwise than they are to. */
@@ -64,7 +66,7 @@ interface Waiting {
 const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = { EndpointSlice: 'pod-endpointslice', Endpoints: 'pod-endpoints' }
 
 export function createClusterObserver(cluster: string, context: Context, shared: Shared): ClusterObserver {
-  const { holders, changes, entries } = shared
+  const { holders, changes, entries, copies } = shared
   const state = createClusterState()
   const stale = createStaleAddresses(context, cluster, state, holders, () => isSynced && isReachable && !unread.has('pods'))
   const flaps = createFlaps(context, cluster)
@@ -247,33 +249,26 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     }
   }
 
-  function tellEndpoints({ service, pod }: Touched, { before, now }: Replaced, lagMs: number | undefined): void {
+  function tellEndpoints({ pod }: Touched, { before, now }: Replaced, lagMs: number | undefined): void {
     const [own, former] = [now?.byPod.get(pod) ?? [], before?.byPod.get(pod) ?? []]
-    const isReadyNow = ({ address }: SeenAddress): boolean => isReadyInSlices(service, pod, address)
-    tellAddresses((now ?? before)!.seen, changesBetween(former, own), isReadyNow, lagMs)
+    tellAddresses((now ?? before)!.seen, changesBetween(former, own), lagMs)
   }
 
   /** Addresses that name no pod have another writer, and follow none. */
   function tellPodless({ before, now }: Replaced): void {
     const podless = (one: ObjectState | undefined): SeenAddress[] =>
       one?.seen.addresses.filter((of) => of.pod === undefined) ?? []
-    const own = podless(now)
-    const isReadyNow = ({ address }: SeenAddress): boolean => own.some((one) => one.address === address && one.ready)
-    tellAddresses((now ?? before)!.seen, changesBetween(podless(before), own), isReadyNow)
+    tellAddresses((now ?? before)!.seen, changesBetween(podless(before), podless(now)))
   }
 
-  function tellAddresses(
-    object: SeenEndpoints,
-    turns: readonly [SeenAddress, EndpointChange['change']][],
-    isReadyNow: (address: SeenAddress) => boolean,
-    lagMs?: number,
-  ): void {
+  function tellAddresses(object: SeenEndpoints, turns: readonly [SeenAddress, EndpointChange['change']][], lagMs?: number): void {
     const { kind, namespace, service, name, triggerAt } = object
     const of = { cluster, namespace, service }
     const isCopy = !state.isControllers(object)
-    for (const [seen, change] of turns) {
-      const { address, podName } = seen
-      if (kind === 'EndpointSlice') changes.changed(of, address, isReadyNow(seen), isCopy)
+    for (const [{ address, podName }, change] of turns) {
+      const isReadyNow = isReadyIn(object, address)
+      const lags = isCopy ? copies.turned(of, kind, address, isReadyNow) : []
+      if (kind === 'EndpointSlice') changes.changed(of, address, isReadyNow, isCopy)
       context.tell({
         type: 'endpoint',
         at: context.now(),
@@ -285,18 +280,19 @@ export function createClusterObserver(cluster: string, context: Context, shared:
         change,
         ...(triggerAt === undefined ? {} : { triggerAt }),
         ...(lagMs === undefined ? {} : { lagMs }),
+        ...(lags.length === 0 ? {} : { lags }),
       })
     }
   }
 
   /** An address that moves from one slice to another is in both for a while. */
-  function isReadyInSlices({ namespace, name }: ServiceState, pod: string, address: string): boolean {
-    return [...state.objectsWith(pod)].some(
-      ({ seen, byPod }) =>
-        seen.kind === 'EndpointSlice' &&
+  function isReadyIn({ kind, namespace, service }: SeenEndpoints, address: string): boolean {
+    return [...state.objectsAt(address)].some(
+      ({ seen }) =>
+        seen.kind === kind &&
         seen.namespace === namespace &&
-        seen.service === name &&
-        byPod.get(pod)!.some((one) => one.address === address && one.ready),
+        seen.service === service &&
+        seen.addresses.some((one) => one.address === address && one.ready),
     )
   }
 

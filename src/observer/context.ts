@@ -24,6 +24,8 @@ export interface Measured {
   service: string
   leg: Leg
   loadBalancer?: string
+  /** The cluster that is copied from. */
+  from?: string
 }
 
 export interface Written {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BACKLOG_SERVICES, SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
 import {
   CONTROLLER,
+  copyOf,
   createScene,
   endpointsOf,
   healthyScene,
@@ -110,13 +111,7 @@ describe('stale-address', () => {
   })
 
   describe('of another program, on a Service without a selector', () => {
-    const sync = { manager: 'endpoint-sync', is: 'other' } as const
-    const of = (kind: 'EndpointSlice' | 'Endpoints', hasReference: boolean) => {
-      const [address] = endpointsOf(kind, service, [web0]).addresses
-      const { pod: _pod, podName: _podName, ...bare } = address!
-      const own = { ...endpointsOf(kind, service, []), uid: `copy-${kind}`, service: 'copy', name: 'copy', by: sync }
-      return { ...own, isControllers: kind === 'Endpoints', addresses: [hasReference ? address! : bare] }
-    }
+    const of = (kind: 'EndpointSlice' | 'Endpoints', hasReference: boolean) => copyOf(kind, [web0], hasReference)
     const cases = (['EndpointSlice', 'Endpoints'] as const).flatMap((kind) =>
       [true, false].map((hasReference) => ({ kind, hasReference })),
     )

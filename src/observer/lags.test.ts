@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { createLags } from './lags.ts'
-import { createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
+import {
+  copyOf,
+  createScene,
+  endpointsOf,
+  healthyScene,
+  PERSON,
+  seenPod,
+  seenService,
+  selectorless,
+  START,
+} from './testing/scene.ts'
 
 const service = seenService()
 
@@ -201,6 +211,119 @@ test('what was so at the beginning is told as no change, and measured by nobody'
   scene.node('node-1').endpoints(endpointsOf('EndpointSlice', service, [seenPod('web-0')]))
   expect(scene.observer.summary().legs.filter(({ maxMs }) => maxMs > 0)).toEqual([])
   expect(scene.told.map(({ type }) => type)).toEqual(['node', 'endpoint'])
+})
+
+describe('copies of addresses by another program', () => {
+  const web0 = seenPod('web-0')
+  const kinds = ['EndpointSlice', 'Endpoints'] as const
+  const legOf = { EndpointSlice: 'endpointslice-endpointslice', Endpoints: 'endpointslice-endpoints' } as const
+  const endpointLines = (scene: ReturnType<typeof createScene>) =>
+    scene.told.flatMap((one) => (one.type === 'endpoint' && one.service === 'copy' ? [one] : []))
+  /** In the cluster east the pod goes at 1 s; what is copied to `cluster` follows at 300 s. */
+  function gone(kind: (typeof kinds)[number], hasReference: boolean, cluster: string) {
+    const scene = healthyScene({ clusters: ['east', 'access'] }).in('access')
+    if (cluster === 'access') scene.synced()
+    scene
+      .in(cluster)
+      .service(selectorless('copy'))
+      .endpoints(copyOf(kind, [web0], hasReference))
+      .in('east')
+      .at(1_000)
+      .podGone('web-0')
+    for (const own of kinds) scene.at(1_500).endpoints(endpointsOf(own, service, []))
+    return scene
+      .in(cluster)
+      .at(301_500)
+      .endpoints(copyOf(kind, [], hasReference))
+  }
+
+  test.each(
+    kinds.flatMap((kind) =>
+      [true, false].flatMap((hasReference) => ['east', 'access'].map((cluster) => ({ kind, hasReference, cluster }))),
+    ),
+  )('$kind, targetRef $hasReference, in the cluster $cluster: each change is told, with its lag', (one) => {
+    const scene = gone(one.kind, one.hasReference, one.cluster)
+    expect(endpointLines(scene).at(-1)).toEqual({
+      type: 'endpoint',
+      at: START + 301_500,
+      cluster: one.cluster,
+      namespace: 'shop',
+      service: 'copy',
+      object: one.kind,
+      name: 'copy',
+      address: '10.0.0.1',
+      ...(one.hasReference ? { pod: 'web-0' } : {}),
+      change: 'gone',
+      lags: [{ cluster: 'east', namespace: 'shop', service: 'web', lagMs: 300_000 }],
+    })
+    expect(scene.observer.summary().legs.filter(({ service: own }) => own === 'copy')).toMatchObject([
+      { cluster: one.cluster, leg: legOf[one.kind], from: 'east', changes: 1, maxMs: 300_000 },
+    ])
+  })
+
+  test('ready again, in several slices of the copy; each turn is measured once', () => {
+    const down = seenPod('web-0', { ready: false })
+    const scene = healthyScene()
+      .service(selectorless('copy'))
+      .endpoints(copyOf('EndpointSlice', [web0]))
+    scene
+      .at(1_000)
+      .pod(down)
+      .endpoints(endpointsOf('EndpointSlice', service, [down]))
+      .at(3_000)
+      .endpoints(copyOf('EndpointSlice', [down]))
+    scene.at(4_000).endpoints(copyOf('EndpointSlice', []))
+    scene
+      .at(10_000)
+      .pod(web0)
+      .endpoints(endpointsOf('EndpointSlice', service, [web0]))
+    scene.at(15_000).endpoints(copyOf('EndpointSlice', [web0]))
+    scene
+      .at(16_000)
+      .endpoints({ ...copyOf('EndpointSlice', [web0]), uid: 'other', name: 'other' })
+      .endpoints(copyOf('EndpointSlice', []))
+    expect(
+      endpointLines(scene).map(({ at, change, lags = [] }) => [at - START, change, ...lags.map(({ lagMs }) => lagMs)]),
+    ).toEqual([
+      [0, 'ready'],
+      [3_000, 'not-ready', 2_000],
+      [4_000, 'gone'],
+      [15_000, 'ready', 5_000],
+      [16_000, 'ready'],
+      [16_000, 'gone'],
+    ])
+    expect(scene.observer.summary().legs.filter(({ leg }) => leg === legOf.EndpointSlice)).toMatchObject([{ changes: 2 }])
+  })
+
+  test('a load balancer follows the copy, and what it is copied from', () => {
+    const scene = gone('EndpointSlice', false, 'access')
+    scene.entry('edge', { address: '10.0.0.1' }).read('edge')
+    const at = { address: '10.0.0.1', admin: 'out' } as const
+    expect(scene.at(302_500).entry('edge', at).told.at(-1)).toMatchObject({
+      lags: [
+        { service: 'copy', lagMs: 1_000 },
+        { service: 'web', lagMs: 301_000 },
+      ],
+    })
+  })
+
+  test('no lag: an address that no controller has, and one that was copied before', () => {
+    const elsewhere = healthyScene().service(selectorless('copy')).at(1_000)
+    elsewhere.endpoints(copyOf('EndpointSlice', [seenPod('other', { ip: '192.0.2.1' })]))
+    const first = healthyScene()
+      .service(selectorless('copy'))
+      .endpoints(copyOf('EndpointSlice', [web0]))
+      .at(1_000)
+    first
+      .endpoints(copyOf('EndpointSlice', []))
+      .at(2_000)
+      .podGone('web-0')
+      .endpoints(endpointsOf('EndpointSlice', service, []))
+    for (const scene of [elsewhere, first]) {
+      expect(endpointLines(scene).length).toBeGreaterThan(0)
+      expect(endpointLines(scene).flatMap(({ lags = [] }) => lags)).toEqual([])
+    }
+  })
 })
 
 test('percentiles are right to 5 %', () => {

@@ -2,6 +2,7 @@ import { createAddressChanges } from './address-changes.ts'
 import { type ClusterObserver, createClusterObserver } from './cluster-observer.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { Context, Measured, Written } from './context.ts'
+import { createCopies } from './copies.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createEntries } from './entries.ts'
 import type { ObservedEvent } from './events.ts'
@@ -79,7 +80,7 @@ export function createObserver(
     written: (of) => onWrite?.(of),
     measured(of, lagMs) {
       onLag?.(of, lagMs)
-      const key = [of.cluster, of.namespace, of.service, of.leg, of.loadBalancer ?? ''].join('\0')
+      const key = [of.cluster, of.namespace, of.service, of.leg, of.loadBalancer ?? '', of.from ?? ''].join('\0')
       const own = legs.get(key) ?? { of, lags: createLags() }
       legs.set(key, own)
       own.lags.add(lagMs)
@@ -112,8 +113,9 @@ export function createObserver(
     changes,
     () => allNamespaces && [...observers.values()].every((one) => one.seesAll()),
   )
+  const copies = createCopies(context, changes)
   const observers = new Map<string, ClusterObserver>(
-    clusters.map((cluster) => [cluster, createClusterObserver(cluster, context, { holders, changes, entries })]),
+    clusters.map((cluster) => [cluster, createClusterObserver(cluster, context, { holders, changes, entries, copies })]),
   )
 
   function runUntil(at: number): void {

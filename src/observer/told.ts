@@ -5,9 +5,18 @@ import type { CONTROL_PLANE_PARTS, EndpointObjectKind, ReadKind } from './events
 
 /* What an observation tells: changes with their lags, and findings. */
 
-/** `pod-endpointslice`, `pod-endpoints`: from the change of a pod to that of its address; `endpointslice-load-balancer`: from there to an entry. */
-export type Leg = 'pod-endpointslice' | 'pod-endpoints' | 'endpointslice-load-balancer'
-export const LEGS = ['pod-endpointslice', 'pod-endpoints', 'endpointslice-load-balancer'] as const satisfies readonly Leg[]
+/**
+ * `pod-endpointslice`, `pod-endpoints`: from the change of a pod to that of its address; `endpointslice-load-balancer`: from there to an entry;
+ * `endpointslice-endpointslice`, `endpointslice-endpoints`: from there to a copy by another program, perhaps in another cluster.
+ */
+export type Leg = (typeof LEGS)[number]
+export const LEGS = [
+  'pod-endpointslice',
+  'pod-endpoints',
+  'endpointslice-load-balancer',
+  'endpointslice-endpointslice',
+  'endpointslice-endpoints',
+] as const
 
 /** One change, at the instant at which it was seen: milliseconds since 1970. */
 export type Change =
@@ -53,6 +62,8 @@ export interface EndpointChange {
   triggerAt?: string
   /** Since the pod was seen to change; absent where it was not. */
   lagMs?: number
+  /** Of endpoints that another program keeps: since EndpointSlices of other Services were seen to say the same of the address. */
+  lags?: { cluster: string; namespace: string; service: string; lagMs: number }[]
 }
 
 export interface EntryChange {
@@ -197,6 +208,8 @@ export interface LegSummary {
   leg: Leg
   /** Of that leg to a load balancer. */
   loadBalancer?: string
+  /** Of the legs to copies: the cluster of the EndpointSlice. The Service is that of the copy. */
+  from?: string
   changes: number
   p50Ms: number
   p90Ms: number

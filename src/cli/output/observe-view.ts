@@ -83,6 +83,7 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
 
 const HEAD = ['service', 'leg', 'changes', 'p50', 'p90', 'p99', 'longest']
 
-export function legWords({ leg, loadBalancer }: LegSummary): string {
-  return loadBalancer === undefined ? legTitles[leg] : `${legTitles[leg]} ${loadBalancer}`
+export function legWords({ leg, cluster, loadBalancer, from = cluster }: LegSummary): string {
+  const source = from === cluster ? '' : ` from ${from}`
+  return loadBalancer === undefined ? legTitles[leg] + source : `${legTitles[leg]} ${loadBalancer}`
 }

@@ -81,6 +81,21 @@ export function selectorless(name = 'web'): Service {
   return { metadata, spec: rest }
 }
 
+/** What another program has made of the address of a pod, with a reference to it or without. */
+export function copyOf(kind: SeenEndpoints['kind'], pods: readonly SeenPod[], hasReference = false): SeenEndpoints {
+  const addresses = endpointsOf(kind, seenService(), pods).addresses.map((one): SeenAddress => {
+    const { pod: _pod, podName: _podName, ...bare } = one
+    return hasReference ? one : bare
+  })
+  return {
+    ...endpointsOf(kind, seenService('copy'), []),
+    isControllers: kind === 'Endpoints',
+    name: 'copy',
+    by: { manager: 'endpoint-sync', is: 'other' },
+    addresses,
+  }
+}
+
 /** One cluster, or several, by the events that come of them. Instants are milliseconds since the start. */
 export function createScene(options: Partial<ObserverOptions> = {}, counts: ObserverCounts = {}) {
   const observer = createObserver(

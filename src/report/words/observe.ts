@@ -18,6 +18,8 @@ export const legTitles: Readonly<Record<Leg, string>> = {
   'pod-endpointslice': 'pod to EndpointSlice',
   'pod-endpoints': 'pod to Endpoints',
   'endpointslice-load-balancer': 'EndpointSlice to load balancer',
+  'endpointslice-endpointslice': 'EndpointSlice to copied EndpointSlice',
+  'endpointslice-endpoints': 'EndpointSlice to copied Endpoints',
 }
 
 const POD: Readonly<Record<PodChange['change'], string>> = {
@@ -61,8 +63,10 @@ export function changeWords(change: Change, write: Writing): string {
       return `pod ${change.namespace}/${change.pod} ${POD[change.change]}${because}${addresses}${by}`
     }
     case 'endpoint': {
-      const { object, namespace, service, address, pod, lagMs, triggerAt } = change
-      const lag = lagMs === undefined ? '' : `, ${lagWords(lagMs)} after the pod`
+      const { object, cluster, namespace, service, address, pod, lagMs, lags = [], triggerAt } = change
+      const lag =
+        (lagMs === undefined ? '' : `, ${lagWords(lagMs)} after the pod`) +
+        lags.map((from) => `, ${lagWords(from.lagMs)} after ${sourceWords(from, cluster)}`).join('')
       const trigger = triggerAt === undefined ? '' : ` (trigger ${triggerAt})`
       const of = pod === undefined ? address : `${address} of ${pod}`
       return `${object} of ${namespace}/${service}: ${of} ${ENDPOINT[change.change]}${lag}${trigger}`
@@ -78,6 +82,13 @@ export function changeWords(change: Change, write: Writing): string {
     case 'service':
       return `service ${change.namespace}/${change.service} ${SERVICE[change.change]}`
   }
+}
+
+function sourceWords(
+  { cluster, namespace, service }: { cluster: string; namespace: string; service: string },
+  own: string,
+): string {
+  return `the EndpointSlice of ${namespace}/${service}${cluster === own ? '' : ` in cluster ${cluster}`}`
 }
 
 interface Words<Facts> {
