@@ -1,3 +1,4 @@
+import { whereIs } from './pages.ts'
 import type { Incident, IncidentName } from '../incidents/incident.ts'
 import type { IncidentResult, IncidentShow, Passage } from '../incidents/play.ts'
 import type { ViewDeps } from './view.ts'
@@ -31,7 +32,7 @@ export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & In
       say('', colors.bold('What came of it'), `  as it was       ${told(before)}`, `  with the cure   ${told(after)}`, '')
       if (faults.length === 0) say(colors.green(`sluice: found by ${expected.join(', ')}; after the cure nothing is found.`))
       else say(...faults.map((fault) => colors.red(`sluice: ${fault}`)))
-      say('', `How to go from the symptom to the cure: ${pageOf(name)}`)
+      say('', 'Where to look next:', `  ${whereIs(pageOf(name))}`, '      from the symptom to the cure, on your own cluster')
     },
   }
 }
