@@ -65,7 +65,7 @@ test('what a finding says are the facts', () => {
       timeoutMs: 3_000,
     },
   ])
-  expect(of(FAULTS['heartbeat-late'][1]!)).toMatchObject([{ node: 'node-1', ageMs: 9_000, graceMs: 16_000 }])
+  expect(of(FAULTS['heartbeat-late'][2]!)).toMatchObject([{ node: 'node-1', ageMs: 9_000, graceMs: 16_000 }])
   expect(of(FAULTS['endpoints-by-hand'][0]!)).toMatchObject([{ by: 'kubectl-edit', addresses: ['192.0.2.9'] }])
   expect(of(FAULTS['pod-without-server'][0]!)).toMatchObject([{ pod: 'web-1', workload: 'statefulset/web', siblings: 1 }])
   expect(of(FAULTS['webhook-freeze'][0]!)).toMatchObject([
@@ -123,6 +123,14 @@ test('without a config the load balancers are skipped, and without --probe the p
     ['servers', 'no-config'],
     ['health', 'no-config'],
   ])
+})
+
+test('a node that has just joined, and was heard, is silent all the same', () => {
+  const gathered = changed(({ listed }) => {
+    const conditions = [{ type: 'Ready', status: 'Unknown', lastTransitionTime: agoText(20_000) }]
+    listed.nodes.value.push({ metadata: { name: 'node-9', creationTimestamp: agoText(100_000) }, status: { conditions } })
+  })
+  expect(findings(gathered)).toEqual(['node-not-ready'])
 })
 
 test('a control plane without leader election has no Leases: that alone is no finding', () => {

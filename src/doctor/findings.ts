@@ -72,7 +72,9 @@ export interface ControlPlaneFindings {
   'heartbeat-missed': { node: string; ageMs: number; graceMs: number }
   /** The Lease of a node was renewed in what is the future for the API server. */
   'node-clock-ahead': { node: string; aheadMs: number }
-  /** `status` of its condition Ready: `False`, or `Unknown` where its kubelet does not report. `forMs`: since that has changed. */
+  /** Its Lease was renewed while the doctor watched, with an instant that is at least so far in the past for the API server. */
+  'node-clock-behind': { node: string; behindMs: number }
+  /** `status` of its condition Ready: `False`, `Unknown` where its kubelet does not report, or `missing`. `forMs`: since that has changed. */
   'node-not-ready': { node: string; status: string; reason?: string; forMs?: number }
   /** By Events: the node controller has set its pods to not ready, and its kubelet has come back. */
   'node-was-silent': { node: string; times: number; lastAt: string; graceMs: number }
@@ -178,6 +180,7 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'heartbeat-late': 'warning',
   'heartbeat-missed': 'failed',
   'node-clock-ahead': 'warning',
+  'node-clock-behind': 'warning',
   'node-not-ready': 'failed',
   'node-was-silent': 'warning',
   'control-plane-part-silent': 'failed',

@@ -83,6 +83,39 @@ test('Leases that are read last, renewed meanwhile, are of no clock that is ahea
   expect(await found(one, (path) => (path.endsWith('/leases') ? 30_000 : 0))).toEqual([])
 })
 
+test('a node whose clock is a minute behind is told as that, once it is seen to renew its Lease', async () => {
+  const one = scene()
+  one.renew('kube-node-lease', 'node-1', 64_000)
+  one.clock.setTimeout(() => one.renew('kube-node-lease', 'node-1', 60_000), 6_000)
+  expect(await found(one)).toMatchObject([{ code: 'node-clock-behind', behindMs: 54_000 }])
+})
+
+test('a node that was late, and reports again, is late', async () => {
+  const one = scene()
+  one.renew('kube-node-lease', 'node-1', 58_000)
+  one.clock.setTimeout(() => one.renew('kube-node-lease', 'node-1', 0), 1_000)
+  expect(await found(one)).toMatchObject([{ code: 'heartbeat-late', ageMs: 58_000 }])
+})
+
+test('control: a node that does not renew its Lease in 12 s has missed it', async () => {
+  const one = scene()
+  one.renew('kube-node-lease', 'node-1', 64_000)
+  const begunAt = one.clock.now()
+  one.clock.setTimeout(() => one.renew('kube-node-lease', 'node-1', 60_000), 13_000)
+  expect(await found(one)).toMatchObject([{ code: 'heartbeat-missed', ageMs: 64_000 }])
+  expect(one.clock.now() - begunAt).toBe(12_000)
+})
+
+test('a node that is not Ready is not waited for', async () => {
+  const one = scene()
+  one.renew('kube-node-lease', 'node-1', 64_000)
+  const conditions = [{ type: 'Ready', status: 'Unknown' }]
+  one.api.edit('/api/v1/nodes/node-1', (node) => (node.status.conditions = conditions))
+  const begunAt = one.clock.now()
+  expect(await found(one)).toMatchObject([{ code: 'node-not-ready' }, { code: 'heartbeat-missed' }])
+  expect(one.clock.now() - begunAt).toBe(0)
+})
+
 test('control: a Lease of the future is of a clock that is ahead', async () => {
   const one = scene()
   one.renew('kube-node-lease', 'node-1', -20_000)

@@ -18,6 +18,7 @@ import { readRecords } from './read-records.ts'
 import { readRights } from './read-rights.ts'
 import { readServer } from './read-server.ts'
 import { readWebhookServers } from './read-webhook-servers.ts'
+import { lookAgain } from './second-look.ts'
 import { workloadOf } from './workload-of.ts'
 
 const REVIEWS = 'selfsubjectaccessreviews.authorization.k8s.io'
@@ -56,14 +57,16 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     if (!(error instanceof KubeError)) throw error
     return { ...ofNamespace, ...nothing(clock.wallNow(), wanted), unreachable: reasonOf(error) }
   }
+  const answered = { ok: true, value: server } as const
   const serverNow = (): number => clock.wallNow() - (server.clock?.aheadMs ?? 0)
   const [nowAt, begunAt] = [serverNow(), clock.now()]
   const [listed, templates] = await Promise.all([readObjects(client, namespace), readTemplates(client, namespace, kinds)])
   const readMs = clock.now() - begunAt
-  const [webhookServers, records, balancers] = await Promise.all([
+  const [webhookServers, records, balancers, secondLook] = await Promise.all([
     readWebhookServers(client, { listed, ...ofNamespace }),
     readRecords(namespace, listed.pods, { client, clock, kinds, serverNow }),
     loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, listed.pods, client),
+    lookAgain({ listed, server: answered, nowAt }, { client: asking, clock, ...(signal === undefined ? {} : { signal }) }),
   ])
   const rights = await reading({ resource: REVIEWS }, () =>
     Promise.all(
@@ -81,13 +84,14 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
     nowAt,
     readMs,
     wanted,
-    server: { ok: true, value: server },
+    server: answered,
     rights,
     listed,
     webhookServers,
     templates,
     workloads: new Map(listed.pods.ok ? listed.pods.value.map((pod) => [pod.metadata.uid, workloadOf(pod, kinds)]) : []),
     records,
+    ...(secondLook === undefined ? {} : { secondLook }),
     ...(balancers === undefined ? {} : { balancers }),
     ...(probe === undefined ? {} : { probe }),
   }

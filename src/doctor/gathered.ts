@@ -131,6 +131,8 @@ export interface Gathered {
   /** Of each namespace that has records, or of the one that is looked at. */
   rights: Read<readonly Rights[]>
   listed: { readonly [Kind in keyof Objects]: Listed<Objects[Kind]> }
+  /** Leases of nodes as they were read for a second time; absent where no node that is Ready has seemed late. */
+  secondLook?: Listed<Lease>
   /** Ready endpoints of each Service that a webhook fails closed without, by `NAMESPACE/NAME`. */
   webhookServers: ReadonlyMap<string, Read<number>>
   /** Of each kind whose template sluice writes. */

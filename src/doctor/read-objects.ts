@@ -59,6 +59,15 @@ export async function readObjects(client: KubeClient, namespace: string | undefi
   return Object.fromEntries(await Promise.all(lists)) as unknown as Gathered['listed']
 }
 
+/** One kind, anew. `namespace`: as for all of them. */
+export function listKind<Key extends keyof Objects>(
+  client: KubeClient,
+  kind: Key,
+  namespace?: string,
+): Promise<Listed<Objects[Key]>> {
+  return list(client, SOURCES[kind], namespace) as Promise<Listed<Objects[Key]>>
+}
+
 /** The workloads of each kind whose template sluice writes. */
 export function readTemplates(client: KubeClient, namespace: string | undefined, kinds: Kinds): Promise<Listed<Template>[]> {
   const read = kinds.all.filter(isTemplateWritten).map(async (kind): Promise<Listed<Template>> => {

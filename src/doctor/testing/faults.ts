@@ -133,6 +133,11 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ listed }) => {
       listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 26_000)]
     }),
+    // It was silent for longer than the grace period, and has come back.
+    broken((gathered) => {
+      gathered.listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 51_000)]
+      gathered.secondLook = read([lease('kube-node-lease', 'node-1', -3_000)])
+    }),
     // The controller manager is told of a shorter time.
     broken(({ listed }) => {
       const containers = [{ name: 'c', command: ['kube-controller-manager', '--node-monitor-grace-period=16s'] }]
@@ -143,10 +148,20 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ listed }) => {
       listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 51_000)]
     }),
+    broken((gathered) => {
+      gathered.listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 51_000)]
+      gathered.secondLook = gathered.listed.nodeLeases
+    }),
   ],
   'node-clock-ahead': [
     broken(({ listed }) => {
       listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', -20_000)]
+    }),
+  ],
+  'node-clock-behind': [
+    broken((gathered) => {
+      gathered.listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 64_000)]
+      gathered.secondLook = read([lease('kube-node-lease', 'node-1', 54_000)])
     }),
   ],
   'node-not-ready': [

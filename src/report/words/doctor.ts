@@ -175,6 +175,12 @@ export const findingWords: FindingWords = {
     message: ({ node, aheadMs }) => `the Lease of node ${node} was renewed ${seconds(aheadMs)} in the future: its clock is ahead`,
     hint: () => 'set the clock of the node by NTP',
   },
+  'node-clock-behind': {
+    message: ({ node, behindMs }) =>
+      `the Lease of node ${node} was renewed just now, by a clock that is at least ${seconds(behindMs)} behind that of the API server`,
+    hint: () =>
+      'set the clock of the node by NTP: certificates and tokens are judged by it, and its conditions and logs are dated by it',
+  },
   'node-not-ready': {
     message: ({ node, status, reason, forMs }) => {
       const since = forMs === undefined ? '' : `, for ${formatElapsed(forMs)}`
