@@ -184,6 +184,30 @@ test.each([
     },
   ],
   [
+    'a pod that is not Ready since a moment ago gets requests until the health check of its load balancer fails',
+    ({ listed }: never) => {
+      const [first] = (listed as { pods: { value: { status: { conditions: object[] } }[] } }).pods.value
+      first!.status.conditions[2] = { type: 'Ready', status: 'False', lastTransitionTime: agoText(20_000) }
+    },
+  ],
+  [
+    'a pod that became Ready a moment ago gets no requests until the health check of its load balancer succeeds',
+    ({ listed, balancers }: never) => {
+      const [first] = (listed as { pods: { value: { status: { conditions: object[] } }[] } }).pods.value
+      first!.status.conditions[2] = { type: 'Ready', status: 'True', lastTransitionTime: agoText(20_000) }
+      const [edge] = balancers as { pods: { entries: { observation: object }[] }[] }[]
+      edge!.pods[0]!.entries[0]!.observation = { admin: 'in', routable: false, inFlight: 0, detail: 'DOWN' }
+    },
+  ],
+  [
+    'a budget lets no pod go for a moment, as in each rollout',
+    ({ listed }: never) => {
+      const [budget] = (listed as { budgets: { value: { status: object }[] } }).budgets.value
+      const conditions = [{ type: 'DisruptionAllowed', status: 'False', lastTransitionTime: agoText(20_000) }]
+      Object.assign(budget!.status, { disruptionsAllowed: 0, currentHealthy: 1, conditions })
+    },
+  ],
+  [
     'an operator has a pod out of rotation',
     ({ balancers }: never) => {
       const [edge] = balancers as { pods: { entries: { observation: object }[] }[] }[]

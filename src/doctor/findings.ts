@@ -257,6 +257,8 @@ export interface SkipFields {
   /** Its records are in use. */
   'run-at-work': { namespace: string; holders: string[] }
   'no-load-balancer-lists': { loadBalancers: string[] }
+  /** Entries at addresses that no pod of the namespace has; whether one of another namespace has them was not asked. */
+  'servers-not-asked': OfLoadBalancer & { servers: number }
 }
 
 export type SkipCode = keyof SkipFields

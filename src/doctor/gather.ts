@@ -65,7 +65,7 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
   const [webhookServers, records, balancers, secondLook] = await Promise.all([
     readWebhookServers(client, { listed, ...ofNamespace }),
     readRecords(namespace, listed.pods, { client, clock, kinds, serverNow }),
-    loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, listed.pods, client),
+    loadBalancers === undefined ? undefined : readLoadBalancers(loadBalancers, { pods: listed.pods, ...ofNamespace }, client),
     lookAgain({ listed, server: answered, nowAt }, { client: asking, clock, ...(signal === undefined ? {} : { signal }) }),
   ])
   const rights = await reading({ resource: REVIEWS }, () =>

@@ -97,6 +97,8 @@ export interface BalancerState {
   healthCheck?: HealthCheck
   /** Entries at addresses that no pod of the cluster has; absent where the adapter cannot list, or not all pods could be asked for. */
   strays?: Read<readonly StrayEntry[]>
+  /** How many entries more are at addresses that no pod read has, and that were not asked for. */
+  unasked?: number
   /** Of the drain and the restore of these targets, none can be made. */
   impossible: readonly { target: string; because: Reason }[]
   lock?: Rights & { unreachable?: Reason }

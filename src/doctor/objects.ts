@@ -87,6 +87,7 @@ export interface Budget {
     readonly currentHealthy?: number
     readonly desiredHealthy?: number
     readonly expectedPods?: number
+    readonly conditions?: readonly { readonly type: string; readonly lastTransitionTime?: string | null }[]
   }
 }
 

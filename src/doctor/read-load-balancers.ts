@@ -18,19 +18,39 @@ const SEEN: ReadonlySet<TargetObservation['admin']> = new Set(['in', 'draining',
 /** Each address that no known pod has is asked for by itself. */
 const MOST_STRAYS = 50
 
-/** What each load balancer says of the pods. It is only read. */
-export function readLoadBalancers(
-  loadBalancers: readonly LoadBalancer[],
-  pods: Listed<Pod>,
-  client: KubeClient,
-): Promise<BalancerState[]> {
-  const views = (pods.ok ? pods.value : [])
-    .map((pod) => podView(pod))
-    .filter(({ ip, finished, deleting }) => ip !== undefined && !finished && !deleting)
-  return Promise.all(loadBalancers.map((one) => readOne(one, views, client)))
+type Family = 'IPv4' | 'IPv6'
+
+/** Where pods are, but for those that are finished. */
+interface Known {
+  addresses: ReadonlySet<string>
+  /** The family of the first address of each pod. */
+  family: Family
+  /** Those are the pods of all namespaces. */
+  areAll: boolean
 }
 
-async function readOne(loadBalancer: LoadBalancer, pods: readonly PodView[], client: KubeClient): Promise<BalancerState> {
+/** What each load balancer says of the pods. It is only read. `namespace`: the one that these are of; absent of all. */
+export function readLoadBalancers(
+  loadBalancers: readonly LoadBalancer[],
+  { pods, namespace }: { pods: Listed<Pod>; namespace?: string },
+  client: KubeClient,
+): Promise<BalancerState[]> {
+  const here = (pods.ok ? pods.value : []).map((pod) => podView(pod)).filter(({ ip, finished }) => ip !== undefined && !finished)
+  const known = {
+    addresses: new Set(here.flatMap(({ ip = '', otherIps = [], hostIps = [] }) => [ip, ...otherIps, ...hostIps])),
+    family: familyOf(here[0]?.ip ?? ''),
+    areAll: pods.ok && namespace === undefined,
+  }
+  const views = here.filter(({ deleting }) => !deleting)
+  return Promise.all(loadBalancers.map((one) => readOne(one, views, known, client)))
+}
+
+async function readOne(
+  loadBalancer: LoadBalancer,
+  pods: readonly PodView[],
+  known: Known,
+  client: KubeClient,
+): Promise<BalancerState> {
   const { name, lock } = loadBalancer
   const own = { name, ...(lock === undefined ? {} : { lock: await readLock(lock) }) }
   try {
@@ -43,7 +63,7 @@ async function readOne(loadBalancer: LoadBalancer, pods: readonly PodView[], cli
         balanced.flatMap(({ targets }) => targets),
       ),
       ...(await healthCheckOf(loadBalancer)),
-      ...(await strays(loadBalancer, pods, client)),
+      ...(await strays(loadBalancer, known, client)),
     }
   } catch (error) {
     if (!(error instanceof AdapterError)) throw error
@@ -101,29 +121,36 @@ async function healthCheckOf({ adapter }: LoadBalancer): Promise<Pick<BalancerSt
 /** Entries at an address that no pod of the cluster has, and no node of one. */
 async function strays(
   { adapter }: LoadBalancer,
-  pods: readonly PodView[],
+  { addresses: known, family, areAll }: Known,
   client: KubeClient,
-): Promise<Pick<BalancerState, 'strays'>> {
+): Promise<Pick<BalancerState, 'strays' | 'unasked'>> {
   if (adapter.entries === undefined) return {}
-  const known = new Set(pods.flatMap(({ ip = '', otherIps = [], hostIps = [] }) => [ip, ...otherIps, ...hostIps]))
   const unknown = (await adapter.entries(call)).filter(({ address }) => !known.has(address))
-  const asked = [...new Set(unknown.map(({ address }) => address))].slice(0, MOST_STRAYS)
+  // The field has the first address of a pod alone.
+  const askable = unknown.filter(({ address }) => familyOf(address) === family).map(({ address }) => address)
+  const asked = new Set([...new Set(askable)].slice(0, MOST_STRAYS))
   const read = await reading({ resource: 'pods' }, async () => {
-    const free = await Promise.all(asked.map(async (address) => ((await isOfPod(client, address)) ? [] : [address])))
-    const addresses = new Set(free.flat())
+    const owned = await Promise.all([...asked].map(async (address) => ((await isOfPod(client, address)) ? [address] : [])))
+    const others = new Set(owned.flat())
     return unknown
-      .filter(({ address }) => addresses.has(address))
+      .filter(({ address }) => !others.has(address) && (areAll || asked.has(address)))
       .map(({ id, address, port, admin }): StrayEntry => ({
         target: id,
         address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
         ...(admin === undefined ? {} : { inRotation: admin === 'in' }),
       }))
   })
-  return { strays: read }
+  const unasked = areAll ? 0 : unknown.filter(({ address }) => !asked.has(address)).length
+  return { strays: read, ...(unasked === 0 ? {} : { unasked }) }
 }
 
+function familyOf(address: string): Family {
+  return address.includes(':') ? 'IPv6' : 'IPv4'
+}
+
+/** A pod that is finished keeps its address in its status, when another may have it. */
 async function isOfPod(client: KubeClient, address: string): Promise<boolean> {
   const fieldSelector = `status.podIP=${address}`
   const { items } = await listPages({ client, path: '/api/v1/pods', selectors: { fieldSelector } })
-  return items.length > 0
+  return items.some((raw) => !podView(raw).finished)
 }

@@ -63,6 +63,8 @@ export function faultsIn(namespace: string): Fault[] {
       async plant(bed) {
         await beUnready(bed, 'web-0', '10m')
         await budget(bed, 1, ({ disruptionsAllowed }) => disruptionsAllowed === 0)
+        await untilSettled(bed, 'Pod', 'web-0', 'Ready', 'False')
+        await untilSettled(bed, 'PodDisruptionBudget', 'web', 'DisruptionAllowed', 'False')
       },
       async heal(bed) {
         await beUnready(bed, 'web-0', '0s')
@@ -100,14 +102,17 @@ export function faultsIn(namespace: string): Fault[] {
     },
     {
       codes: ['server-unhealthy'],
-      plant: ({ haproxy }) => haproxy.ask('set server web/web-1 health down'),
+      async plant(bed) {
+        await untilSettled(bed, 'Pod', 'web-1', 'Ready', 'True')
+        await bed.haproxy.ask('set server web/web-1 health down')
+      },
       heal: ({ haproxy }) => haproxy.ask('set server web/web-1 health up'),
     },
     {
       codes: ['pod-without-server'],
       async plant(bed) {
         await servers(bed, (own) => own.slice(0, 1))
-        await bed.cluster.api.waitForObject('Pod', 'web-1', namespace, readyForAMinute, { timeoutMs: 90_000 })
+        await untilSettled(bed, 'Pod', 'web-1', 'Ready', 'True')
       },
       heal: (bed) => servers(bed, (own) => own),
     },
@@ -176,6 +181,10 @@ export function faultsIn(namespace: string): Fault[] {
     await cluster.api.waitForObject('Pod', name, namespace, (one) => isReady(one) === (duration === '0s'))
   }
 
+  async function untilSettled({ cluster }: UpgradeBed, kind: string, name: string, type: string, is: string): Promise<void> {
+    await cluster.api.waitForObject(kind, name, namespace, (one) => isSettled(one, type, is), { timeoutMs: 90_000 })
+  }
+
   async function servers(bed: UpgradeBed, change: (own: Server[]) => Server[]): Promise<void> {
     const pods = await bed.pods()
     const own = pods.map(({ metadata, status }) => ({ name: metadata.name, address: `${status.podIP}:${appPort}` }))
@@ -214,7 +223,8 @@ function bare(namespace: string): KubeObject {
   return pod({ name: 'bare', namespace, probe: false, labels: { app: 'web' } })
 }
 
-function readyForAMinute({ status }: KubeObject): boolean {
-  const ready = status.conditions.find(({ type }: { type: string }) => type === 'Ready')
-  return ready.status === 'True' && Date.now() - Date.parse(ready.lastTransitionTime) > 62_000
+/** A condition that has been so for the minute in which the doctor says nothing of it. */
+function isSettled({ status }: KubeObject, type: string, is: string): boolean {
+  const found = status.conditions.find((one: { type: string }) => one.type === type)
+  return found?.status === is && Date.now() - Date.parse(found.lastTransitionTime) > 62_000
 }

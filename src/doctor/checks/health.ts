@@ -3,7 +3,7 @@ import { type Check, needing, skippedFor } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { BalancerState } from '../gathered.ts'
 import type { Pod } from '../objects.ts'
-import { isAlive } from '../workload-of.ts'
+import { isSettled } from '../settled.ts'
 
 /** The load balancers agree with the readiness of each pod. */
 export const health: Check = {
@@ -13,16 +13,16 @@ export const health: Check = {
     if (balancers === undefined) return skippedFor({ code: 'no-config' })
     return needing(gathered, ['pods'], ({ pods }) => {
       const byUid = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
-      return balancers.flatMap((one) => disagreements(one, byUid))
+      return balancers.flatMap((one) => disagreements(one, byUid, gathered.nowAt))
     })
   },
 }
 
 /** Of entries in rotation: an entry that somebody has taken out says nothing of the health of a pod. */
-function disagreements({ name: loadBalancer, pods }: BalancerState, byUid: ReadonlyMap<string, Pod>): Finding[] {
+function disagreements({ name: loadBalancer, pods }: BalancerState, byUid: ReadonlyMap<string, Pod>, nowAt: number): Finding[] {
   return pods.flatMap(({ uid, entries = [] }) => {
     const pod = byUid.get(uid)
-    if (pod === undefined || !isAlive(pod)) return []
+    if (pod === undefined || !isSettled(pod, nowAt)) return []
     return entries.flatMap(({ target, observation: { admin, routable, detail } }): Finding[] => {
       if (admin !== 'in' || routable === isReady(pod)) return []
       const { namespace, name } = pod.metadata

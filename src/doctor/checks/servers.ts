@@ -1,13 +1,9 @@
-import { readyOf } from '../../endpoints/readiness.ts'
-import { ageOf } from '../ages.ts'
+import { isReady } from '../../endpoints/readiness.ts'
 import { type Check, needing, skippedFor, together, found } from '../check.ts'
 import type { Finding, Skip } from '../findings.ts'
 import type { BalancerState, Gathered } from '../gathered.ts'
 import type { Pod } from '../objects.ts'
-import { isAlive } from '../workload-of.ts'
-
-/** A program that registers pods may need a while. */
-const NEW_MS = 60_000
+import { isSettled } from '../settled.ts'
 
 /** Each server is a pod's, and each pod of a workload that has servers has one. */
 export const servers: Check = {
@@ -17,12 +13,16 @@ export const servers: Check = {
     if (balancers === undefined) return skippedFor({ code: 'no-config' })
     const read = balancers.filter(({ unread }) => unread === undefined)
     const silent = read.filter(({ strays }) => strays === undefined).map(({ name }) => name)
+    const unasked = read.flatMap(({ name: loadBalancer, unasked: some = 0 }): Skip[] =>
+      some === 0 ? [] : [{ code: 'servers-not-asked', loadBalancer, servers: some }],
+    )
     const refused = read.flatMap(({ strays }): Skip[] => (strays === undefined || strays.ok ? [] : [strays.because]))
     return together(
       found(read.flatMap(strayServers)),
       needing(gathered, ['pods'], ({ pods }) => read.flatMap((one) => podsWithout(one, pods, gathered))),
       skippedFor(
         ...refused,
+        ...unasked,
         ...(silent.length === 0 ? [] : [{ code: 'no-load-balancer-lists' as const, loadBalancers: silent }]),
       ),
     )
@@ -53,14 +53,9 @@ function podsWithout(
   )
   return known.flatMap(({ pod, workload, key, entries, because }): Finding[] => {
     const siblings = served.get(key)?.length ?? 0
-    if (entries !== undefined || because === undefined || siblings === 0 || !isSettled(pod, nowAt)) return []
+    if (entries !== undefined || because === undefined || siblings === 0) return []
+    if (!isReady(pod) || !isSettled(pod, nowAt)) return []
     const { namespace, name } = pod.metadata
     return [{ code: 'pod-without-server', loadBalancer, namespace, pod: name, workload, siblings, because }]
   })
-}
-
-function isSettled(pod: Pod, nowAt: number): boolean {
-  const ready = readyOf(pod)
-  const since = ready?.lastTransitionTime ?? pod.metadata.creationTimestamp
-  return isAlive(pod) && ready?.status === 'True' && (ageOf(since, nowAt) ?? Infinity) > NEW_MS
 }

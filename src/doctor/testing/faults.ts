@@ -338,6 +338,10 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ listed }) => {
       Object.assign(listed.budgets.value[0].status, { disruptionsAllowed: 0, currentHealthy: 1 })
     }),
+    broken(({ listed }) => {
+      const conditions = [{ type: 'DisruptionAllowed', status: 'False', lastTransitionTime: agoText(90_000) }]
+      Object.assign(listed.budgets.value[0].status, { disruptionsAllowed: 0, currentHealthy: 1, conditions })
+    }),
   ],
   'journal-open': [
     ofWeb((report) => {

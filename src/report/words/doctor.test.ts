@@ -26,6 +26,7 @@ const SKIPS: { [C in SkipCode]: SkipFields[C] } = {
   'rights-not-asked': { because: { code: 'error', said: 'no answer' } },
   'run-at-work': { namespace: 'shop', holders: ['ci_1'] },
   'no-load-balancer-lists': { loadBalancers: ['edge'] },
+  'servers-not-asked': { loadBalancer: 'edge', servers: 7 },
 }
 const skips = Object.entries(SKIPS).map(([code, facts]) => ({ code, ...facts }) as Skip)
 

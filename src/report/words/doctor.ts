@@ -370,6 +370,8 @@ export const skipWords: SkipWords = {
   'run-at-work': ({ namespace, holders }) => `a run is at work in namespace ${namespace} (${some(holders)})`,
   'no-load-balancer-lists': ({ loadBalancers }) =>
     `servers without a pod cannot be told in ${some(loadBalancers)}, whose adapter does not list them`,
+  'servers-not-asked': ({ loadBalancer, servers }) =>
+    `${servers} ${agreeing(servers, 'server', 'servers')} of ${loadBalancer} ${agreeing(servers, 'has an address', 'have addresses')} that no pod of the namespace has, and ${agreeing(servers, 'was', 'were')} not looked for in others: -A looks at all pods`,
 }
 
 export function findingMessage(finding: Finding, write: Writing): string {
