@@ -1,59 +1,259 @@
-// The observer at 10,000 Services and 20,000 pods: memory, and the time that an event costs.
-//   node --expose-gc bench/observer.ts [SERVICES]
-import { seenPod, endpointsOf, seenService } from '../src/observer/testing/scene.ts'
-import type { ObservedEvent } from '../src/observer/events.ts'
-import { createObserver } from '../src/observer/observer.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createApiServer } from '../sim/api-server/api-server.ts'
+import type { KubeObject, Store } from '../sim/api-server/server.ts'
+import { writeKubeconfig } from '../sim/http/kubeconfig.ts'
+import { serveApi } from '../sim/http/serve-api.ts'
+import { systemClock, systemRandom } from '../src/ports/system.ts'
+import { runMeasured, type Usage } from '../test/embedded/usage.ts'
+import { buildSluice } from './built-sluice.ts'
 
-const services = Number(process.argv[2] ?? 10_000)
+/*
+ * `npm run bench:observer -- [--services N] [--seconds N]`: what `sluice observe -A`, built, takes of memory and processor over HTTP, beside
+ * a program that parses the same objects and events and keeps nothing, and beside itself with no Service. The API server is the embedded
+ * one, without controllers: the bench writes what they would.
+ */
+
+const { values } = parseArgs({
+  options: { services: { type: 'string', default: '10000' }, seconds: { type: 'string', default: '60' } },
+})
+const [services, seconds] = [Number(values.services), Number(values.seconds)]
 const PODS_EACH = 2
 const NODES = 500
-const ROUNDS = 20_000
-const startedAt = 1_000_000
-let at = startedAt
+/** Of which each is an event of a pod, one of a slice and one of Endpoints. */
+const CHANGES_A_SECOND = 100
+const CHANGES_FOR_S = 20
+/** And until the last of them has arrived. */
+const CHANGING_S = CHANGES_FOR_S + 6
+const KINDS = 5
+/** From the last list to the first change. */
+const SETTLE_MS = 4_000
+const IDLE_S = 8
 
-function heapMb(): number {
-  globalThis.gc?.()
-  return process.memoryUsage().heapUsed / 1e6
+const watched = { now: 0 }
+const apiServer = createApiServer({ clock: systemClock, random: systemRandom, watchWindow: 50_000, servesEndpoints: true })
+const { store } = apiServer
+const counting: typeof apiServer = {
+  ...apiServer,
+  watch(...args) {
+    watched.now += 1
+    return apiServer.watch(...args)
+  },
 }
 
-function podOf(index: number, place: number, ready = true) {
-  const name = `s${index}-${place}`
-  const ip = `10.${(index >> 8) & 255}.${index & 255}.${place + 1}`
-  return seenPod(name, { ip, ready, node: `node-${index % NODES}`, labels: { app: `s${index}`, team: `t${index % 50}` } })
+const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-observer-'))
+const kubeconfig = join(folder, 'kubeconfig')
+const built = buildSluice()
+const served = await serveApi({ apiServer: counting, clock: systemClock })
+try {
+  await writeKubeconfig(kubeconfig, served.url)
+  const observe = (forS: number) => [built.script, 'observe', '-A', '-o', 'json', '--for', `${forS}s`, '--kubeconfig', kubeconfig]
+  const idle = await runMeasured(observe(IDLE_S))
+  fill(store)
+  const [bare, bareMade] = await duringChanges([join(import.meta.dirname, 'bare-watch.ts'), served.url, String(seconds)])
+  const [full, made] = await duringChanges(observe(seconds))
+  report({ idle, bare, full }, bareMade, made)
+} finally {
+  await served.close()
+  built.remove()
+  rmSync(folder, { recursive: true, force: true })
 }
 
-const observer = createObserver({ clusters: ['east'], allNamespaces: true, graceMs: 10_000, startedAt })
-const send = (event: ObservedEvent): number => observer.take(event).length
-const before = heapMb()
-const began = performance.now()
-for (let index = 0; index < NODES; index += 1)
-  send({ at, cluster: 'east', type: 'node', node: { metadata: { name: `node-${index}` }, ready: 'True', addresses: [] } })
-const known = Array.from({ length: services }, (_, index) => seenService(`s${index}`))
-for (const [index, service] of known.entries()) {
-  const pods = Array.from({ length: PODS_EACH }, (_, place) => podOf(index, place))
-  send({ at, cluster: 'east', type: 'service', service })
-  for (const pod of pods) send({ at, cluster: 'east', type: 'pod', pod })
-  for (const kind of ['EndpointSlice', 'Endpoints'] as const)
-    send({ at, cluster: 'east', type: 'endpoints', endpoints: endpointsOf(kind, service, pods) })
+/** Changes pods and their endpoints for a while, once all kinds are watched. */
+async function duringChanges(args: readonly string[]): Promise<[Usage, number]> {
+  watched.now = 0
+  const running = runMeasured(args)
+  const endsAt = performance.now() + (seconds - CHANGING_S) * 1_000
+  while (watched.now < KINDS) {
+    if (performance.now() > endsAt) throw new Error(`not all is listed after ${seconds - CHANGING_S} s: give more --seconds`)
+    await sleep(50)
+  }
+  await sleep(SETTLE_MS)
+  const startedAt = performance.now()
+  let made = 0
+  for (;;) {
+    const elapsedS = (performance.now() - startedAt) / 1_000
+    if (elapsedS > CHANGES_FOR_S) break
+    for (; made < elapsedS * CHANGES_A_SECOND; made += 1)
+      change(store, (made * 7_919) % services, Math.floor(made / services) % 2 === 1)
+    await sleep(10)
+  }
+  const usage = await running
+  if (usage.code !== 0) throw new Error(`${args[0]} exited with ${usage.code}: ${usage.stderr}`)
+  return [usage, made]
 }
-send({ at, cluster: 'east', type: 'synced' })
-const loadedMs = performance.now() - began
-const events = services * (1 + PODS_EACH + 2)
 
-let lines = 0
-let spentMs = 0
-for (let round = 0; round < ROUNDS; round += 1) {
-  const index = (round * 7_919) % services
-  const pods = Array.from({ length: PODS_EACH }, (_, place) =>
-    podOf(index, place, place > 0 || Math.floor(round / services) % 2 === 1),
+function nameOf(index: number): string {
+  return `s${String(index).padStart(5, '0')}`
+}
+
+function ipOf(index: number, place: number): string {
+  return `10.${100 + place}.${index >> 8}.${index & 255}`
+}
+
+/** As large as a pod of a real cluster, most of which nothing reads. */
+function podOf(index: number, place: number, isReady: boolean): KubeObject {
+  const name = `${nameOf(index)}-${place}`
+  const ip = ipOf(index, place)
+  const status = isReady ? 'True' : 'False'
+  const env = Array.from({ length: 20 }, (_, at) => ({ name: `SETTING_${at}`, value: `value of the setting ${at} of ${name}` }))
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'shop',
+      labels: { app: nameOf(index), team: `t${index % 50}`, 'pod-template-hash': '5d4f8c7b9d' },
+      annotations: { 'example.com/config': 'x'.repeat(600) },
+    },
+    spec: {
+      nodeName: `node-${index % NODES}`,
+      containers: [
+        { name: 'app', image: 'registry.example.com/shop/app:v1', ports: [{ name: 'http', containerPort: 8080 }], env },
+        { name: 'sidecar', image: 'registry.example.com/mesh/proxy:v3', env },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      podIP: ip,
+      podIPs: [{ ip }],
+      conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+        type,
+        status: type.endsWith('Ready') ? status : 'True',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      })),
+      containerStatuses: ['app', 'sidecar'].map((of) => ({
+        name: of,
+        ready: isReady,
+        restartCount: 0,
+        image: `registry.example.com/shop/${of}:v1`,
+        imageID: `sha256:${'0'.repeat(64)}`,
+        state: { running: { startedAt: '2026-01-01T00:00:00Z' } },
+      })),
+    },
+  } as unknown as KubeObject
+}
+
+interface Target {
+  ip: string
+  isReady: boolean
+  targetRef: { kind: 'Pod'; name: string; namespace: string; uid: string }
+}
+
+function targets(of: Store, index: number): Target[] {
+  return Array.from({ length: PODS_EACH }, (_, place) => {
+    const pod = of.get('pods', 'shop', `${nameOf(index)}-${place}`)!
+    const { conditions } = pod['status'] as { conditions: { type: string; status: string }[] }
+    return {
+      ip: ipOf(index, place),
+      isReady: conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      targetRef: { kind: 'Pod', name: pod.metadata.name, namespace: 'shop', uid: pod.metadata.uid },
+    }
+  })
+}
+
+function sliceOf(all: readonly Target[]): object[] {
+  return all.map(({ ip, isReady, targetRef }) => ({
+    addresses: [ip],
+    conditions: { ready: isReady, serving: isReady, terminating: false },
+    targetRef,
+  }))
+}
+
+function subsetsOf(all: readonly Target[]): object[] {
+  const some = (are: boolean) => all.filter(({ isReady }) => isReady === are).map(({ ip, targetRef }) => ({ ip, targetRef }))
+  const [addresses, notReadyAddresses] = [some(true), some(false)]
+  const ports = [{ name: 'http', port: 8080, protocol: 'TCP' }]
+  return [{ ...(addresses.length > 0 && { addresses }), ...(notReadyAddresses.length > 0 && { notReadyAddresses }), ports }]
+}
+
+function fill(of: Store): void {
+  const create = (resource: string, object: object): void => void of.create(resource, object as KubeObject, 'bench')
+  create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  for (let index = 0; index < NODES; index += 1)
+    create('nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: `node-${index}` },
+      status: {
+        conditions: [{ type: 'Ready', status: 'True' }],
+        addresses: [{ type: 'InternalIP', address: `10.0.${index >> 8}.${index & 255}` }],
+      },
+    })
+  for (let index = 0; index < services; index += 1) {
+    const name = nameOf(index)
+    const metadata = { name, namespace: 'shop' }
+    const ports = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }]
+    const spec = { type: 'ClusterIP', clusterIP: '10.96.0.1', ipFamilies: ['IPv4'], selector: { app: name }, ports }
+    create('services', { apiVersion: 'v1', kind: 'Service', metadata, spec })
+    for (let place = 0; place < PODS_EACH; place += 1) create('pods', podOf(index, place, true))
+    const all = targets(of, index)
+    create('endpoints', { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets: subsetsOf(all) })
+    create('endpointslices.discovery.k8s.io', {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: `${name}-abcde`,
+        namespace: 'shop',
+        labels: {
+          'kubernetes.io/service-name': name,
+          'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+        },
+      },
+      addressType: 'IPv4',
+      endpoints: sliceOf(all),
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    })
+  }
+}
+
+/** One pod turns, and its endpoints follow. */
+function change(of: Store, index: number, isReady: boolean): void {
+  const { status } = podOf(index, 0, isReady) as unknown as { status: object }
+  of.update('pods', 'shop', `${nameOf(index)}-0`, (before) => ({ ...before, status }) as KubeObject, 'bench')
+  const all = targets(of, index)
+  of.update(
+    'endpointslices.discovery.k8s.io',
+    'shop',
+    `${nameOf(index)}-abcde`,
+    (before) => ({ ...before, endpoints: sliceOf(all) }) as KubeObject,
+    'bench',
   )
-  const slice = endpointsOf('EndpointSlice', known[index]!, pods)
-  at += 10
-  const start = performance.now()
-  lines += send({ at, cluster: 'east', type: 'pod', pod: pods[0]! })
-  lines += send({ at: at + 5, cluster: 'east', type: 'endpoints', endpoints: { ...slice, resourceVersion: String(round + 2) } })
-  spentMs += performance.now() - start
+  of.update('endpoints', 'shop', nameOf(index), (before) => ({ ...before, subsets: subsetsOf(all) }) as KubeObject, 'bench')
 }
-console.log(`${services} Services, ${services * PODS_EACH} pods, ${NODES} nodes`)
-console.log(`loaded: ${events} events in ${Math.round(loadedMs)} ms; the heap grew by ${Math.round(heapMb() - before)} MB`)
-console.log(`then: ${ROUNDS * 2} events, ${Math.round((spentMs * 1_000) / (ROUNDS * 2))} µs each; ${lines} lines`)
+
+interface Runs {
+  idle: Usage
+  bare: Usage
+  full: Usage
+}
+
+function report({ idle, bare, full }: Runs, bareMade: number, made: number): void {
+  const mb = (usage: Usage): string => `${Math.round(usage.peakMemoryBytes / 1e6)} MB`
+  const row = (name: string, usage: Usage): string =>
+    `${name.padEnd(28)} ${mb(usage).padStart(8)} ${String(Math.round(usage.cpuMs)).padStart(8)} ms`
+  console.log(
+    `${services} Services, ${services * PODS_EACH} pods, ${NODES} nodes; ${made} and ${bareMade} changes of three events, in ${seconds} s`,
+  )
+  console.log(`${''.padEnd(28)} ${'memory'.padStart(8)} ${'processor'.padStart(11)}`)
+  console.log(row('sluice observe, no Service', idle))
+  console.log(row('a bare watch', bare))
+  console.log(row('sluice observe', full))
+  const memory = full.peakMemoryBytes / bare.peakMemoryBytes
+  const cpu = full.cpuMs / bare.cpuMs
+  console.log(`beside the bare watch: ${memory.toFixed(2)} × the memory, ${cpu.toFixed(2)} × the processor`)
+  const { objects, events } = JSON.parse(bare.stdout) as { objects: number; events: number }
+  const lines = full.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string; type?: string; legs?: { changes: number }[] })
+  const followed = lines.findLast(({ kind }) => kind === 'ObserverSummary')!.legs!.reduce((sum, { changes }) => sum + changes, 0)
+  console.log(
+    `the bare watch has parsed ${objects} objects and ${events} events; sluice has measured ${followed} lags of ${made * 2}`,
+  )
+  if (followed < made * 2 * 0.99) throw new Error('not each change was seen to be followed')
+  if (lines.some(({ kind }) => kind === 'ObserverFinding')) throw new Error('a finding where nothing is wrong')
+}

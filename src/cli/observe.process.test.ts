@@ -1,3 +1,6 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { text as textOf } from 'node:stream/consumers'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +10,7 @@ import { createLoadBalancer, type LoadBalancer } from '../../demo/load-balancer/
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
+import { shellQuote } from '../report/words/shell-quote.ts'
 import { type Child, startChild } from './testing/child.ts'
 
 /* What `sluice observe` tells of a pod that turns not ready, from the pod to the load balancer. */
@@ -232,6 +236,29 @@ test('no cluster is reached: 3, at once where no context is there, and at the en
   }
   const away = observe('--kubeconfig', kubeconfig, '--context', 'west', '--for', '2s')
   expect([await away.end(), away.stdout()]).toEqual([3, expect.stringContaining('1 × cluster-unreachable')])
+})
+
+const noTerminal = spawnSync('script', ['--version']).status !== 0
+if (noTerminal) console.warn('sluice observe is not run at a terminal: there is no script')
+
+test.skipIf(noTerminal)('at a terminal: a screen, which the summary takes the place of; lines with --no-live', async () => {
+  for (const isLive of [true, false]) {
+    const line = shellQuote([process.execPath, ENTRY, 'observe', '--for', '4s', ...(isLive ? [] : ['--no-live'])])
+    const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig'), SHELL: '/bin/sh', TERM: 'xterm' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [text, [code]] = await Promise.all([textOf(child.stdout), once(child, 'close')])
+    const shows = (words: string): boolean => text.includes(words)
+    expect([code, shows('cluster current: observed; load balancer edge: '), shows('observing the cluster current')]).toEqual([
+      0,
+      isLive,
+      !isLive,
+    ])
+    expect(text.slice(text.lastIndexOf('observed for'))).toContain('no findings')
+  }
 })
 
 async function scrape(url: string): Promise<{ status: number; body: string }> {
