@@ -43,6 +43,8 @@ export interface StoredEndpoint {
   readonly addresses: readonly string[]
   readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean }
   readonly targetRef?: PodReference
+  /** Which zones and nodes it is for. */
+  readonly hints?: unknown
 }
 
 interface PodReference {

@@ -29,6 +29,7 @@ import {
 } from './events.ts'
 import { createFlaps } from './flaps.ts'
 import type { Holders } from './holders.ts'
+import { createLabelChanges } from './label-changes.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createStaleAddresses } from './stale-addresses.ts'
 import { createSweeps } from './sweeps.ts'
@@ -77,6 +78,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     Endpoints: make('Endpoints'),
   })
   const sweeps = ofKind((kind) => createSweeps(context, cluster, kind))
+  const labels = createLabelChanges()
   const manager = createControllerManager(context)
   const backlogs = ofKind((kind) => createBacklog(context, cluster, kind, manager))
   const waiting = ofKind(() => new Map<string, Waiting>())
@@ -197,6 +199,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
   function takeService(service: Service): void {
     const { namespace, name } = service.metadata
     const before = state.services.get(`${namespace}/${name}`)?.service
+    if (before !== undefined) followLabels(before, service)
     settleAll(state.putService(service), 'pod')
     if (!isSynced) return
     const told = { type: 'service', at: context.now(), cluster, namespace, service: name } as const
@@ -208,6 +211,13 @@ export function createClusterObserver(cluster: string, context: Context, shared:
       lookForHands(object)
       if (!isKept) stale.reviewObject(undefined, object)
     }
+  }
+
+  /** Watches are not in step: the endpoints may have followed already. */
+  function followLabels({ metadata: before }: Service, { metadata: now }: Service): void {
+    const { objects } = state.services.get(`${now.namespace}/${now.name}`)!
+    if (!labels.serviceChanged(before.labels, now.labels, objects.keys())) return
+    for (const { seen } of objects.values()) sweeps[seen.kind].forget(seen.uid)
   }
 
   function removeService(namespace: string, name: string): void {
@@ -226,11 +236,12 @@ export function createClusterObserver(cluster: string, context: Context, shared:
         writers.wrote(now.seen, content!)
         if (isSynced) context.written({ ...written, effect: 'addresses' })
       } else if (before!.seen.resourceVersion !== now.seen.resourceVersion && isSynced) {
-        sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.lastBy ?? now.seen.by)
+        if (isRewrite(before!.seen, now.seen)) sweeps[now.seen.kind].rewritten(now.seen.uid, now.seen.lastBy ?? now.seen.by)
         context.written({ ...written, effect: 'nothing' })
       }
     } else if (before !== undefined) {
       writers.gone(before.seen.uid)
+      labels.gone(before.seen.uid)
       forgetTruncation(before.seen.uid)
       forgetHands(before.seen.uid)
     }
@@ -247,6 +258,12 @@ export function createClusterObserver(cluster: string, context: Context, shared:
       lookForTruncation(now)
       lookForHands(now)
     }
+  }
+
+  /** Locks of old are Endpoints that are renewed, and are of no Service. */
+  function isRewrite(before: SeenEndpoints, now: SeenEndpoints): boolean {
+    const hasService = state.services.get(`${now.namespace}/${now.service}`)?.service !== undefined
+    return hasService && !labels.followsService(before, now)
   }
 
   function tellEndpoints({ pod }: Touched, { before, now }: Replaced, lagMs: number | undefined): void {
@@ -453,7 +470,7 @@ function asAddresses(pod: SeenPod): SeenAddress[] {
 }
 
 /** What readers of endpoints act on. */
-function contentOf({ seen: { addresses, ports } }: ObjectState): string {
+function contentOf({ seen: { addresses, ports, hints = '' } }: ObjectState): string {
   const texts = addresses.map(({ pod = '', ...address }) => `${pod} ${standing([address])}`)
-  return `${ports}\n${texts.sort().join()}`
+  return `${ports}\n${texts.sort().join()}\n${hints}`
 }

@@ -56,6 +56,9 @@ export interface SeenEndpoints {
   readonly addresses: readonly SeenAddress[]
   /** As a digest: two equal ones are of equal ports. */
   readonly ports: string
+  /** Of slices: which zones and nodes each address is for, as a digest. Absent where it is for all. */
+  readonly hints?: string
+  readonly labels?: Readonly<Record<string, string>>
   /** `endpoints.kubernetes.io/last-change-trigger-time`. */
   readonly triggerAt?: string
   /** Endpoints have room for no more: `endpoints.kubernetes.io/over-capacity`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BACKLOG_SERVICES, SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
+import { BACKLOG_SERVICES, SWEEP_OBJECTS, SWEEP_WITHIN_MS } from './limits.ts'
 import {
   CONTROLLER,
   copyOf,
@@ -227,12 +227,89 @@ describe('sweep', () => {
     expect(scene.observer.summary().findings).toEqual([{ code: 'sweep', times: 1 }])
   })
 
+  test('it is over though a few objects are written for ever, and is one again later', () => {
+    const { scene, services, pods } = manyServices(SWEEP_OBJECTS)
+    const rewriteAt = (at: number, index: number) =>
+      scene.at(at).endpoints(endpointsOf('Endpoints', services[index]!, [pods[index]!]))
+    const round = (from: number) => services.forEach((_, index) => rewriteAt(from + index * 10, index))
+    round(1_000)
+    for (let at = 2_000; at < 400_000; at += 2_000) rewriteAt(at, 0)
+    const [, over, ...others] = scene.findings('sweep')
+    expect([over!.isOver, over!.objects, others]).toEqual([true, SWEEP_OBJECTS, []])
+    expect(over!.lastAt - over!.startedAt).toBeLessThanOrEqual(SWEEP_WITHIN_MS)
+    round(400_000)
+    expect(scene.findings('sweep').at(-1)).toMatchObject({ isOver: false, objects: SWEEP_OBJECTS, startedAt: START + 372_000 })
+  })
+
+  describe('labels', () => {
+    const OLD = { 'helm.sh/chart': 'web-1', tier: 'front' }
+    const NEW = { 'helm.sh/chart': 'web-2', version: '2' }
+    /** Each object of each Service is written with these, in the order of the Services. */
+    function labelled(labels: Record<string, string>) {
+      const { scene, services, pods } = manyServices(SWEEP_OBJECTS + 5)
+      const release = (index: number, own: Record<string, string>) => {
+        const one = services[index]!
+        return scene.after(10).service({ ...one, metadata: { ...one.metadata, labels: own } })
+      }
+      const write = (index: number, own: Record<string, string>) => {
+        for (const kind of ['Endpoints', 'EndpointSlice'] as const)
+          scene.after(10).endpoints({ ...endpointsOf(kind, services[index]!, [pods[index]!]), labels: own })
+      }
+      const each = (work: (index: number) => unknown) => services.forEach((_, index) => work(index))
+      each((index) => release(index, labels))
+      each((index) => write(index, labels))
+      scene.after(100_000)
+      return { scene, release, write, each }
+    }
+
+    test('silent: a release changes those of its Services, and their objects follow, or are seen to have followed before', () => {
+      for (const isAhead of [false, true]) {
+        const { scene, release, write, each } = labelled(OLD)
+        each((index) => {
+          if (isAhead) write(index, NEW)
+          release(index, NEW)
+          if (!isAhead) write(index, NEW)
+        })
+        expect(scene.end(1_000_000).codes()).toEqual([])
+      }
+    })
+
+    test('a program puts one on that the Services do not have, and the controller takes it away', () => {
+      const { scene, release, write, each } = labelled(OLD)
+      each((index) => write(index, { ...OLD, injected: 'yes' }))
+      scene.after(100_000)
+      each((index) => write(index, OLD))
+      scene.after(100_000)
+      // Once for each object.
+      each((index) => release(index, NEW))
+      each((index) => write(index, NEW))
+      each((index) => write(index, OLD))
+      const kinds = scene.end(1_000_000).findings('sweep')
+      const ofKind = (kind: string) => kinds.filter(({ object }) => object === kind).map(({ isOver }) => isOver)
+      for (const kind of ['Endpoints', 'EndpointSlice']) expect(ofKind(kind)).toEqual([false, true, false, true, false, true])
+    })
+  })
+
+  test('silent: zones that slices are for, and Endpoints of no Service, as locks of old are', () => {
+    const { scene, services, pods } = manyServices(SWEEP_OBJECTS + 5)
+    services.forEach((one, index) =>
+      scene.at(1_000 + index).endpoints({ ...endpointsOf('EndpointSlice', one, [pods[index]!]), hints: '["zone-a"]' }),
+    )
+    for (let index = 0; index < SWEEP_OBJECTS + 5; index += 1) {
+      const lock = { ...endpointsOf('Endpoints', seenService('lock'), []), uid: `lock-${index}` }
+      scene.at(2_000).endpoints(lock).at(2_100).endpoints(lock)
+    }
+    expect(scene.end(1_000_000).codes()).toEqual([])
+  })
+
   test('silent: one object less, pauses in between, and writes that change addresses', () => {
     const few = manyServices(SWEEP_OBJECTS - 1)
     few.services.forEach((one, index) => few.scene.at(1_000).endpoints(endpointsOf('Endpoints', one, [few.pods[index]!])))
     const slow = manyServices(SWEEP_OBJECTS + 5)
     slow.services.forEach((one, index) =>
-      slow.scene.at(index * (SWEEP_GAP_MS + 1)).endpoints(endpointsOf('Endpoints', one, [slow.pods[index]!])),
+      slow.scene
+        .at(index * (SWEEP_WITHIN_MS / SWEEP_OBJECTS + 100))
+        .endpoints(endpointsOf('Endpoints', one, [slow.pods[index]!])),
     )
     const changed = manyServices(SWEEP_OBJECTS + 5)
     changed.services.forEach((one, index) => {

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { ClusterEvent } from './events.ts'
-import { FLAPS_WITHIN_MS, HEARTBEAT_WITHIN_MS, MANAGER_FRESH_MS, SWEEP_GAP_MS, SWEEP_OBJECTS, UNDO_WITHIN_MS } from './limits.ts'
+import {
+  FLAPS_WITHIN_MS,
+  HEARTBEAT_WITHIN_MS,
+  MANAGER_FRESH_MS,
+  SWEEP_OBJECTS,
+  SWEEP_WITHIN_MS,
+  UNDO_WITHIN_MS,
+} from './limits.ts'
 import { OBSERVER_FINDING_CODES, type ObserverFindingCode } from './told.ts'
 import { createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
 
@@ -21,7 +28,7 @@ const lost = seenPod('web-0', { ready: false, containersReady: true })
 
 function rewriteMany(scene: Scene): Scene {
   for (let index = 0; index <= SWEEP_OBJECTS; index += 1) {
-    const one = { ...endpointsOf('Endpoints', seenService(`s${index}`), []), uid: `e${index}` }
+    const one = { ...endpointsOf('Endpoints', service, []), uid: `e${index}` }
     scene.endpoints(one).endpoints(one)
   }
   return scene
@@ -68,7 +75,7 @@ const SCENES: Record<ObserverFindingCode, { begin(scene: Scene): Scene; over: nu
     begin: (scene) => scene.podGone('web-0').after(20_000),
     over: (scene) => scene.endpoints(endpointsOf('EndpointSlice', service, [])).endpoints(endpointsOf('Endpoints', service, [])),
   },
-  sweep: { begin: rewriteMany, over: (scene) => scene.after(SWEEP_GAP_MS + 1) },
+  sweep: { begin: rewriteMany, over: (scene) => scene.after(SWEEP_WITHIN_MS + 1_000) },
   backlog: { begin: (scene) => changeMany(scene, 12).after(7_000), over: (scene) => followMany(scene, 12) },
   'writers-undo-each-other': {
     begin: (scene) => scene.endpoints(foreign).endpoints(own('Endpoints')).endpoints(foreign).endpoints(own('Endpoints')),

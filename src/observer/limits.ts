@@ -4,12 +4,12 @@
  */
 
 /**
- * A sweep: writes to so many objects that change no address, with no longer gap between them. A controller writes nothing where nothing has
- * changed, so that few are enough; a person who labels some by hand is none. At its default of 20 writes a second it has the
- * objects in one second.
+ * A sweep: writes to so many objects that change no address, within this time. It is over where that is of fewer than half as many. A
+ * controller writes nothing where nothing has changed, so that few are enough; a person who labels some by hand is none. At its default of
+ * 20 writes a second it has the objects in one second.
  */
 export const SWEEP_OBJECTS = 20
-export const SWEEP_GAP_MS = 10_000
+export const SWEEP_WITHIN_MS = 30_000
 
 /**
  * A backlog: so many Services wait at once, the first of them for so long. A controller has 5 workers by default: ten are two rounds of them.

@@ -1,13 +1,20 @@
 import type { Writer } from '../reasons/fields.ts'
 import type { Context } from './context.ts'
 import type { EndpointObjectKind } from './events.ts'
-import { SWEEP_GAP_MS, SWEEP_OBJECTS } from './limits.ts'
+import { SWEEP_OBJECTS, SWEEP_WITHIN_MS } from './limits.ts'
 
 /** Counts the writes to one kind of object that change no address. */
 export interface Sweeps {
   rewritten(uid: string, by: Writer | undefined): void
+  /** What was written of the object of late had a reason, as is known by now. */
+  forget(uid: string): void
   /** Tells what there is of one that is under way. */
   end(): void
+}
+
+interface Write {
+  at: number
+  uid: string
 }
 
 interface Sweep {
@@ -18,7 +25,12 @@ interface Sweep {
   by: Writer | undefined
 }
 
+const LOOK_EVERY_MS = 1_000
+
 export function createSweeps(context: Context, cluster: string, object: EndpointObjectKind): Sweeps {
+  /** Of the time that the rule looks back, the first one first; and how many of each object. */
+  const recent = new Set<Write>()
+  const recentOf = new Map<string, number>()
   let current: Sweep | undefined
 
   function tell({ writes, objects, startedAt, lastAt, by }: Sweep, isOver: boolean): void {
@@ -40,34 +52,57 @@ export function createSweeps(context: Context, cluster: string, object: Endpoint
     if (isOver) context.over('sweep', about)
   }
 
-  function isTold(sweep: Sweep): boolean {
-    return sweep.objects.size >= SWEEP_OBJECTS
+  function take(write: Write): void {
+    recent.add(write)
+    recentOf.set(write.uid, (recentOf.get(write.uid) ?? 0) + 1)
   }
 
-  function endLater(sweep: Sweep): void {
-    context.later(sweep.lastAt + SWEEP_GAP_MS, () => {
-      if (context.now() - sweep.lastAt < SWEEP_GAP_MS) return endLater(sweep)
+  function drop(write: Write): void {
+    recent.delete(write)
+    const left = recentOf.get(write.uid)! - 1
+    if (left === 0) recentOf.delete(write.uid)
+    else recentOf.set(write.uid, left)
+  }
+
+  function dropOld(): void {
+    for (const write of recent) {
+      if (context.now() - write.at < SWEEP_WITHIN_MS) return
+      drop(write)
+    }
+  }
+
+  /** A few objects that are written again and again keep none open. */
+  function lookLater(sweep: Sweep): void {
+    context.later(context.now() + LOOK_EVERY_MS, () => {
+      dropOld()
+      if (recentOf.size >= SWEEP_OBJECTS / 2) return lookLater(sweep)
       current = undefined
-      if (isTold(sweep)) tell(sweep, true)
+      tell(sweep, true)
     })
   }
 
   return {
     rewritten(uid, by) {
-      const now = context.now()
-      if (current === undefined) {
-        current = { startedAt: now, lastAt: now, writes: 0, objects: new Set(), by }
-        endLater(current)
+      const at = context.now()
+      take({ at, uid })
+      dropOld()
+      if (current !== undefined) {
+        current.lastAt = at
+        current.writes += 1
+        current.objects.add(uid)
+        current.by = by ?? current.by
+      } else if (recentOf.size >= SWEEP_OBJECTS) {
+        const [first] = recent
+        current = { startedAt: first!.at, lastAt: at, writes: recent.size, objects: new Set(recentOf.keys()), by }
+        tell(current, false)
+        lookLater(current)
       }
-      const wasTold = isTold(current)
-      current.lastAt = now
-      current.writes += 1
-      current.objects.add(uid)
-      current.by = by ?? current.by
-      if (!wasTold && isTold(current)) tell(current, false)
+    },
+    forget(uid) {
+      for (const write of recent) if (write.uid === uid) drop(write)
     },
     end() {
-      if (current !== undefined && isTold(current)) tell(current, false)
+      if (current !== undefined) tell(current, false)
     },
   }
 }

@@ -30,7 +30,7 @@ test('an EndpointSlice: each address with its conditions and its pod, the trigge
         conditions: { ready: false, serving: true, terminating: true },
         targetRef: { kind: 'Pod', uid: 'p', name: 'web-0' },
       },
-      { addresses: ['10.0.0.2'] },
+      { addresses: ['10.0.0.2'], hints: { forZones: [{ name: 'a' }] } },
     ],
   })
   expect(seen).toEqual({
@@ -39,6 +39,11 @@ test('an EndpointSlice: each address with its conditions and its pod, the trigge
     service: 'web',
     isControllers: true,
     triggerAt: '2026-11-29T22:58:01Z',
+    labels: {
+      'kubernetes.io/service-name': 'web',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    },
+    hints: '[["10.0.0.2"],{"forZones":[{"name":"a"}]}]',
     ports: '["",80,"TCP",null]',
     by: { manager: 'kube-controller-manager', is: 'controller-manager', at: '2026-11-29T22:58:02Z' },
     addresses: [
@@ -117,12 +122,13 @@ test('a pod keeps what decides on endpoints, and no more', () => {
 })
 
 test('a Service and a node', () => {
+  const labels = { tier: 'front' }
   const service = keptService({
-    metadata,
+    metadata: { ...metadata, labels },
     spec: { selector: { app: 'web' }, clusterIP: 'None', ports: [{ port: 80, nodePort: 30_000 }] },
   })
   expect(service.seen).toEqual({
-    metadata: { name: 'web', namespace: 'shop', uid: 'u' },
+    metadata: { name: 'web', namespace: 'shop', uid: 'u', labels },
     spec: { selector: { app: 'web' }, clusterIP: 'None', ports: [{ port: 80 }] },
   })
   const node = keptNode({

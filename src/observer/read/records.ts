@@ -1,7 +1,7 @@
 import { OVER_CAPACITY, TRIGGER_TIME } from '../../endpoints/endpoint-labels.ts'
 import { parseEndpoints, parseNode, parsePod, parseService, parseSlice } from '../../endpoints/parse-objects.ts'
 import { readyOf } from '../../endpoints/readiness.ts'
-import type { ManagedFields, StoredAddress } from '../../endpoints/stored.ts'
+import type { ManagedFields, StoredAddress, StoredEndpoint } from '../../endpoints/stored.ts'
 import { conditionsOf, isByController, serviceNameOf } from '../../endpoints/stored-slices.ts'
 import { addressWriterOf, ENDPOINTS_CONTROLLER_WRITES, lastWriterOf, SLICE_CONTROLLER_WRITES } from '../../endpoints/writers.ts'
 import type { Container, Service } from '../../endpoints/objects.ts'
@@ -37,6 +37,7 @@ interface Meta {
     namespace?: string
     resourceVersion?: string
     annotations?: Record<string, string>
+    labels?: Readonly<Record<string, string>>
     managedFields?: readonly ManagedFields[]
   }
 }
@@ -95,10 +96,10 @@ export function keptPod(raw: unknown): KeptPod {
 
 export function keptService(raw: unknown): Kept<Service> {
   const service = parseService(raw)
-  const { name, namespace, uid } = service.metadata
+  const { name, namespace, uid, labels } = service.metadata
   const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses } = service.spec
   const seen: Service = {
-    metadata: { name, namespace, uid },
+    metadata: defined({ name, namespace, uid, labels }),
     spec: defined({
       type,
       clusterIP,
@@ -143,6 +144,7 @@ export function keptSlice(raw: unknown): Kept<SeenEndpoints> {
       isControllers: isByController(slice),
       addresses,
       ports: endpointPortsDigest(slice.ports ?? []),
+      ...hintsOf(slice.endpoints ?? []),
       ...(by === undefined ? {} : { by }),
       ...(lastBy === undefined || lastBy.manager === by?.manager ? {} : { lastBy }),
     },
@@ -174,9 +176,21 @@ export function keptEndpoints(raw: unknown): Kept<SeenEndpoints> {
   }
 }
 
-function objectOf(object: Meta): Pick<SeenEndpoints, 'uid' | 'resourceVersion' | 'namespace' | 'name' | 'triggerAt'> {
-  const triggerAt = object.metadata.annotations?.[TRIGGER_TIME]
-  return { ...identity(object), ...(triggerAt === undefined ? {} : { triggerAt }) }
+function objectOf(object: Meta): Pick<SeenEndpoints, 'uid' | 'resourceVersion' | 'namespace' | 'name' | 'triggerAt' | 'labels'> {
+  const { annotations, labels } = object.metadata
+  const triggerAt = annotations?.[TRIGGER_TIME]
+  return { ...identity(object), ...(triggerAt === undefined ? {} : { triggerAt }), ...(labels === undefined ? {} : { labels }) }
+}
+
+function hintsOf(endpoints: readonly StoredEndpoint[]): Pick<SeenEndpoints, 'hints'> {
+  const given = endpoints.filter(({ hints }) => hints !== undefined)
+  if (given.length === 0) return {}
+  return {
+    hints: given
+      .map(({ addresses, hints }) => JSON.stringify([addresses, hints]))
+      .sort()
+      .join(),
+  }
 }
 
 function identity({ metadata: { uid = '', name, namespace = '', resourceVersion = '' } }: Meta) {
