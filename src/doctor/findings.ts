@@ -70,6 +70,8 @@ export interface ControlPlaneFindings {
   /** The Lease of a node is older than half of the grace period. */
   'heartbeat-late': { node: string; ageMs: number; graceMs: number }
   'heartbeat-missed': { node: string; ageMs: number; graceMs: number }
+  /** Fewer heartbeats fit into the grace period than a Lease of these nodes, `leaseMs`, has room for. */
+  'grace-period-short': { graceMs: number; leaseMs: number; nodes: string[] }
   /** The Lease of a node was renewed in what is the future for the API server. */
   'node-clock-ahead': { node: string; aheadMs: number }
   /** Its Lease was renewed while the doctor watched, with an instant that is at least so far in the past for the API server. */
@@ -177,6 +179,7 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'webhook-without-server': 'failed',
   'webhook-locks-itself-out': 'failed',
   'webhook-on-own-namespace': 'warning',
+  'grace-period-short': 'warning',
   'heartbeat-late': 'warning',
   'heartbeat-missed': 'failed',
   'node-clock-ahead': 'warning',

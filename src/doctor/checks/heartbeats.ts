@@ -24,13 +24,11 @@ export const heartbeats: Check = {
       needing(gathered, ['nodes'], ({ nodes }) => nodes.flatMap((node) => notReady(node, gathered.nowAt))),
       noLeases
         ? skippedFor({ code: 'nothing-there', resource: 'leases', namespace: NODE_LEASES })
-        : needing(gathered, ['nodes', 'nodeLeases'], (objects) =>
-            objects.nodeLeases.flatMap((lease) =>
-              objects.nodes.some(({ metadata }) => metadata.name === lease.metadata.name)
-                ? heartbeat(lease, graceMs, gathered)
-                : [],
-            ),
-          ),
+        : needing(gathered, ['nodes', 'nodeLeases'], (objects) => {
+            const names = new Set(objects.nodes.map(({ metadata }) => metadata.name))
+            const leases = objects.nodeLeases.filter(({ metadata }) => names.has(metadata.name))
+            return [...shortGrace(leases, graceMs), ...leases.flatMap((lease) => heartbeat(lease, graceMs, gathered))]
+          }),
       needing(gathered, ['nodes', 'nodeEvents'], ({ nodes, nodeEvents }) =>
         nodes.flatMap((node) => silences(node, nodeEvents, graceMs)),
       ),
@@ -47,6 +45,14 @@ function notReady(node: Node, nowAt: number): Finding[] {
   const forMs = ageOf(lastTransitionTime, nowAt)
   const since = forMs === undefined ? {} : { forMs: Math.max(0, forMs) }
   return [{ code: 'node-not-ready', node: name, status, ...(reason ? { reason } : {}), ...since }]
+}
+
+/** A kubelet renews its Lease four times in the duration of it: within a shorter grace period one late heartbeat may be one too many. */
+function shortGrace(leases: readonly Lease[], graceMs: number): Finding[] {
+  const longer = leases.filter(({ spec }) => (spec?.leaseDurationSeconds ?? 0) * 1_000 > graceMs)
+  if (longer.length === 0) return []
+  const leaseMs = Math.max(...longer.map(({ spec }) => (spec?.leaseDurationSeconds ?? 0) * 1_000))
+  return [{ code: 'grace-period-short', graceMs, leaseMs, nodes: longer.map(({ metadata }) => metadata.name) }]
 }
 
 function heartbeat(

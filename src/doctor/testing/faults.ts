@@ -129,6 +129,13 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     add('validatingWebhooks', guarding({ namespaceSelector: notIn('shop'), matchConditions: CONDITIONS })),
   ],
   'webhook-on-own-namespace': [add('mutatingWebhooks', guarding({ failurePolicy: 'Ignore' }))],
+  'grace-period-short': [
+    broken(({ listed }) => {
+      const containers = [{ name: 'c', command: ['kube-controller-manager'], args: ['--node-monitor-grace-period', '12s'] }]
+      listed.controllerManagers.value = [{ spec: { containers } }]
+      listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 3_000)]
+    }),
+  ],
   'heartbeat-late': [
     broken(({ listed }) => {
       listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 26_000)]

@@ -160,6 +160,12 @@ export const findingWords: FindingWords = {
     hint: ({ namespace }) =>
       `leave the namespace out by its namespaceSelector: {key: kubernetes.io/metadata.name, operator: NotIn, values: [${namespace}]}`,
   },
+  'grace-period-short': {
+    message: ({ graceMs, leaseMs, nodes }) =>
+      `the pods of a node that is silent for ${seconds(graceMs)} are set to not ready, which is less than the ${seconds(leaseMs)} that the ${agreeing(nodes, 'Lease', 'Leases')} of ${some(nodes)} ${agreeing(nodes, 'is', 'are')} for: a kubelet that is a little late is enough`,
+    hint: () =>
+      'a longer --node-monitor-grace-period of the controller manager, or a shorter nodeLeaseDurationSeconds of the kubelets',
+  },
   'heartbeat-late': {
     message: ({ node, ageMs, graceMs }) =>
       `node ${node} renewed its Lease ${seconds(ageMs)} ago, which is more than half of the ${seconds(graceMs)} after which all its pods are set to not ready`,
