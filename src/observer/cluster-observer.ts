@@ -159,7 +159,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     })
     if (change !== 'not-ready') return
     flaps.turnedNotReady(pod)
-    if (because?.code === 'node-silent') silentNodes.podLost(pod.spec.nodeName!, name)
+    if (because?.code === 'node-silent') silentNodes.podLost(pod.spec.nodeName!, pod.metadata)
   }
 
   function removePod(uid: string): void {
@@ -169,6 +169,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     if (isSynced) tellPod(pod, 'gone')
     for (const address of heldBy(pod)) holders.release(address, `${cluster}/${uid}`, 'pod-gone')
     flaps.gone(uid)
+    silentNodes.podGone(pod.spec.nodeName ?? '', uid)
     settleAll(touched, 'pod')
     stale.review(uid)
   }
@@ -349,6 +350,11 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     context.over('cluster-unreachable', cluster)
   }
 
+  function readNodes(does: boolean): void {
+    silentNodes.readsNodes(does)
+    settleAll(state.setHasNodes(does), 'start')
+  }
+
   /** What was there at the beginning is looked at once, and nothing of it is told as a change. */
   function sync(minor: number | undefined): void {
     if (minor !== undefined) state.setRules(controllerRules(minor))
@@ -394,7 +400,8 @@ export function createClusterObserver(cluster: string, context: Context, shared:
           return sync(event.minor)
         case 'unread':
           unread.add(event.what)
-          if (event.what === 'nodes') settleAll(state.setHasNodes(false), 'start')
+          // Nodes may be kept from who looks, and most is found without them.
+          if (event.what === 'nodes') return readNodes(false)
           return context.find(
             { code: 'objects-unread', cluster, what: event.what, because: event.because },
             `${cluster}/${event.what}`,
@@ -402,7 +409,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
         case 'read':
           unread.delete(event.what)
           context.over('objects-unread', `${cluster}/${event.what}`)
-          if (event.what === 'nodes') settleAll(state.setHasNodes(true), 'start')
+          if (event.what === 'nodes') readNodes(true)
           return reviewAll()
         case 'unreachable':
           if (isReachable) context.find({ code: 'cluster-unreachable', cluster, because: event.because }, cluster)
@@ -424,6 +431,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     },
     seesAll: () => isSynced && isReachable && !unread.has('pods') && !unread.has('nodes'),
     end() {
+      silentNodes.end()
       for (const kind of KINDS) {
         sweeps[kind].end()
         backlogs[kind].end()

@@ -463,19 +463,58 @@ describe('endpoints-by-hand', () => {
 
 describe('pods-lost-with-heartbeat', () => {
   const lost = seenPod('web-0', { ready: false, containersReady: true })
+  const because = { code: 'error', said: 'no' } as const
+  const withoutNodes = () => {
+    const scene = healthyScene()
+    scene.take({ at: START, cluster: 'east', type: 'unread', what: 'nodes', because })
+    return scene
+  }
+  const nodeGone = (scene: ReturnType<typeof healthyScene>, ms: number) => {
+    scene.at(ms).take({ at: START + ms, cluster: 'east', type: 'node-gone', name: 'node-1' })
+    return scene
+  }
 
-  test('pods turn not ready with ready containers, and the node is not known to live', () => {
-    const scene = healthyScene().at(1_000).node('node-1', 'Unknown').at(1_200).pod(lost).end(60_000)
-    expect(scene.findings('pods-lost-with-heartbeat')).toEqual([
+  test('pods turn not ready with ready containers, and the node is not known to live, and is there a minute later', () => {
+    const scene = healthyScene().at(1_000).node('node-1', 'Unknown').at(1_200).pod(lost)
+    expect(scene.at(61_199).node('node-2').codes()).toEqual([])
+    expect(scene.end(62_000).findings('pods-lost-with-heartbeat')).toEqual([
       { code: 'pods-lost-with-heartbeat', cluster: 'east', node: 'node-1', ready: 'Unknown', pods: ['web-0'], spanMs: 0 },
     ])
   })
 
-  test('the node is told after its pods, or is back already', () => {
-    const after = healthyScene().at(1_000).pod(lost).at(5_000).node('node-1', 'Unknown').end(60_000)
+  test('the node is told after its pods, or is back already, or speaks again and is not ready yet', () => {
+    const after = healthyScene().at(1_000).pod(lost).at(5_000).node('node-1', 'Unknown').end(65_000)
     expect(after.findings('pods-lost-with-heartbeat')).toHaveLength(1)
-    const back = healthyScene().at(1_000).node('node-1', 'Unknown').at(1_100).pod(lost).at(1_200).node('node-1').end(60_000)
-    expect(back.findings('pods-lost-with-heartbeat')).toMatchObject([{ ready: 'True' }])
+    for (const ready of ['True', 'False']) {
+      const back = healthyScene().at(1_000).node('node-1', 'Unknown').at(1_100).pod(lost).at(1_200).node('node-1', ready)
+      expect(back.at(4_200).node('node-2').findings('pods-lost-with-heartbeat')).toMatchObject([{ ready }])
+    }
+  })
+
+  test('it is silent still when the observation ends', () => {
+    const scene = healthyScene().at(1_000).node('node-1', 'Unknown').pod(lost).end(2_000)
+    expect(scene.findings('pods-lost-with-heartbeat')).toHaveLength(1)
+  })
+
+  test('without nodes the pods alone say so', () => {
+    const scene = withoutNodes().at(1_000).pod(lost).at(60_999).node('node-2')
+    expect(scene.codes()).toEqual([])
+    expect(scene.end(90_000).findings('pods-lost-with-heartbeat')).toEqual([
+      { code: 'pods-lost-with-heartbeat', cluster: 'east', node: 'node-1', pods: ['web-0'], spanMs: 0 },
+    ])
+    expect(withoutNodes().at(1_000).pod(lost).at(30_000).podGone('web-0').end(90_000).codes()).not.toContain(
+      'pods-lost-with-heartbeat',
+    )
+  })
+
+  test('silent: a node that says itself that it is not ready, as one that shuts down, though it falls silent later', () => {
+    const scene = healthyScene().at(1_000).node('node-1', 'False').at(1_100).pod(lost).at(41_000).node('node-1', 'Unknown')
+    expect(scene.end(600_000).findings('pods-lost-with-heartbeat')).toEqual([])
+  })
+
+  test('silent: a node that goes within a minute, as one that is scaled away', () => {
+    const scene = nodeGone(healthyScene().at(1_000).node('node-1', 'Unknown').pod(lost), 60_999)
+    expect(scene.end(600_000).findings('pods-lost-with-heartbeat')).toEqual([])
   })
 
   test('silent: the containers are not ready, another node is late, or it was late long ago', () => {
@@ -483,10 +522,11 @@ describe('pods-lost-with-heartbeat', () => {
       .at(1_000)
       .node('node-1', 'Unknown')
       .pod(seenPod('web-0', { ready: false }))
-      .end(60_000)
-    const other = healthyScene().at(1_000).node('node-2', 'Unknown').pod(lost).end(60_000)
-    const long = healthyScene().at(1_000).node('node-1', 'Unknown').at(2_000).node('node-1').at(70_000).pod(lost).end(90_000)
-    for (const scene of [own, other, long]) expect(scene.findings('pods-lost-with-heartbeat')).toEqual([])
+      .end(90_000)
+    const other = healthyScene().at(1_000).node('node-2', 'Unknown').pod(lost).end(90_000)
+    const long = healthyScene().at(1_000).node('node-1', 'Unknown').at(2_000).node('node-1').at(70_000).pod(lost).end(200_000)
+    const later = healthyScene().at(1_000).pod(lost).at(70_000).node('node-1', 'Unknown').end(200_000)
+    for (const scene of [own, other, long, later]) expect(scene.findings('pods-lost-with-heartbeat')).toEqual([])
   })
 })
 
@@ -694,11 +734,17 @@ describe('what cannot be read', () => {
     expect(scene.codes()).toHaveLength(2)
   })
 
+  test('silent: nodes, which are optional', () => {
+    const scene = healthyScene()
+    scene.take({ at: 1_001_000, type: 'unread', cluster: 'east', what: 'nodes', because })
+    expect([scene.codes(), scene.observer.snapshot().findings]).toEqual([[], []])
+  })
+
   test('a load balancer, and a kind of object', () => {
     const scene = healthyScene()
     scene.take({ at: 1_001_000, type: 'load-balancer-unread', loadBalancer: 'edge', because })
     scene.take({ at: 1_002_000, type: 'load-balancer-unread', loadBalancer: 'edge', because })
-    scene.take({ at: 1_003_000, type: 'unread', cluster: 'east', what: 'nodes', because })
+    scene.take({ at: 1_003_000, type: 'unread', cluster: 'east', what: 'endpoints', because })
     expect(scene.codes()).toEqual(['load-balancer-unread', 'objects-unread'])
   })
 })

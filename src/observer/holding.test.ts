@@ -4,6 +4,7 @@ import {
   FLAPS_WITHIN_MS,
   HEARTBEAT_WITHIN_MS,
   MANAGER_FRESH_MS,
+  NODE_GOES_WITHIN_MS,
   SWEEP_OBJECTS,
   SWEEP_WITHIN_MS,
   UNDO_WITHIN_MS,
@@ -64,8 +65,8 @@ const SCENES: Record<ObserverFindingCode, { begin(scene: Scene): Scene; over: nu
     over: (scene) => of(scene, { type: 'reached' }),
   },
   'objects-unread': {
-    begin: (scene) => of(scene, { type: 'unread', what: 'nodes', because }),
-    over: (scene) => of(scene, { type: 'read', what: 'nodes' }),
+    begin: (scene) => of(scene, { type: 'unread', what: 'pods', because }),
+    over: (scene) => of(scene, { type: 'read', what: 'pods' }),
   },
   'load-balancer-unread': {
     begin: (scene) => (scene.take({ at: START + 1_000, type: 'load-balancer-unread', loadBalancer: 'edge', because }), scene),
@@ -83,7 +84,7 @@ const SCENES: Record<ObserverFindingCode, { begin(scene: Scene): Scene; over: nu
   },
   'endpoints-by-hand': { begin: (scene) => scene.endpoints(foreign), over: (scene) => scene.endpoints(own('Endpoints')) },
   'pods-lost-with-heartbeat': {
-    begin: (scene) => scene.node('node-1', 'Unknown').pod(lost).after(5_000),
+    begin: (scene) => scene.node('node-1', 'Unknown').pod(lost).after(NODE_GOES_WITHIN_MS),
     over: (scene) => scene.node('node-1', 'True'),
   },
   'endpoints-truncated': {

@@ -40,6 +40,8 @@ export const ENTRY_STAYS_MS = 30_000
 export const HEARTBEAT_WITHIN_MS = 60_000
 /** The pods of a node do not turn at once: each is a request, of 20 a second by default. */
 export const HEARTBEAT_COLLECT_MS = 3_000
+/** A machine that is taken away falls silent, and its node goes within this time. */
+export const NODE_GOES_WITHIN_MS = 60_000
 
 /** What changes later than this follows something else. */
 export const FOLLOWS_WITHIN_MS = 600_000

@@ -17,7 +17,7 @@ function incidents() {
     .at(2_000)
     .pod(seenPod('web-0', { ready: false, containersReady: true }))
     .node('node-1', 'Unknown')
-  scene.at(8_000).podGone('web-0').at(40_000).entryGone('edge')
+  scene.at(6_000).node('node-1').at(8_000).podGone('web-0').at(40_000).entryGone('edge')
   return scene.end(60_000)
 }
 

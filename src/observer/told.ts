@@ -91,7 +91,7 @@ interface OfService {
 export interface ObserverFindingFields {
   'cluster-unreachable': { cluster: string; because: Reason }
   /** Findings that rest on such objects are not made. */
-  'objects-unread': { cluster: string; what: ReadKind; because: Reason }
+  'objects-unread': { cluster: string; what: Exclude<ReadKind, 'nodes'>; because: Reason }
   'load-balancer-unread': { loadBalancer: string; because: Reason }
   /** `sinceMs`: for so long already. `pod`: its name, where it was seen; `podCluster`: where that is another cluster. */
   'stale-address': OfService & {
@@ -142,8 +142,8 @@ export interface ObserverFindingFields {
     spanMs: number
   }
   'endpoints-by-hand': OfService & { by: Writer; addresses: string[] }
-  /** `ready`: condition Ready of the node. */
-  'pods-lost-with-heartbeat': { cluster: string; node: string; ready: string; pods: string[]; spanMs: number }
+  /** `ready`: condition Ready of the node; absent where nodes may not be read. */
+  'pods-lost-with-heartbeat': { cluster: string; node: string; ready?: string; pods: string[]; spanMs: number }
   'endpoints-truncated': OfService & { addresses: number }
   'pod-flaps': { cluster: string; namespace: string; pod: string; times: number; spanMs: number }
   /** It has left rotation again when it had been back for `stayedMs`. Where an address of a pod is meant, with that pod. */

@@ -71,6 +71,10 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
 
   async function makeNode(name: string): Promise<void> {
     await plane.ask('POST', '/api/v1/nodes', { metadata: { name } })
+    await report(name)
+  }
+
+  async function report(name: string): Promise<void> {
     const now = new Date().toISOString()
     const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: now, lastTransitionTime: now }
     await plane.ask('PATCH', `/api/v1/nodes/${name}/status`, { status: { conditions: [ready] } })
@@ -252,8 +256,13 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await makePod('beat', 0, '10.6.0.1', 'node-b')
     await until(() => changes('beat', 'ready').length === 2)
     alive.delete('node-b')
+    await until(() => told.some((one) => one.type === 'node' && one.node === 'node-b' && one.ready === 'Unknown'))
+    await until(() => changes('beat', 'not-ready').length >= 2)
+    // Of a node that is silent still it is waited whether it goes.
+    alive.add('node-b')
+    await report('node-b')
     await until(() => found('pods-lost-with-heartbeat').length > 0)
-    expect(found('pods-lost-with-heartbeat')).toMatchObject([{ node: 'node-b', ready: 'Unknown', pods: ['beat-0'] }])
+    expect(found('pods-lost-with-heartbeat')).toMatchObject([{ node: 'node-b', ready: 'True', pods: ['beat-0'] }])
     expect(leases.some((one) => one.type === 'node-renewed' && one.node === 'node-a' && one.gapMs >= BEAT_MS / 2)).toBe(true)
     expect(leases.some((one) => one.type === 'part-renewed' && one.part === 'kube-controller-manager')).toBe(true)
   })

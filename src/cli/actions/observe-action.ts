@@ -7,6 +7,7 @@ import { readNamedFile } from '../../kube/read-named-file.ts'
 import type { ObservedEvent } from '../../observer/events.ts'
 import { recordingHeader } from '../../observer/recording.ts'
 import type { ObserverSnapshot, ObserverSummary, Told } from '../../observer/told.ts'
+import { nodesUnreadNote } from '../../report/words/observe.ts'
 import { parseListenAddress } from '../../server/listen-address.ts'
 import { durationFlag } from '../arguments/duration-flag.ts'
 import type { ObserveFlags } from '../arguments/flags.ts'
@@ -99,6 +100,7 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
     if (event.type === 'synced') wasReached = true
     if (event.type === 'manager-metrics-unread')
       say(`the metrics of the controller manager cannot be read: ${write.reason(event.because)}`)
+    if (event.type === 'unread' && event.what === 'nodes') say(nodesUnreadNote(event, write))
     // A screen shows these.
     if (live !== undefined) return
     if (event.type === 'synced') say(`observing the cluster ${event.cluster}`)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Change, ObserverFinding, ObserverFindingCode, ObserverFindingFields } from '../../observer/told.ts'
-import { changeWords, observerFindingHint, observerFindingMessage, observerFindingPage } from './observe.ts'
+import { changeWords, nodesUnreadNote, observerFindingHint, observerFindingMessage, observerFindingPage } from './observe.ts'
 import { createWriting } from './words.ts'
 
 const write = createWriting()
@@ -29,7 +29,7 @@ const backlog = {
 /** The compiler demands one of each code. */
 const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
   'cluster-unreachable': [{ cluster: 'west', because }],
-  'objects-unread': [{ cluster: 'west', what: 'nodes', because }],
+  'objects-unread': [{ cluster: 'west', what: 'pods', because }],
   'load-balancer-unread': [{ loadBalancer: 'edge', because }],
   'stale-address': [
     { ...of, object: 'Endpoints', name: 'web', address: '10.0.0.1', pod: 'web-0', why: 'pod-gone', sinceMs: 10_000 },
@@ -67,6 +67,7 @@ const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
   'pods-lost-with-heartbeat': [
     { cluster: 'east', node: 'node-1', ready: 'Unknown', pods: ['web-0'], spanMs: 0 },
     { cluster: 'east', node: 'node-1', ready: 'True', pods: ['web-0', 'web-1', 'web-2', 'web-3'], spanMs: 200 },
+    { cluster: 'east', node: 'node-1', pods: ['web-0', 'web-1'], spanMs: 200 },
   ],
   'endpoints-truncated': [{ ...of, addresses: 1_000 }],
   'pod-flaps': [{ cluster: 'east', namespace: 'shop', pod: 'web-0', times: 3, spanMs: 200_000 }],
@@ -150,6 +151,9 @@ test('the words of the observer are as they were read', async () => {
     '',
     '# Changes',
     ...CHANGES.map((change) => changeWords(change, write)),
+    '',
+    '# Notes',
+    nodesUnreadNote({ cluster: 'west', because }, write),
     '',
     '# Findings',
     ...findings.flatMap((one) => [

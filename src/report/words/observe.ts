@@ -8,6 +8,7 @@ import type {
   ObserverFindingFields,
   PodChange,
 } from '../../observer/told.ts'
+import type { Reason } from '../../reasons/reason.ts'
 import { formatElapsed } from '../elapsed.ts'
 import { writerWords } from './explain.ts'
 import { agreeing, podNames, type Writing } from './writing.ts'
@@ -91,6 +92,11 @@ function sourceWords(
   return `the EndpointSlice of ${namespace}/${service}${cluster === own ? '' : ` in cluster ${cluster}`}`
 }
 
+/** Of a cluster whose nodes may not be read, which is no finding. */
+export function nodesUnreadNote({ cluster, because }: { cluster: string; because: Reason }, write: Writing): string {
+  return `the nodes of the cluster ${cluster} are not looked at: ${write.reason(because)}`
+}
+
 interface Words<Facts> {
   message(facts: Readonly<Facts>, write: Writing): string
   /** What to do. */
@@ -159,7 +165,7 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
   },
   'pods-lost-with-heartbeat': {
     message: ({ node, pods, ready }) =>
-      `${podNames(pods)} of node ${node} ${agreeing(pods, 'has', 'have')} turned not ready together with a late heartbeat (condition Ready of the node: ${ready}), though ${agreeing(pods, 'its', 'their')} containers are ready`,
+      `${podNames(pods)} of node ${node} ${agreeing(pods, 'has', 'have')} turned not ready together with a late heartbeat (condition Ready of the node ${ready === undefined ? 'is not read' : `is ${ready} now`}), though ${agreeing(pods, 'its', 'their')} containers are ready`,
     hint: ({ node }, write) =>
       `the pods may serve as before: look at the kubelet of the node and its way to the API server, before the pods\n  ${write.command({ command: 'kubectl', namespace: 'kube-node-lease', args: ['get', `lease/${node}`, '-o', 'yaml'] })}`,
   },

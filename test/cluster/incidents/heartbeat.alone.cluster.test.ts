@@ -35,6 +35,7 @@ describeOnCluster('a heartbeat that comes late', (cluster) => {
 
     const stoppedAt = Date.now()
     await kubelet.pause()
+    // A minute after the pods: a machine that is taken away falls silent too, and its node goes.
     expect(await observation.found('pods-lost-with-heartbeat')).toMatchObject({ node, ready: 'Unknown', pods: PODS })
     // A pod that fails by itself is another thing.
     expect(observation.codes()).toEqual(['pods-lost-with-heartbeat'])
