@@ -1,5 +1,5 @@
 import type { EndpointSubset, Service } from '../endpoints/objects.ts'
-import type { PodMembership } from '../endpoints/pod-membership.ts'
+import { isFinished, type PodMembership } from '../endpoints/pod-membership.ts'
 import type { InEndpoints } from '../reasons/explain-reasons.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
@@ -25,7 +25,11 @@ export function compareEndpoints(
   const found = placesIn(stored)
   const compared = pods.filter(({ pod }) => known.isAsked(pod.metadata.uid))
   // Which of them a truncation leaves out depends on the order of a hash.
-  const differ = compared.filter(({ pod, inEndpoints }) => !isTruncated && isIn(found, pod.metadata.uid) !== inEndpoints)
+  const differ = compared.filter((one) => {
+    const is = isIn(found, one.pod.metadata.uid)
+    return !isTruncated && is !== one.inEndpoints && !(isFinished(one.pod) && is === 'not-ready')
+  })
+  const notReady = new Set((stored.subsets ?? []).flatMap(({ notReadyAddresses = [] }) => notReadyAddresses))
   const right = new Set(subsets.flatMap((one) => [...one.addresses, ...one.notReadyAddresses]).map(keyOf))
   const byUid = new Map(pods.map((one) => [one.pod.metadata.uid, one]))
   const stale = addressesIn(stored).flatMap((address): EndpointsDifference[] => {
@@ -36,6 +40,8 @@ export function compareEndpoints(
     const because = made !== undefined && made.inEndpoints !== 'absent' ? 'other-address' : known.whyStale(targetRef)
     // That a pod is there at all is told with its others.
     if (because === undefined || because === 'not-made') return []
+    // The controller syncs no Service for a pod that is not Ready and ends.
+    if (because === 'pod-finished' && notReady.has(address)) return []
     return [{ ...staleIn(service, stored, ip), ...(targetRef?.name === undefined ? {} : { pod: targetRef.name }), because }]
   })
   const differences: EndpointsDifference[] = [

@@ -5,7 +5,7 @@ import { conditionsOf, isByController, serviceNameOf } from '../endpoints/stored
 import type { StaleAddress } from '../reasons/explain-reasons.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Known } from './known-pods.ts'
-import type { StoredSlice } from '../endpoints/stored.ts'
+import type { StoredEndpoint, StoredSlice } from '../endpoints/stored.ts'
 import { indexSlices, type SliceIndex } from './slice-index.ts'
 import { addressWriterOf } from '../endpoints/writers.ts'
 
@@ -91,11 +91,21 @@ function staleIn(service: string, pods: ReadonlyMap<string, PodMembership>, slic
     const isElsewhere = wanted.length > 0
     if (isElsewhere && !known.isAsked(uid)) return []
     const because: StaleAddress | undefined = isElsewhere ? 'other-address' : known.whyStale(endpoint.targetRef)
-    if (because === undefined) return []
+    if (because === undefined || isNotWrittenYet(because, made, endpoint)) return []
     const object = { kind: 'EndpointSlice', name: slice.metadata.name }
     const address = endpoint.addresses.join(', ')
     return [{ code: 'stale-address' as const, service, object, address, ...(pod === undefined ? {} : { pod }), because }]
   })
+}
+
+/**
+ * The controller syncs a Service for none of these: for a node that goes, and for a pod that is not Ready and ends. It writes them with the
+ * next change of the Service or its pods.
+ */
+function isNotWrittenYet(because: StaleAddress, made: PodMembership | undefined, endpoint: StoredEndpoint): boolean {
+  if (because === 'not-made') return made?.reasons.some(({ code }) => code === 'node-not-found') === true
+  const { ready, serving } = conditionsOf(endpoint)
+  return because === 'pod-finished' && !ready && !serving
 }
 
 function portsOf({ ports }: StoredSlice): EndpointPort[] {

@@ -73,7 +73,14 @@ test('a Ready pod in its slice, its Endpoints and its load balancer is as it sho
 })
 
 interface Scene {
-  code: keyof ExplainReasons | 'journal-unreadable' | 'containers-not-ready' | 'not-found' | 'node-not-found' | 'selects-nothing'
+  code:
+    | keyof ExplainReasons
+    | 'journal-unreadable'
+    | 'containers-not-ready'
+    | 'not-found'
+    | 'node-not-found'
+    | 'pod-finished'
+    | 'selects-nothing'
   what?: string
   seen: () => Partial<Observed> & { pods?: Observed['pods'] }
   /** Each finding, in its order. */
@@ -309,6 +316,23 @@ const scenes: Scene[] = [
     seen: () => ({ nodes: [], slices: [slice([])], endpoints: [endpointsObject([pod()])] }),
     findings: ['wrong node-not-found'],
     verdict: 'wrong',
+  },
+  {
+    code: 'node-not-found',
+    what: 'is no reason to call wrong what the slices have: a node that goes makes their controller write nothing',
+    seen: () => ({ nodes: [] }),
+    findings: ['wrong node-not-found'],
+    verdict: 'wrong',
+  },
+  {
+    code: 'pod-finished',
+    what: 'is no reason to call wrong what has the pod as not ready: its end makes the controllers write nothing',
+    seen: () => ({
+      about: SERVICE_WEB,
+      pods: [pod(), notReady({ name: 'web-1', address: '10.0.0.2', status: { phase: 'Failed' } })],
+    }),
+    findings: ['note pod-finished'],
+    verdict: 'right',
   },
   {
     code: 'node-cordoned',

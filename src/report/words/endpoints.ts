@@ -29,7 +29,7 @@ export const endpoints: WordsOf<EndpointReasons> = {
   'pod-has-no-address': () => 'the pod has no address yet',
   'no-address-of-type': ({ addressType, has, forEndpoints }) =>
     `the pod has no ${addressType} address, only ${has.join(' and ') || 'none'}${forEndpoints ? `, and Endpoints have ${addressType} addresses alone` : ''}`,
-  'node-not-found': ({ node }) => `there is no node ${node}: EndpointSlices leave the pod out until there is`,
+  'node-not-found': ({ node }) => `there is no node ${node}: each sync of the Service leaves the pod out of its EndpointSlices`,
   'port-not-found': ({ port, targetPort, protocol, otherProtocol, inInitContainer }) =>
     `no container has a ${protocol} port named ${targetPort}, to which ${port === '' ? 'the port' : `port ${port}`} of the Service leads` +
     (otherProtocol === undefined ? '' : `; the one of that name is ${otherProtocol}`) +
