@@ -33,14 +33,14 @@ const KINDS = 5
 const SETTLE_MS = 4_000
 const IDLE_S = 8
 
-const watched = { now: 0 }
+const watched = new Set<string>()
 const apiServer = createApiServer({ clock: systemClock, random: systemRandom, watchWindow: 50_000, servesEndpoints: true })
 const { store } = apiServer
 const counting: typeof apiServer = {
   ...apiServer,
-  watch(...args) {
-    watched.now += 1
-    return apiServer.watch(...args)
+  watch(request, ...others) {
+    watched.add(request.path.split('?')[0]!)
+    return apiServer.watch(request, ...others)
   },
 }
 
@@ -64,10 +64,10 @@ try {
 
 /** Changes pods and their endpoints for a while, once all kinds are watched. */
 async function duringChanges(args: readonly string[]): Promise<[Usage, number]> {
-  watched.now = 0
+  watched.clear()
   const running = runMeasured(args)
   const endsAt = performance.now() + (seconds - CHANGING_S) * 1_000
-  while (watched.now < KINDS) {
+  while (watched.size < KINDS) {
     if (performance.now() > endsAt) throw new Error(`not all is listed after ${seconds - CHANGING_S} s: give more --seconds`)
     await sleep(50)
   }
@@ -77,8 +77,7 @@ async function duringChanges(args: readonly string[]): Promise<[Usage, number]> 
   for (;;) {
     const elapsedS = (performance.now() - startedAt) / 1_000
     if (elapsedS > CHANGES_FOR_S) break
-    for (; made < elapsedS * CHANGES_A_SECOND; made += 1)
-      change(store, (made * 7_919) % services, Math.floor(made / services) % 2 === 1)
+    for (; made < elapsedS * CHANGES_A_SECOND; made += 1) turn(store, (made * 7_919) % services)
     await sleep(10)
   }
   const usage = await running
@@ -211,8 +210,9 @@ function fill(of: Store): void {
 }
 
 /** One pod turns, and its endpoints follow. */
-function change(of: Store, index: number, isReady: boolean): void {
-  const { status } = podOf(index, 0, isReady) as unknown as { status: object }
+function turn(of: Store, index: number): void {
+  const isReady = targets(of, index)[0]!.isReady
+  const { status } = podOf(index, 0, !isReady) as unknown as { status: object }
   of.update('pods', 'shop', `${nameOf(index)}-0`, (before) => ({ ...before, status }) as KubeObject, 'bench')
   const all = targets(of, index)
   of.update(
