@@ -17,7 +17,10 @@ interface StoredMetadata {
 }
 
 export interface StoredPod extends Omit<Pod, 'metadata' | 'status'> {
-  readonly metadata: Pod['metadata'] & { readonly managedFields?: readonly ManagedFields[] }
+  readonly metadata: Pod['metadata'] & {
+    readonly managedFields?: readonly ManagedFields[]
+    readonly deletionGracePeriodSeconds?: number
+  }
   readonly status?: Omit<NonNullable<Pod['status']>, 'conditions'> & { readonly conditions?: readonly StoredCondition[] }
 }
 

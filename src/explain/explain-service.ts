@@ -9,9 +9,10 @@ import { compareSlices, slicesOf } from './compare-slices.ts'
 import { isOfPod } from './explain-pod.ts'
 import type { Place, ServiceExplanation, SliceExplanation } from './explanation.ts'
 import { knownPods } from './known-pods.ts'
-import type { StoredEndpoints, StoredSlice } from '../endpoints/stored.ts'
+import type { StoredEndpoints, StoredPod, StoredSlice } from '../endpoints/stored.ts'
 import type { Observed } from './observed.ts'
 import { nearlySelected } from './nearly-selected.ts'
+import { sinceWhen } from './since-when.ts'
 import { indexSlices, type PlacedEndpoint } from './slice-index.ts'
 import { addressWriterOf } from '../endpoints/writers.ts'
 
@@ -75,19 +76,20 @@ function differences(
 
 /** By the UID of the pod. */
 function placesOf(
-  { metadata: { name: service } }: Service,
+  of: Service,
   selected: ReadonlySet<string>,
   slices: readonly StoredSlice[],
   stored: StoredEndpoints | undefined,
   observed: Observed,
 ): ReadonlyMap<string, Place[]> {
+  const service = of.metadata.name
   const index = indexSlices(slices)
   const inEndpoints = stored && placesIn(stored)
   const pods = observed.pods.filter(({ metadata }) => observed.asked.has(metadata.uid))
   return new Map(
     pods.map((pod) => {
       const { uid } = pod.metadata
-      const found = index.of(pod).map((one) => slicePlace(service, one))
+      const found = index.of(pod).map((one) => slicePlace(of, pod, one))
       const isSelected = selected.has(uid)
       const isMissed = observed.slices !== undefined && isSelected && !found.some(({ managedBy }) => managedBy === undefined)
       const is = inEndpoints?.get(uid)
@@ -148,10 +150,16 @@ function emptyBecause(
   return [{ code: 'no-ready-endpoint', service: name, pods: 0 }]
 }
 
-function slicePlace(service: string, { slice, endpoint }: PlacedEndpoint): Extract<Place, { in: 'slice' }> {
+function slicePlace(service: Service, pod: StoredPod, { slice, endpoint }: PlacedEndpoint): Extract<Place, { in: 'slice' }> {
   const managedBy = isByController(slice) ? undefined : (managerOf(slice) ?? '')
-  const stands = { in: 'slice' as const, service, slice: slice.metadata.name, addressType: slice.addressType }
-  return { ...stands, ...(managedBy === undefined ? {} : { managedBy }), ...conditionsOf(endpoint) }
+  const stands = {
+    in: 'slice' as const,
+    service: service.metadata.name,
+    slice: slice.metadata.name,
+    addressType: slice.addressType,
+  }
+  const told = managedBy === undefined ? sinceWhen(service, pod, endpoint) : { managedBy }
+  return { ...stands, ...conditionsOf(endpoint), ...told }
 }
 
 function sliceExplanation(slice: StoredSlice): SliceExplanation {

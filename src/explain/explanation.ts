@@ -77,6 +77,9 @@ export type Place =
       ready: boolean
       serving: boolean
       terminating: boolean
+      /** Since it has been so, where the pod tells: by the clock of the client that wrote that. */
+      since?: string
+      writtenBy?: Writer
     }
   | { in: 'no-slice'; service: string }
   | { in: 'endpoints'; service: string; is: 'ready' | 'not-ready' | 'absent' }

@@ -19,7 +19,17 @@ const web0: PodExplanation = {
     { type: 'ContainersReady', status: 'True', since: AT },
   ],
   places: [
-    { in: 'slice', service: 'web', slice: 'web-a', addressType: 'IPv4', ready: true, serving: true, terminating: false },
+    {
+      in: 'slice',
+      service: 'web',
+      slice: 'web-a',
+      addressType: 'IPv4',
+      ready: true,
+      serving: true,
+      terminating: false,
+      since: AT,
+      writtenBy: { manager: 'kubelet', is: 'kubelet', at: AT },
+    },
     {
       in: 'slice',
       service: 'all',

@@ -61,9 +61,8 @@ function headline({ about, verdict, pods }: Explanation, colors: Colors): string
   return `${inert(object)} in namespace ${inert(namespace)}: ${paint(`${told}${more}`)}`
 }
 
-function podSection({ address, node, places, conditions, run }: PodExplanation, write: Writing): string[] {
-  const [ready] = conditions
-  const rows = places.map((place) => [...placeCells(place, write), ...sinceCells(place, ready, run)])
+function podSection({ address, node, places, run }: PodExplanation, write: Writing): string[] {
+  const rows = places.map((place) => [...placeCells(place, write), ...sinceCells(place, run)])
   return [
     `  address ${inert(address ?? 'none')}, node ${inert(node ?? 'none')}`,
     ...(rows.length === 0 ? [] : ['', ...table([['WHERE', 'IN ROTATION', 'STATE', 'SINCE', 'BY'], ...rows], { indent: '  ' })]),
@@ -106,13 +105,9 @@ function entryState(place: Extract<Place, { in: 'load-balancer' }>, write: Writi
   ].join(', ')
 }
 
-/** A slice follows condition Ready of the pod. A load balancer says of no entry since when, or by whom. */
-function sinceCells(
-  place: Place,
-  ready: ConditionExplanation | undefined,
-  run: PodExplanation['run'],
-): [since: string, by: string] {
-  if (place.in === 'slice' && place.managedBy === undefined) return [inert(ready?.since ?? '-'), conditionBy(ready)]
+/** A load balancer says of no entry since when, or by whom. */
+function sinceCells(place: Place, run: PodExplanation['run']): [since: string, by: string] {
+  if (place.in === 'slice') return [inert(place.since ?? '-'), conditionBy(place)]
   if (place.in === 'load-balancer' && place.outBy !== undefined)
     return place.outBy === 'run' && run !== undefined
       ? [inert(place.since ?? `${run.startedAt ?? '-'} or later`), inert(`run ${run.run}`)]
@@ -126,7 +121,7 @@ function whyWords({ type, status, reason, message }: ConditionExplanation): stri
   return [...(reason === undefined ? [] : [reason]), ...(isTold && message !== undefined ? [message] : [])].join(': ')
 }
 
-function conditionBy(condition: ConditionExplanation | undefined): string {
+function conditionBy(condition: Pick<ConditionExplanation, 'writtenBy'> | undefined): string {
   const writer = condition?.writtenBy
   return writer === undefined ? '-' : inert(conditionWriterWords(writer))
 }
