@@ -59,7 +59,7 @@ const table = {
   // Events in, changes and findings out.
   '^src/observer/(?!read/)': ['^src/(reasons|endpoints)/'],
   // What makes events of watches and of load balancers.
-  '^src/observer/read/': ['^src/(ports|reasons|pods|endpoints|kube|engine|observer)/', '^adapters/contract\\.ts$'],
+  '^src/observer/read/': ['^src/(ports|reasons|pods|journal|endpoints|kube|engine|observer)/', '^adapters/contract\\.ts$'],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
   '^src/report/words/': ['^src/reasons/', '^src/(doctor/findings|observer/told)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],

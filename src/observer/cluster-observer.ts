@@ -30,6 +30,7 @@ import {
 import { createFlaps } from './flaps.ts'
 import type { Holders } from './holders.ts'
 import { createLabelChanges } from './label-changes.ts'
+import { createRestarts, type RestartedService } from './restarts.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createStaleAddresses } from './stale-addresses.ts'
 import { createSweeps } from './sweeps.ts'
@@ -71,6 +72,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
   const state = createClusterState()
   const stale = createStaleAddresses(context, cluster, state, holders, () => isSynced && isReachable && !unread.has('pods'))
   const flaps = createFlaps(context, cluster)
+  const restarts = createRestarts(context, cluster)
   const silentNodes = createSilentNodes(context, cluster)
   const writers = createWriterHistory(context, cluster)
   const ofKind = <Value>(make: (kind: EndpointObjectKind) => Value): Readonly<Record<EndpointObjectKind, Value>> => ({
@@ -128,9 +130,10 @@ export function createClusterObserver(cluster: string, context: Context, shared:
   }
 
   function takePod(pod: SeenPod): void {
-    const before = state.pods.get(pod.metadata.uid)?.pod
-    const touched = state.putPod(pod)
     const { uid, namespace, name } = pod.metadata
+    const before = state.pods.get(uid)?.pod
+    if (before !== undefined && isSynced) restarts.changed(before, pod, () => servedBy(before, pod))
+    const touched = state.putPod(pod)
     const [now, was] = [heldBy(pod), before === undefined ? [] : heldBy(before)]
     const why = isFinished(pod) ? 'pod-finished' : 'pod-has-another-address'
     for (const address of was) if (!now.includes(address)) holders.release(address, `${cluster}/${uid}`, why)
@@ -139,6 +142,14 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     if (isSynced) for (const change of changesOf(before, pod)) tellPod(pod, change)
     settleAll(touched, 'pod')
     stale.review(uid)
+  }
+
+  /** The Services whose requests the pod got until now. */
+  function servedBy(before: SeenPod, pod: SeenPod): RestartedService[] {
+    const isDrained = before.isDrained === true || pod.isDrained === true
+    if (isDrained || heldBy(before).some((address) => entries.isDrained(address))) return []
+    const { services } = state.pods.get(pod.metadata.uid)!
+    return [...services].map(({ namespace, name, wanted }) => ({ namespace, name, pods: wanted.size }))
   }
 
   function tellPod(pod: SeenPod, change: PodChange['change']): void {
@@ -170,6 +181,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     for (const address of heldBy(pod)) holders.release(address, `${cluster}/${uid}`, 'pod-gone')
     flaps.gone(uid)
     silentNodes.podGone(pod.spec.nodeName ?? '', uid)
+    restarts.gone(uid)
     settleAll(touched, 'pod')
     stale.review(uid)
   }

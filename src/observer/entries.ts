@@ -11,6 +11,8 @@ export interface Entries {
   take(event: LoadBalancerEvent): void
   /** An entry has that address. */
   names(address: string): boolean
+  /** It has entries, or had, and none of them is in by its program. */
+  isDrained(address: string): boolean
   /** The address has other holders. */
   reviewAt(address: string): void
   balancers(): ObserverSnapshot['loadBalancers']
@@ -34,8 +36,8 @@ interface EntryState {
 export function createEntries(context: Context, holders: Holders, changes: AddressChanges, seesAll: () => boolean): Entries {
   const balancers = new Map<string, { entries: Map<string, EntryState>; isRead: boolean; isUnread: boolean }>()
   const byAddress = new Map<string, Set<EntryState>>()
-  /** Entries that were drained by their removal, and may come back as new ones. */
-  const takenAway = new Set<string>()
+  /** By address, entries that were drained by their removal, and may come back as new ones. */
+  const takenAway = new Map<string, Set<string>>()
   const flaps = createEntryFlaps(context)
 
   function balancerOf(name: string) {
@@ -49,7 +51,7 @@ export function createEntries(context: Context, holders: Holders, changes: Addre
     const known = entries.get(seen.id)
     const change = changeOf(seen)
     if (known === undefined) {
-      const isTakenOut = isTakingOut(change) || takenAway.delete(aboutAddress(loadBalancer, seen))
+      const isTakenOut = isTakingOut(change) || comesBack(loadBalancer, seen)
       const state: EntryState = { seen, loadBalancer, change, isTakenOut }
       entries.set(seen.id, state)
       index(state)
@@ -83,15 +85,23 @@ export function createEntries(context: Context, holders: Holders, changes: Addre
     known.change = 'gone'
     tell(known, lags)
     if (hasTurned) turn(known)
-    if (lags.length === 0) takeAway(aboutAddress(loadBalancer, known.seen))
+    if (lags.length === 0) takeAway(loadBalancer, known.seen)
     entries.delete(id)
     unindex(known)
     forget(known)
   }
 
-  function takeAway(key: string): void {
-    takenAway.add(key)
-    context.later(context.now() + FOLLOWS_WITHIN_MS, () => void takenAway.delete(key))
+  function takeAway(loadBalancer: string, seen: SeenEntry): void {
+    const own = takenAway.get(seen.address) ?? new Set()
+    takenAway.set(seen.address, own.add(aboutAddress(loadBalancer, seen)))
+    context.later(context.now() + FOLLOWS_WITHIN_MS, () => void comesBack(loadBalancer, seen))
+  }
+
+  function comesBack(loadBalancer: string, seen: SeenEntry): boolean {
+    const own = takenAway.get(seen.address)
+    const was = own?.delete(aboutAddress(loadBalancer, seen)) === true
+    if (own?.size === 0) takenAway.delete(seen.address)
+    return was
   }
 
   /** It has begun, or ceased, to get requests. */
@@ -193,6 +203,10 @@ export function createEntries(context: Context, holders: Holders, changes: Addre
       }
     },
     names: (address) => byAddress.has(address),
+    isDrained(address) {
+      const own = [...(byAddress.get(address) ?? [])]
+      return (own.length > 0 || takenAway.has(address)) && own.every(({ change }) => isTakingOut(change))
+    },
     reviewAt(address) {
       for (const state of byAddress.get(address) ?? []) look(state)
     },

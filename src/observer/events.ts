@@ -14,10 +14,18 @@ interface SeenIn extends Seen {
   readonly cluster: string
 }
 
+type PodStatus = NonNullable<Pod['status']>
+
 export interface SeenPod extends Omit<Pod, 'status'> {
-  readonly status?: Omit<NonNullable<Pod['status']>, 'conditions'> & {
+  readonly status?: Omit<PodStatus, 'conditions' | 'containerStatuses'> & {
     readonly conditions?: readonly (PodCondition & { readonly lastTransitionTime?: string })[]
+    readonly containerStatuses?: readonly (NonNullable<PodStatus['containerStatuses']>[number] & {
+      readonly restartCount?: number
+      readonly isStopped?: boolean
+    })[]
   }
+  /** By its journal: sluice has drained it at its load balancers, and has not put it back. */
+  readonly isDrained?: boolean
 }
 
 export interface SeenNode extends Node {

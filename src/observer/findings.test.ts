@@ -582,6 +582,119 @@ describe('pod-flaps', () => {
   })
 })
 
+describe('restarted-in-rotation', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `web-${index}`)
+  const ipOf = (name: string) => `10.0.1.${name.split('-')[1]}`
+  const labels = { app: 'web' }
+  const pod = (name: string, state: Parameters<typeof seenPod>[1] = {}) => seenPod(name, { ip: ipOf(name), labels, ...state })
+
+  function start(count: number) {
+    const scene = createScene().at(0).node('node-1').service(service)
+    for (const name of names(count)) scene.pod(pod(name)).entry('edge', { id: name, address: ipOf(name) })
+    return scene.synced().read('edge')
+  }
+  type Scene = ReturnType<typeof start>
+
+  /** As a change of the image comes: the container is stopped, made anew, and ready after 7 s. */
+  function restart(scene: Scene, name: string, state: Parameters<typeof seenPod>[1] = {}) {
+    scene.pod(pod(name, { ready: false, isStopped: true, ...state })).after(1_000)
+    scene.pod(pod(name, { ready: false, restarts: 1, ...state })).after(6_000)
+    return scene.pod(pod(name, { restarts: 1, ...state }))
+  }
+
+  test('ten pods, one after another, each 7 s not ready; told once', () => {
+    const scene = start(10).at(1_000)
+    for (const name of names(10)) restart(scene, name)
+    expect(scene.end(600_000).codes()).toEqual(['restarted-in-rotation'])
+    expect(scene.findings('restarted-in-rotation')).toEqual([
+      {
+        code: 'restarted-in-rotation',
+        cluster: 'east',
+        namespace: 'shop',
+        service: 'web',
+        pods: ['web-0', 'web-1', 'web-2'],
+        spanMs: 14_000,
+      },
+    ])
+  })
+
+  test('both pods of a Service of two; the stop was not seen; again in the next release', () => {
+    const scene = start(2).at(1_000)
+    for (const restarts of [1, 2]) {
+      for (const name of names(2)) scene.after(1_000).pod(pod(name, { restarts }))
+      scene.after(400_000)
+    }
+    expect(scene.findings('restarted-in-rotation')).toMatchObject([{ spanMs: 1_000 }, { spanMs: 1_000 }])
+  })
+
+  test('its probe has failed before its container has stopped', () => {
+    const scene = start(2).at(1_000)
+    for (const name of names(2)) {
+      scene.after(1_000).pod(pod(name, { ready: false }))
+      restart(scene.after(7_000), name)
+    }
+    expect(scene.findings('restarted-in-rotation')).toHaveLength(1)
+  })
+
+  test.each<[string, (scene: Scene, name: string) => void]>([
+    ['one pod that crashes again and again', (scene) => void restart(scene, 'web-0')],
+    [
+      'probes that fail, and no restart',
+      (scene, name) =>
+        void scene
+          .pod(pod(name, { ready: false }))
+          .after(7_000)
+          .pod(pod(name)),
+    ],
+    [
+      'containers that are restarted long after their probes have failed',
+      (scene, name) => restart(scene.pod(pod(name, { ready: false })).after(20_000), name),
+    ],
+    [
+      'pods that sluice has drained',
+      (scene, name) => restart(scene.pod(pod(name, { isDrained: true })), name, { isDrained: true }),
+    ],
+    [
+      'entries that were drained',
+      (scene, name) => restart(scene.entry('edge', { id: name, address: ipOf(name), admin: 'draining' }), name),
+    ],
+    ['entries that were taken away', (scene, name) => restart(scene.entryGone('edge', name), name)],
+    [
+      'a readiness gate that was closed before',
+      (scene, name) => restart(scene.pod(pod(name, { ready: false, containersReady: true })), name),
+    ],
+    ['pods that the selector had no more', (scene, name) => restart(scene.pod(pod(name, { labels: {} })), name, { labels: {} })],
+    [
+      'pods that are deleted',
+      (scene, name) => {
+        const deleting = (state: Parameters<typeof seenPod>[1]) => {
+          const one = pod(name, state)
+          return { ...one, metadata: { ...one.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+        }
+        scene
+          .pod(deleting({}))
+          .after(1_000)
+          .pod(deleting({ ready: false, isStopped: true, restarts: 1 }))
+          .podGone(name)
+      },
+    ],
+  ])('silent: %s', (_title, happen) => {
+    const scene = start(5).at(1_000)
+    for (const name of names(5)) happen(scene.after(1_000), name)
+    expect(scene.findings('restarted-in-rotation')).toEqual([])
+  })
+
+  test('silent: the only pod of a Service', () => {
+    expect(restart(start(1).at(1_000), 'web-0').codes()).toEqual([])
+  })
+
+  test('silent: three restarts over a longer time', () => {
+    const scene = start(5).at(1_000)
+    for (const name of names(3)) restart(scene.after(160_000), name)
+    expect(scene.codes()).toEqual([])
+  })
+})
+
 describe('entry-flaps', () => {
   const at = { address: '10.0.0.1' }
   const start = () => healthyScene().entry('edge', at).read('edge')

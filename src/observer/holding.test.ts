@@ -5,6 +5,7 @@ import {
   HEARTBEAT_WITHIN_MS,
   MANAGER_FRESH_MS,
   NODE_GOES_WITHIN_MS,
+  RESTARTED_WITHIN_MS,
   SWEEP_OBJECTS,
   SWEEP_WITHIN_MS,
   UNDO_WITHIN_MS,
@@ -97,6 +98,17 @@ const SCENES: Record<ObserverFindingCode, { begin(scene: Scene): Scene; over: nu
       return scene
     },
     over: FLAPS_WITHIN_MS,
+  },
+  'restarted-in-rotation': {
+    begin(scene) {
+      for (const name of ['web-0', 'web-1']) {
+        const pod = (restarts: number) => seenPod(name, { labels: { app: 'web' }, ip: `10.0.0.${name.at(-1)}`, restarts })
+        scene.pod(pod(0))
+        if (name === 'web-1') scene.pod(pod(1)).pod(seenPod('web-0', { labels: { app: 'web' }, restarts: 1 }))
+      }
+      return scene
+    },
+    over: RESTARTED_WITHIN_MS,
   },
   'entry-flaps': {
     begin: (scene) => {

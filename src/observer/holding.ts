@@ -1,4 +1,4 @@
-import { FLAPS_WITHIN_MS, HEARTBEAT_WITHIN_MS, UNDO_WITHIN_MS } from './limits.ts'
+import { FLAPS_WITHIN_MS, HEARTBEAT_WITHIN_MS, RESTARTED_WITHIN_MS, UNDO_WITHIN_MS } from './limits.ts'
 import type { ObserverFinding, ObserverFindingCode, ObserverSnapshot } from './told.ts'
 
 /** The findings that hold. */
@@ -14,6 +14,7 @@ const MOMENTS: Partial<Record<ObserverFindingCode, number>> = {
   'writers-undo-each-other': UNDO_WITHIN_MS,
   'pods-lost-with-heartbeat': HEARTBEAT_WITHIN_MS,
   'pod-flaps': FLAPS_WITHIN_MS,
+  'restarted-in-rotation': RESTARTED_WITHIN_MS,
   'entry-flaps': FLAPS_WITHIN_MS,
 }
 

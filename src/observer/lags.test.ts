@@ -307,7 +307,7 @@ describe('copies of addresses by another program', () => {
     })
   })
 
-  test('no lag: an address that no controller has, and one that was copied before', () => {
+  test('no lag: an address that no controller has, or that was copied before, a copy of a copy, and one that moves', () => {
     const elsewhere = healthyScene().service(selectorless('copy')).at(1_000)
     elsewhere.endpoints(copyOf('EndpointSlice', [seenPod('other', { ip: '192.0.2.1' })]))
     const first = healthyScene()
@@ -319,7 +319,23 @@ describe('copies of addresses by another program', () => {
       .at(2_000)
       .podGone('web-0')
       .endpoints(endpointsOf('EndpointSlice', service, []))
-    for (const scene of [elsewhere, first]) {
+    const ofCopy = createScene().at(0).service(selectorless('web')).service(selectorless('copy')).synced().at(1_000)
+    ofCopy.endpoints({ ...endpointsOf('EndpointSlice', service, [web0]), isControllers: false })
+    ofCopy.at(2_000).endpoints(copyOf('EndpointSlice', [web0]))
+    const down = seenPod('web-0', { ready: false })
+    const moved = healthyScene()
+      .service(selectorless('copy'))
+      .endpoints(copyOf('EndpointSlice', [web0]))
+      .at(1_000)
+    moved
+      .endpoints(endpointsOf('EndpointSlice', service, [down]))
+      .at(2_000)
+      .endpoints(endpointsOf('EndpointSlice', service, [web0]))
+    moved
+      .at(3_000)
+      .endpoints({ ...copyOf('EndpointSlice', [web0]), uid: 'other' })
+      .endpoints(copyOf('EndpointSlice', []))
+    for (const scene of [elsewhere, first, ofCopy, moved]) {
       expect(endpointLines(scene).length).toBeGreaterThan(0)
       expect(endpointLines(scene).flatMap(({ lags = [] }) => lags)).toEqual([])
     }

@@ -30,6 +30,11 @@ export const UNDO_WITHIN_MS = 600_000
 /** A pod flaps: it has turned not ready so often within this time. A restart in place is one turn, and its roll back the second. */
 export const FLAPS = 3
 export const FLAPS_WITHIN_MS = 300_000
+/** Pods of a Service are restarted in rotation: so many, or all where it has fewer, with no longer time between two. */
+export const RESTARTED_PODS = 3
+export const RESTARTED_WITHIN_MS = 300_000
+/** A container that fails its probes since it was told to end has stopped within this. */
+export const STOPS_WITHIN_MS = 15_000
 /** An entry flaps: having come back, it has stayed no longer than this. It is told once within the time above. */
 export const ENTRY_STAYS_MS = 30_000
 

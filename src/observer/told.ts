@@ -146,6 +146,8 @@ export interface ObserverFindingFields {
   'pods-lost-with-heartbeat': { cluster: string; node: string; ready?: string; pods: string[]; spanMs: number }
   'endpoints-truncated': OfService & { addresses: number }
   'pod-flaps': { cluster: string; namespace: string; pod: string; times: number; spanMs: number }
+  /** The containers of these pods were restarted while they got requests, within such a time; others may follow. */
+  'restarted-in-rotation': OfService & { pods: string[]; spanMs: number }
   /** It has left rotation again when it had been back for `stayedMs`. Where an address of a pod is meant, with that pod. */
   'entry-flaps': { loadBalancer: string; entry: string; address: string; namespace?: string; pod?: string; stayedMs: number }
   /** `formerPod`: the pod whose address it was. */
@@ -174,6 +176,7 @@ export const OBSERVER_FINDING_CODES = [
   'pods-lost-with-heartbeat',
   'endpoints-truncated',
   'pod-flaps',
+  'restarted-in-rotation',
   'entry-flaps',
   'entry-follows-nothing',
 ] as const satisfies readonly ObserverFindingCode[]

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { writeJournal } from '../../journal/journal.ts'
+import type { Journal } from '../../pods/glossary.ts'
 import { keptEndpoints, keptNode, keptPod, keptService, keptSlice } from './records.ts'
 
 /* Objects as an API server gives them, with null where Go has an empty list. */
@@ -114,11 +116,28 @@ test('a pod keeps what decides on endpoints, and no more', () => {
       podIP: '10.0.0.1',
       podIPs: [{ ip: '10.0.0.1' }],
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-11-29T22:58:01Z' }],
-      containerStatuses: [{ name: 'app', ready: true }],
+      containerStatuses: [{ name: 'app', ready: true, restartCount: 0, isStopped: true }],
     },
   })
   expect(JSON.stringify(seen)).not.toContain('secret')
   expect(listener).toMatchObject({ uid: 'u', name: 'web', ip: '10.0.0.1' })
+})
+
+test('a pod that sluice has drained says so, until it is put back', () => {
+  const raw = (journal: Partial<Journal>) => {
+    const whole = { run: 'r', epoch: 1, attempt: 1, baseline: [], ...journal } as Journal
+    return {
+      metadata: { ...metadata, annotations: { 'sluice.dev/journal': writeJournal(whole, 'u') } },
+      spec: { containers: [{ name: 'app' }] },
+      status: { containerStatuses: [{ name: 'app', ready: true, restartCount: 2, state: { running: {} } }] },
+    }
+  }
+  const targets = [{ loadBalancer: 'edge', target: 'a', scope: 's', prior: {}, untouched: false }]
+  const { seen } = keptPod(raw({ step: 'patched', targets }))
+  expect(seen).toMatchObject({ isDrained: true })
+  expect(seen.status?.containerStatuses).toEqual([{ name: 'app', ready: true, restartCount: 2 }])
+  for (const one of [raw({ step: 'closed', targets }), raw({ step: 'patched', targets: [] })])
+    expect(keptPod(one).seen).not.toHaveProperty('isDrained')
 })
 
 test('a Service and a node', () => {

@@ -6,6 +6,7 @@ import { conditionsOf, isByController, serviceNameOf } from '../../endpoints/sto
 import { addressWriterOf, ENDPOINTS_CONTROLLER_WRITES, lastWriterOf, SLICE_CONTROLLER_WRITES } from '../../endpoints/writers.ts'
 import type { Container, Service } from '../../endpoints/objects.ts'
 import { endpointPortsDigest } from './ports-digest.ts'
+import { journalOf } from '../../journal/journal.ts'
 import { podView } from '../../pods/view.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import type { SeenAddress, SeenEndpoints, SeenNode, SeenPod } from '../events.ts'
@@ -44,6 +45,7 @@ interface Meta {
 
 export function keptPod(raw: unknown): KeptPod {
   const pod = parsePod(raw)
+  const view = podView(raw)
   const { name, namespace, uid, labels, deletionTimestamp } = pod.metadata
   const { nodeName, hostNetwork, hostname, subdomain, restartPolicy, containers, initContainers, readinessGates } = pod.spec
   const { phase, podIP, podIPs, conditions = [], containerStatuses = [] } = pod.status ?? {}
@@ -71,15 +73,18 @@ export function keptPod(raw: unknown): KeptPod {
         ),
       containerStatuses: containerStatuses.map((one) => {
         const waiting = one.state?.waiting?.reason
+        const known = view.containers.find(({ name: own }) => own === one.name)
         return defined({
           name: one.name,
           ready: one.ready,
           ...(waiting === undefined ? {} : { state: { waiting: { reason: waiting } } }),
+          ...(known === undefined ? {} : { restartCount: known.restartCount }),
+          ...(known?.running === false ? { isStopped: true } : {}),
         })
       }),
     }),
+    ...(isDrained(view) ? { isDrained: true } : {}),
   })
-  const view = podView(raw)
   const { ip, otherIps, hostIps, sidecarPorts } = view
   const listener = defined({
     uid,
@@ -92,6 +97,11 @@ export function keptPod(raw: unknown): KeptPod {
     sidecarPorts,
   })
   return { ...identity(pod), seen, listener }
+}
+
+function isDrained(view: PodView): boolean {
+  const read = journalOf(view)
+  return read.kind === 'read' && read.journal.step !== 'closed' && read.journal.targets.length > 0
 }
 
 export function keptService(raw: unknown): Kept<Service> {

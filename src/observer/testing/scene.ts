@@ -19,13 +19,17 @@ export interface PodState {
   uid?: string
   phase?: string
   labels?: Record<string, string>
+  restarts?: number
+  /** Its container runs no more, or not again yet. */
+  isStopped?: boolean
+  isDrained?: boolean
 }
 
 export function seenPod(name: string, state: PodState = {}): SeenPod {
   const { ip = '10.0.0.1', ready = true, node = 'node-1', uid = `uid-of-${name}`, phase = 'Running', labels } = state
-  const { containersReady = ready } = state
+  const { containersReady = ready, restarts = 0, isStopped = false, isDrained = false } = state
   const is = (value: boolean): string => (value ? 'True' : 'False')
-  return podObject({
+  const pod: SeenPod = podObject({
     metadata: { name, uid, ...(labels && { labels }) },
     spec: { nodeName: node },
     status: {
@@ -39,6 +43,12 @@ export function seenPod(name: string, state: PodState = {}): SeenPod {
       containerStatuses: [{ name: 'app', ready: containersReady }],
     },
   })
+  const [container] = pod.status!.containerStatuses!
+  const status = {
+    ...pod.status!,
+    containerStatuses: [{ ...container!, restartCount: restarts, ...(isStopped && { isStopped }) }],
+  }
+  return { ...pod, status, ...(isDrained && { isDrained }) }
 }
 
 /** The addresses that the controllers make of these pods, as one object. */

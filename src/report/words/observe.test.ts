@@ -71,6 +71,10 @@ const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
   ],
   'endpoints-truncated': [{ ...of, addresses: 1_000 }],
   'pod-flaps': [{ cluster: 'east', namespace: 'shop', pod: 'web-0', times: 3, spanMs: 200_000 }],
+  'restarted-in-rotation': [
+    { ...of, pods: ['web-0', 'web-1', 'web-2'], spanMs: 14_000 },
+    { ...of, pods: ['web-0', 'web-1'], spanMs: 250_000 },
+  ],
   'entry-flaps': [
     { loadBalancer: 'edge', entry: 'web-0', address: '10.0.0.1:80', namespace: 'shop', pod: 'web-0', stayedMs: 4_000 },
     { loadBalancer: 'edge', entry: 'old', address: '10.9.9.9:80', stayedMs: 1_500 },

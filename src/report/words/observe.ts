@@ -180,6 +180,12 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
     hint: ({ namespace, pod }, write) =>
       `see what fails, its probe or its containers:\n  ${kubectl(write, namespace, 'describe', `pod/${pod}`)}`,
   },
+  'restarted-in-rotation': {
+    message: ({ namespace, service, pods, spanMs }) =>
+      `${podNames(pods)} of ${namespace}/${service} were restarted in place while they got requests, within ${lagWords(spanMs)}`,
+    hint: () =>
+      'requests that are under way are lost, and so are new ones until the endpoints follow: drain a pod before its image is changed, as sluice upgrade does; a drain at a load balancer is seen with its config alone',
+  },
   'entry-flaps': {
     message: ({ loadBalancer, entry, address, namespace, pod, stayedMs }) =>
       `load balancer ${loadBalancer}: entry ${entry} (${pod === undefined ? address : `${address} of ${namespace}/${pod}`}) has left rotation again ${lagWords(stayedMs)} after it had come back`,
