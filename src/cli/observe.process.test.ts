@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { text as textOf } from 'node:stream/consumers'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -181,6 +183,42 @@ test('a recording that cannot be written is said, and is exit 1', async () => {
   expect([await child.end(), child.stderr()]).toEqual([1, expect.stringContaining('the recording is lost (ENOSPC')])
 })
 
+test('a recording is replayed by the version that it is of; what a newer one has added is left out, and said', async () => {
+  const header = { apiVersion: 'sluice.dev/v1', kind: 'ObserverRecording', clusters: ['east'], allNamespaces: true }
+  const write = (name: string, ...lines: object[]): void =>
+    writeFileSync(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  write('other.jsonl', { ...header, graceMs: 1, startedAt: 1, apiVersion: 'sluice.dev/v9' })
+  const other = observe('replay', 'other.jsonl')
+  expect([await other.end(), other.stderr()]).toEqual([2, expect.stringContaining('this one reads sluice.dev/v1')])
+  write('newer.jsonl', { ...header, graceMs: 1, startedAt: 1 }, { at: 2, type: 'lease' }, { at: 3, type: 'end' })
+  const newer = observe('replay', 'newer.jsonl')
+  expect([await newer.end(), newer.stderr()]).toEqual([0, expect.stringContaining('1 events of type lease are left out')])
+})
+
+test('nodes that may not be read are a line on stderr: --strict has no finding of it', async () => {
+  const proxy = createServer((request, response) => {
+    if (request.url!.startsWith('/api/v1/nodes')) {
+      response.writeHead(403, { 'content-type': 'application/json' })
+      return response.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', code: 403, reason: 'Forbidden', message: 'no' }))
+    }
+    const { method, headers } = request
+    const onward = httpRequest(`${cluster.url}${request.url!}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    response.on('close', () => onward.destroy())
+    onward.on('error', () => response.destroy())
+    request.pipe(onward)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => void proxy.close())
+  await writeKubeconfig(join(folder, 'without-nodes'), `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
+  const child = observe('--kubeconfig', 'without-nodes', '--strict', '--for', '3s')
+  expect([await child.end(), child.stdout()]).toEqual([0, expect.stringContaining('no findings')])
+  expect(child.stderr()).toContain('the nodes of the cluster current are not looked at')
+  expect(child.stderr()).toContain('observing the cluster current')
+})
+
 test('it ends where the reader of its lines has gone', async () => {
   const child = observe('-o', 'json', '--summary', '100ms')
   await child.sees('observing the cluster current')
@@ -317,6 +355,7 @@ test.each([
   [['--controller-manager-insecure'], 'need --controller-manager-metrics'],
   [['--controller-manager-metrics', 'https://m:10257/metrics', '--context', 'a', '--context', 'b'], 'of one cluster'],
   [['--record', 'no/such/folder'], '--record'],
+  [['--record', 'kubeconfig'], 'EEXIST'],
   [['replay', 'none.jsonl'], 'none.jsonl'],
   [['replay', 'sluice.yaml'], 'it is no recording of sluice observe'],
 ])('%j is a mistake of the command line', async (args, said) => {

@@ -1,17 +1,19 @@
 import type { ObservedEvent } from './events.ts'
 import type { ObserverOptions } from './observer.ts'
 
+export const RECORDING_VERSION = 'sluice.dev/v1'
+
 /** A file of observed events: a line that says what was observed, and one for each event. All lines are JSON. */
 export interface RecordingHeader extends ObserverOptions {
-  apiVersion: 'sluice.dev/v1'
+  apiVersion: typeof RECORDING_VERSION
   kind: 'ObserverRecording'
 }
 
-/** A file is no recording, or a line of it no event. */
+/** A file is no recording, or one of another version, or a line of it no event. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError'
   readonly component = 'observer'
-  readonly problem: 'no-recording' | 'no-event'
+  readonly problem: 'no-recording' | 'other-version' | 'no-event'
   readonly line: number
   constructor(problem: RecordingError['problem'], line: number, options: { cause?: unknown } = {}) {
     super(`${problem} ${line}`, options)
@@ -21,19 +23,26 @@ export class RecordingError extends Error {
 }
 
 export function recordingHeader(options: ObserverOptions): RecordingHeader {
-  return { apiVersion: 'sluice.dev/v1', kind: 'ObserverRecording', ...options }
+  return { apiVersion: RECORDING_VERSION, kind: 'ObserverRecording', ...options }
 }
 
 /** @throws RecordingError */
 export function parseHeader(text: string): ObserverOptions {
   const value = jsonOf(text)
+  if (isOfKind(value) && value.apiVersion !== RECORDING_VERSION) throw new RecordingError('other-version', 1)
   if (!isHeader(value)) throw new RecordingError('no-recording', 1)
   const { clusters, allNamespaces, graceMs, startedAt } = value
   return { clusters, allNamespaces, graceMs, startedAt }
 }
 
-/** The events of the lines after the first; a last line that a process has left half written is left out. Throws a RecordingError. */
-export async function* parseEvents(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<ObservedEvent> {
+/**
+ * The events of the lines after the first; a last line that a process has left half written is left out. A newer sluice may tell more: events of
+ * other types are left out, and each is told. Throws a RecordingError.
+ */
+export async function* parseEvents(
+  lines: AsyncIterable<string> | Iterable<string>,
+  onUnknown: (type: string) => void,
+): AsyncGenerator<ObservedEvent> {
   let line = 1
   let broken: number | undefined
   for await (const text of lines) {
@@ -41,7 +50,9 @@ export async function* parseEvents(lines: AsyncIterable<string> | Iterable<strin
     if (text === '') continue
     if (broken !== undefined) throw new RecordingError('no-event', broken)
     const value = jsonOf(text)
-    if (isEvent(value)) yield value
+    const type = typeOf(value)
+    if (type !== undefined && !Object.hasOwn(BODIES, type)) onUnknown(type)
+    else if (isEvent(value)) yield value
     else broken = line
   }
 }
@@ -54,8 +65,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
+function isOfKind(value: unknown): value is { kind: 'ObserverRecording'; apiVersion?: unknown } {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'ObserverRecording'
+}
+
 function isHeader(value: unknown): value is RecordingHeader {
-  if (typeof value !== 'object' || value === null || !('kind' in value) || value.kind !== 'ObserverRecording') return false
+  if (!isOfKind(value)) return false
   const { clusters, allNamespaces, graceMs, startedAt } = value as Partial<RecordingHeader>
   const areNames = Array.isArray(clusters) && clusters.every((one) => typeof one === 'string')
   return areNames && typeof allNamespaces === 'boolean' && typeof graceMs === 'number' && typeof startedAt === 'number'
@@ -84,9 +99,14 @@ const BODIES: Readonly<Record<ObservedEvent['type'], readonly string[]>> = {
   end: [],
 }
 
+/** Of what has an instant and a type. */
+function typeOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('at' in value) || typeof value.at !== 'number') return undefined
+  return 'type' in value && typeof value.type === 'string' ? value.type : undefined
+}
+
 /** By its type and the names of its parts: what is in them was checked before it was written. */
 function isEvent(value: unknown): value is ObservedEvent {
-  if (typeof value !== 'object' || value === null || !('at' in value) || typeof value.at !== 'number') return false
-  const parts = 'type' in value && typeof value.type === 'string' ? BODIES[value.type as ObservedEvent['type']] : undefined
-  return parts !== undefined && parts.every((part) => part in value)
+  const type = typeOf(value)
+  return type !== undefined && BODIES[type as ObservedEvent['type']].every((part) => part in (value as object))
 }

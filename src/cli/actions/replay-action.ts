@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { ExitCode } from '../../library/exit-codes.ts'
-import { parseEvents, parseHeader, RecordingError } from '../../observer/recording.ts'
+import { parseEvents, parseHeader, RECORDING_VERSION, RecordingError } from '../../observer/recording.ts'
 import type { ReplayFlags } from '../arguments/flags.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
+import { inert } from '../output/inert.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { jsonView, textView } from '../output/observe-view.ts'
 import { writingFor } from '../printed-commands/writing.ts'
@@ -25,7 +26,11 @@ export async function replayAction(
     const view = flags.output === 'json' ? jsonView(write) : textView(options.clusters, colors, write)
     const { replayObservation } = await import('../../library/observe.ts')
     const rest = { [Symbol.asyncIterator]: () => lines }
-    const summary = await replayObservation(options, parseEvents(rest), (told) => print(view.told(told)))
+    const unknown = new Map<string, number>()
+    const events = parseEvents(rest, (type) => unknown.set(type, (unknown.get(type) ?? 0) + 1))
+    const summary = await replayObservation(options, events, (told) => print(view.told(told)))
+    for (const [type, times] of unknown)
+      terminal.err.write(`${times} events of type ${inert(type)} are left out: this version does not know it\n`)
     print(view.summary(summary))
     return codeOf(summary, flags.strict === true)
   } catch (error) {
@@ -34,9 +39,14 @@ export async function replayAction(
   }
 }
 
+const PROBLEMS: Readonly<Record<RecordingError['problem'], (line: number) => string>> = {
+  'no-recording': () => 'it is no recording of sluice observe',
+  'other-version': () => `it is a recording of another version: this one reads ${RECORDING_VERSION}`,
+  'no-event': (line) => `line ${line} is no observed event`,
+}
+
 function problemOf(error: unknown): string | undefined {
-  if (error instanceof RecordingError)
-    return error.problem === 'no-recording' ? 'it is no recording of sluice observe' : `line ${error.line} is no observed event`
+  if (error instanceof RecordingError) return PROBLEMS[error.problem](error.line)
   const isOfFile = error instanceof Error && 'syscall' in error
   return isOfFile ? `it cannot be read (${error.message})` : undefined
 }

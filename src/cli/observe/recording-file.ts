@@ -1,7 +1,10 @@
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, statSync, type WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { UsageError } from '../arguments/usage-error.ts'
+
+/** What may wait for the disk. */
+const MOST_PENDING_BYTES = 64 * 2 ** 20
 
 /** The file of `--record`. */
 export interface RecordingFile {
@@ -10,22 +13,19 @@ export interface RecordingFile {
   close(): Promise<boolean>
 }
 
-/** Rejects with a UsageError where it cannot be opened. */
+/** A new file of this user alone: objects of a cluster are not for all to read. Rejects with a UsageError where it cannot be opened. */
 export async function openRecording(file: string, onLost: (error: Error) => void): Promise<RecordingFile> {
-  const stream = createWriteStream(file)
+  const stream = await open(file)
   let isLost = false
-  try {
-    await once(stream, 'open')
-  } catch (error) {
-    throw new UsageError([`--record: ${(error as Error).message}`])
-  }
   stream.on('error', (error) => {
     if (!isLost) onLost(error)
     isLost = true
   })
   return {
     write(line) {
-      if (!isLost) stream.write(`${JSON.stringify(line)}\n`)
+      if (isLost) return
+      stream.write(`${JSON.stringify(line)}\n`)
+      if (stream.writableLength > MOST_PENDING_BYTES) stream.destroy(new Error('the disk is slower than what is observed'))
     },
     async close() {
       if (isLost) return false
@@ -34,4 +34,20 @@ export async function openRecording(file: string, onLost: (error: Error) => void
       return !isLost
     },
   }
+}
+
+async function open(file: string): Promise<WriteStream> {
+  try {
+    return await opened(createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+  } catch (error) {
+    // A device or a pipe has nothing to lose.
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && !statSync(file).isFile()
+    if (!isThere) throw new UsageError([`--record: ${(error as Error).message}`])
+    return opened(createWriteStream(file))
+  }
+}
+
+async function opened(stream: WriteStream): Promise<WriteStream> {
+  await once(stream, 'open')
+  return stream
 }
