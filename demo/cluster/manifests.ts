@@ -9,8 +9,10 @@ export function imageOf(version: number): string {
   return `registry.example/app:v${version}`
 }
 
-/** The workload that the demo upgrades, and the Service over its pods. */
-export function manifests(pods: number, port: number): Manifest[] {
+/**
+ * The workload that the demo upgrades, and the Service over its pods. `stopSeconds`: a container goes on for so long before it is told to end.
+ */
+export function manifests(pods: number, port: number, stopSeconds = 0): Manifest[] {
   const metadata = { name: WORKLOAD, namespace: NAMESPACE }
   const labels = { app: WORKLOAD }
   const container = {
@@ -18,6 +20,7 @@ export function manifests(pods: number, port: number): Manifest[] {
     image: imageOf(1),
     ports: [{ name: 'http', containerPort: port }],
     readinessProbe: { httpGet: { path: '/', port }, periodSeconds: 1, failureThreshold: 1 },
+    ...(stopSeconds === 0 ? {} : { lifecycle: { preStop: { sleep: { seconds: stopSeconds } } } }),
   }
   return [
     {

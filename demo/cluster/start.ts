@@ -26,6 +26,8 @@ export interface DemoCluster {
 export interface StartClusterOptions {
   pods: number
   folder: string
+  /** A container goes on for so long before it is told to end; 0 unless given. */
+  stopSeconds?: number
   /** What of the cluster is to be other than by default. */
   embedded?: Pick<EmbeddedClusterOptions, 'behaviour' | 'servesEndpoints' | 'managesFields' | 'heartbeatMs'>
 }
@@ -45,7 +47,7 @@ export const hasAddressPerPod = process.platform === 'linux'
 /** Resolves when the pods have been created; they are not ready yet. */
 export async function startCluster(
   children: Children,
-  { pods, folder, embedded = {} }: StartClusterOptions,
+  { pods, folder, stopSeconds, embedded = {} }: StartClusterOptions,
 ): Promise<DemoCluster> {
   const port = await freePort()
   const names = Array.from({ length: pods }, (_, index) => `${WORKLOAD}-${pods - 1 - index}`)
@@ -62,7 +64,7 @@ export async function startCluster(
   })
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, cluster.url)
-  cluster.apply(...manifests(pods, port))
+  cluster.apply(...manifests(pods, port, stopSeconds))
   return {
     api: createApi(cluster.url),
     embedded: cluster,

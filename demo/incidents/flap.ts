@@ -10,7 +10,8 @@ export const flap: Incident = {
   symptom: 'At each release some requests fail, and the load balancer shows pods that come and go.',
   cure: 'sluice upgrades the pods: it waits for the proof of the new container, and alone changes the load balancer.',
   expected: ['observe entry-flaps'],
-  stage: { pods: 2 },
+  // While it stops it is Ready, for long enough that the job which goes by Ready does not miss it.
+  stage: { pods: 2, stopSeconds: 1 },
   async happen(scene, isCured) {
     const observing = await scene.observe([])
     await scene.underTraffic(async () => {

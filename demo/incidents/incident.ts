@@ -27,7 +27,7 @@ export interface Incident {
   cure: string
   /** What finds it: the command of sluice and the code. */
   expected: readonly string[]
-  stage: Pick<StartClusterOptions, 'pods' | 'embedded'>
+  stage: Pick<StartClusterOptions, 'pods' | 'stopSeconds' | 'embedded'>
   /** Absent where the load balancer is told by whoever upgrades. */
   followed?: Followed
   /** Before it happens for the first time. */
