@@ -31,9 +31,11 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   beforeAll(async () => {
     plane = await startControlPlane(programs)
     sluice = createSluice({ cluster: await connect({ kubeconfig: plane.kubeconfig }) })
-    await plane.ask('POST', '/api/v1/nodes', { metadata: { name: 'node-a' } })
     const status = { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', lastTransitionTime: AT }] }
-    await plane.ask('PATCH', '/api/v1/nodes/node-a/status', { status })
+    for (const name of ['node-a', 'node-b']) {
+      await plane.ask('POST', '/api/v1/nodes', { metadata: { name } })
+      await plane.ask('PATCH', `/api/v1/nodes/${name}/status`, { status })
+    }
   }, 60_000)
   afterAll(async () => {
     await sluice?.close()
@@ -46,11 +48,11 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   }
 
   /** A namespace with a Service and its one pod, which is Ready as its kubelet says. */
-  async function createScene(): Promise<string> {
+  async function createScene(nodeName = 'node-a'): Promise<string> {
     const namespace = `explain-${namespaces++}`
     await plane.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
     await plane.ask('POST', `/api/v1/namespaces/${namespace}/services`, SERVICE)
-    await plane.ask('POST', `/api/v1/namespaces/${namespace}/pods`, POD)
+    await plane.ask('POST', `/api/v1/namespaces/${namespace}/pods`, { ...POD, spec: { ...POD.spec, nodeName } })
     await writeStatus(namespace, 'kubelet', {
       phase: 'Running',
       podIP: '10.3.0.1',
@@ -125,6 +127,30 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await writeStatus(namespace, 'kube-controller-manager', { conditions: conditions('False') })
     const { findings } = await until(namespace, ({ pods: [pod] }) => pod?.rotation === 'out')
     expect(findings.map(({ reason }) => reason.code)).toEqual(['node-silent'])
+  })
+
+  test('a node that goes: its pod stays in the slice, which is called right, until its Service is synced', async () => {
+    const namespace = await createScene('node-b')
+    await plane.ask('DELETE', '/api/v1/nodes/node-b')
+    // The controllers have seen more by then.
+    await createScene()
+    const codes = ({ findings, pods }: Explanation): unknown => [pods[0]!.rotation, ...findings.map(({ reason }) => reason.code)]
+    expect(codes(await sluice.explain({ object: 'pod/web-0', namespace }))).toEqual(['in', 'node-not-found'])
+
+    await plane.ask('PATCH', `/api/v1/namespaces/${namespace}/services/web`, { metadata: { annotations: { touched: 'again' } } })
+    const after = await until(namespace, ({ pods: [pod] }) => pod?.rotation === 'out')
+    expect(codes(after)).toEqual(['out', 'node-not-found'])
+  })
+
+  test('a pod that is not Ready and ends: slice and Endpoints keep it as not ready, and are called right', async () => {
+    const namespace = await createScene()
+    await writeStatus(namespace, 'kubelet', { conditions: conditions('False') })
+    await until(namespace, ({ pods: [pod] }) => pod?.rotation === 'out')
+    await writeStatus(namespace, 'kubelet', { phase: 'Failed' })
+    await createScene()
+    const { findings, services } = await sluice.explain({ object: 'service/web', namespace })
+    expect(services).toMatchObject([{ slices: [{ ready: 0, notReady: 1 }], endpoints: { ready: 0, notReady: 1 } }])
+    expect(findings.map(({ reason }) => reason.code)).toEqual(['no-ready-endpoint', 'pod-finished'])
   })
 
   test('Endpoints that a person has edited stay so, and are told with the writer', async () => {
