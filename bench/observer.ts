@@ -12,15 +12,21 @@ import { runMeasured, type Usage } from '../test/embedded/usage.ts'
 import { buildSluice } from './built-sluice.ts'
 
 /*
- * `npm run bench:observer -- [--services N] [--seconds N]`: what `sluice observe -A`, built, takes of memory and processor over HTTP, beside
+ * `npm run bench:observer -- [--services N] [--seconds N] [--heap MIB]`: what `sluice observe -A`, built, takes of memory and processor over HTTP, beside
  * a program that parses the same objects and events and keeps nothing, and beside itself with no Service. The API server is the embedded
  * one, without controllers: the bench writes what they would.
  */
 
 const { values } = parseArgs({
-  options: { services: { type: 'string', default: '10000' }, seconds: { type: 'string', default: '60' } },
+  options: {
+    services: { type: 'string', default: '10000' },
+    seconds: { type: 'string', default: '60' },
+    heap: { type: 'string' },
+  },
 })
 const [services, seconds] = [Number(values.services), Number(values.seconds)]
+/** Of the measured programs, in MiB: what is garbage is collected sooner. */
+const heap = values.heap === undefined ? [] : [`--max-old-space-size=${values.heap}`]
 const PODS_EACH = 2
 const NODES = 500
 /** Of which each is an event of a pod, one of a slice and one of Endpoints. */
@@ -50,10 +56,21 @@ const built = buildSluice()
 const served = await serveApi({ apiServer: counting, clock: systemClock })
 try {
   await writeKubeconfig(kubeconfig, served.url)
-  const observe = (forS: number) => [built.script, 'observe', '-A', '-o', 'json', '--for', `${forS}s`, '--kubeconfig', kubeconfig]
+  const observe = (forS: number) => [
+    ...heap,
+    built.script,
+    'observe',
+    '-A',
+    '-o',
+    'json',
+    '--for',
+    `${forS}s`,
+    '--kubeconfig',
+    kubeconfig,
+  ]
   const idle = await runMeasured(observe(IDLE_S))
   fill(store)
-  const [bare, bareMade] = await duringChanges([join(import.meta.dirname, 'bare-watch.ts'), served.url, String(seconds)])
+  const [bare, bareMade] = await duringChanges([...heap, join(import.meta.dirname, 'bare-watch.ts'), served.url, String(seconds)])
   const [full, made] = await duringChanges(observe(seconds))
   report({ idle, bare, full }, bareMade, made)
 } finally {
