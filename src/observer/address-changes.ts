@@ -1,11 +1,6 @@
 import type { Context } from './context.ts'
 import { FOLLOWS_WITHIN_MS } from './limits.ts'
-
-export interface OfService {
-  cluster: string
-  namespace: string
-  service: string
-}
+import type { OfService } from './told.ts'
 
 export interface AddressChange extends OfService {
   at: number

@@ -1,8 +1,8 @@
-import type { AddressChanges, OfService } from './address-changes.ts'
+import type { AddressChanges } from './address-changes.ts'
 import type { Context } from './context.ts'
 import type { EndpointObjectKind } from './events.ts'
 import { FOLLOWS_WITHIN_MS } from './limits.ts'
-import type { EndpointChange, Leg } from './told.ts'
+import type { EndpointChange, Leg, OfService } from './told.ts'
 
 /** Endpoints that another program keeps, of the addresses that EndpointSlices of the controllers have, in whichever cluster. */
 export interface Copies {

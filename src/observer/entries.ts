@@ -131,7 +131,7 @@ export function createEntries(context: Context, holders: Holders, changes: Addre
     return changes.saying(seen.address, isIn, turnedAt).map(({ at, cluster, namespace, service }) => {
       const lagMs = context.now() - at
       context.measured({ cluster, namespace, service, leg: 'endpointslice-load-balancer', loadBalancer }, lagMs)
-      return { service, lagMs }
+      return { cluster, namespace, service, lagMs }
     })
   }
 

@@ -63,7 +63,7 @@ export interface EndpointChange {
   /** Since the pod was seen to change; absent where it was not. */
   lagMs?: number
   /** Of endpoints that another program keeps: since EndpointSlices of other Services were seen to say the same of the address. */
-  lags?: { cluster: string; namespace: string; service: string; lagMs: number }[]
+  lags?: ({ lagMs: number } & OfService)[]
 }
 
 export interface EntryChange {
@@ -78,10 +78,10 @@ export interface EntryChange {
   namespace?: string
   pod?: string
   /** Since the EndpointSlice of the Service was seen to change; one for each Service that it has followed. */
-  lags: { service: string; lagMs: number }[]
+  lags: ({ lagMs: number } & OfService)[]
 }
 
-interface OfService {
+export interface OfService {
   cluster: string
   namespace: string
   service: string

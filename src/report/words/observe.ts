@@ -75,7 +75,13 @@ export function changeWords(change: Change, write: Writing): string {
     case 'entry': {
       const { loadBalancer, address, namespace, pod, lags } = change
       const of = pod === undefined ? address : `${address} of ${namespace}/${pod}`
-      const lag = lags.map(({ service, lagMs }) => `, ${lagWords(lagMs)} after the EndpointSlice of ${service}`).join('')
+      const isOfOne = new Set(lags.map(({ cluster }) => cluster)).size <= 1
+      const lag = lags
+        .map(
+          ({ cluster, service, lagMs }) =>
+            `, ${lagWords(lagMs)} after the EndpointSlice of ${service}${isOfOne ? '' : ` in cluster ${cluster}`}`,
+        )
+        .join('')
       return `load balancer ${loadBalancer}: ${of} ${ENTRY[change.change]}${lag}`
     }
     case 'node':
