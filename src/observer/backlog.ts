@@ -11,6 +11,10 @@ export interface Backlog {
   followed(service: string, lagMs: number | undefined): void
   /** The controller has written them, whatever it has made of the change: they are in the queue no more. */
   written(service: string): void
+  /** What was so is not known any more: nothing is found of those that wait. */
+  forget(): void
+  /** What is so is known again. */
+  review(): void
   /** How many Services wait, the first of them for how long. */
   size(): { services: number; oldestMs: number }
   /** Tells what there is of one that is under way. */
@@ -21,15 +25,17 @@ const LOOK_EVERY_MS = 1_000
 /** The rate is that of so long. */
 const RATE_OVER_MS = 30_000
 
+/** `isKnown`: pods and objects are told as they change. */
 export function createBacklog(
   context: Context,
   cluster: string,
   object: EndpointObjectKind,
   manager: ControllerManager,
+  isKnown: () => boolean,
 ): Backlog {
   /** The first is the one that waits the longest. */
   const waiting = new Map<string, { since: number; changes: number }>()
-  const lags: { at: number; lagMs: number }[] = []
+  let lags: { at: number; lagMs: number }[] = []
   let most: { services: number; oldestMs: number } | undefined
   let willLook = false
 
@@ -70,6 +76,7 @@ export function createBacklog(
   }
 
   function look(): void {
+    if (!isKnown()) return
     const size = sizeNow()
     if (most !== undefined) {
       most = { services: Math.max(most.services, size.services), oldestMs: Math.max(most.oldestMs, size.oldestMs) }
@@ -116,9 +123,14 @@ export function createBacklog(
     written(service) {
       if (waiting.delete(service)) look()
     },
+    forget() {
+      waiting.clear()
+      lags = []
+    },
+    review: look,
     size: sizeNow,
     end() {
-      if (most !== undefined) tell(false, sizeNow())
+      if (most !== undefined && isKnown()) tell(false, sizeNow())
     },
   }
 }

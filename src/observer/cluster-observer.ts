@@ -65,6 +65,7 @@ interface Waiting {
   by: 'pod' | 'endpoints' | 'start'
 }
 
+const READ_AS = { EndpointSlice: 'endpointslices', Endpoints: 'endpoints' } as const
 const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = { EndpointSlice: 'pod-endpointslice', Endpoints: 'pod-endpoints' }
 
 export function createClusterObserver(cluster: string, context: Context, shared: Shared): ClusterObserver {
@@ -82,7 +83,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
   const sweeps = ofKind((kind) => createSweeps(context, cluster, kind))
   const labels = createLabelChanges()
   const manager = createControllerManager(context)
-  const backlogs = ofKind((kind) => createBacklog(context, cluster, kind, manager))
+  const backlogs = ofKind((kind) => createBacklog(context, cluster, kind, manager, () => isKnown(kind)))
   const waiting = ofKind(() => new Map<string, Waiting>())
   const unread = new Set<ReadKind>()
   const truncated = new Set<string>()
@@ -95,8 +96,23 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     for (const one of touched) for (const kind of KINDS) settle(one, kind, by)
   }
 
+  /** Pods and objects of that kind are told as they change. */
+  function isKnown(kind: EndpointObjectKind): boolean {
+    return isReachable && !unread.has('pods') && !unread.has('services') && !unread.has(READ_AS[kind])
+  }
+
+  /** What waits has changed, or is told to have changed, at another time than it was seen: it has no lag. */
+  function forgetInstants(): void {
+    for (const kind of KINDS) {
+      if (isKnown(kind)) continue
+      backlogs[kind].forget()
+      for (const one of waiting[kind].values()) one.by = 'start'
+    }
+  }
+
   /** @returns the lag, where the endpoints have followed just now */
-  function settle(touched: Touched, kind: EndpointObjectKind, by: Waiting['by']): number | undefined {
+  function settle(touched: Touched, kind: EndpointObjectKind, cause: Waiting['by']): number | undefined {
+    const by = isKnown(kind) ? cause : 'start'
     const { service, pod } = touched
     const key = `${service.namespace}/${service.name}`
     const own = `${key}/${pod}`
@@ -122,7 +138,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
   /** Its controller keeps objects of that kind, and all of its pods have room in them. */
   function isFollowing(owner: ServiceState, kind: EndpointObjectKind): boolean {
     if (owner.service === undefined || !hasSelector(owner.service)) return false
-    if (unread.has(kind === 'Endpoints' ? 'endpoints' : 'endpointslices')) return false
+    if (unread.has(READ_AS[kind])) return false
     if (kind === 'EndpointSlice') return true
     // The controller of Endpoints may be off.
     const own = [...owner.objects.values()].filter(({ seen }) => seen.kind === kind)
@@ -384,6 +400,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
 
   /** What was not known before may be found now. */
   function reviewAll(): void {
+    for (const kind of KINDS) backlogs[kind].review()
     for (const object of state.objects.values()) stale.reviewObject(undefined, object)
     entries.review()
   }
@@ -414,6 +431,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
           unread.add(event.what)
           // Nodes may be kept from who looks, and most is found without them.
           if (event.what === 'nodes') return readNodes(false)
+          forgetInstants()
           return context.find(
             { code: 'objects-unread', cluster, what: event.what, because: event.because },
             `${cluster}/${event.what}`,
@@ -426,7 +444,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
         case 'unreachable':
           if (isReachable) context.find({ code: 'cluster-unreachable', cluster, because: event.because }, cluster)
           isReachable = false
-          return
+          return forgetInstants()
         case 'manager-metrics':
           return manager.take(event)
         case 'manager-metrics-unread':

@@ -15,6 +15,7 @@ import {
 
 const service = seenService()
 const web0 = seenPod('web-0')
+const because = { code: 'error', said: 'no' } as const
 
 test('a healthy Service is no finding, however long', () => {
   expect(healthyScene().entry('edge', { address: '10.0.0.1' }).read('edge').end(3_600_000).codes()).toEqual([])
@@ -74,7 +75,6 @@ describe('stale-address', () => {
   })
 
   test('silent where the pods are not known: they may not be read, or the cluster is away; found once it is back', () => {
-    const because = { code: 'error', said: 'no' } as const
     const unread = createScene()
       .at(0)
       .service(service)
@@ -361,6 +361,48 @@ describe('backlog', () => {
     ])
   })
 
+  test('nothing is told of one while its cluster is away, and what has waited meanwhile has no lag', () => {
+    const { scene, services, down } = manyServices(BACKLOG_SERVICES)
+    const follow = (at: number) =>
+      services.forEach((one, index) => scene.at(at).endpoints(endpointsOf('EndpointSlice', one, [down[index]!])))
+    const away = (at: number) => scene.take({ at: START + at, cluster: 'east', type: 'unreachable', because })
+    const back = (at: number) => scene.take({ at: START + at, cluster: 'east', type: 'reached' })
+    down.forEach((pod) => scene.at(1_000).pod(pod))
+    away(3_000)
+    scene.at(40_000).node('node-1')
+    // The kinds come back one by one.
+    const up = seenPod('s0-0', { ip: '10.1.0.0', labels: { app: 's0' } })
+    scene.at(41_000).pod(up)
+    follow(50_000)
+    back(50_000)
+    scene.at(51_000).pod(down[0]!)
+    expect([scene.end(100_000).codes(), scene.observer.summary().legs]).toEqual([['cluster-unreachable'], []])
+
+    // One that was told is over once that is known.
+    const begun = manyServices(BACKLOG_SERVICES)
+    begun.down.forEach((pod) => begun.scene.at(1_000).pod(pod))
+    begun.scene.at(10_000).node('node-1')
+    const told = () => begun.scene.findings('backlog').map(({ isOver }) => isOver)
+    expect(told()).toEqual([false, false])
+    begun.scene.take({ at: START + 20_000, cluster: 'east', type: 'unreachable', because })
+    begun.scene.at(60_000).node('node-1')
+    expect(told()).toEqual([false, false])
+    begun.scene.take({ at: START + 60_000, cluster: 'east', type: 'reached' })
+    expect(told()).toEqual([false, false, true, true])
+  })
+
+  test('nothing is told of a kind that may not be read any more', () => {
+    const { scene, down } = manyServices(BACKLOG_SERVICES)
+    down.forEach((pod) => scene.at(1_000).pod(pod))
+    scene.take({ at: START + 2_000, cluster: 'east', type: 'unread', what: 'endpointslices', because })
+    expect(
+      scene
+        .end(60_000)
+        .findings('backlog')
+        .map(({ object }) => object),
+    ).toEqual(['Endpoints', 'Endpoints'])
+  })
+
   test('silent: endpoints that were written and are other than they are to be, as by a webhook that keeps pods in', () => {
     const { scene, services, pods, down } = manyServices(BACKLOG_SERVICES + 5)
     services.forEach((one, index) => {
@@ -463,7 +505,6 @@ describe('endpoints-by-hand', () => {
 
 describe('pods-lost-with-heartbeat', () => {
   const lost = seenPod('web-0', { ready: false, containersReady: true })
-  const because = { code: 'error', said: 'no' } as const
   const withoutNodes = () => {
     const scene = healthyScene()
     scene.take({ at: START, cluster: 'east', type: 'unread', what: 'nodes', because })
@@ -834,8 +875,6 @@ describe('entry-follows-nothing', () => {
 })
 
 describe('what cannot be read', () => {
-  const because = { code: 'error', said: 'no answer' } as const
-
   test('a cluster is told once, and again after it was back', () => {
     const scene = healthyScene()
     const away = { at: 1_001_000, cluster: 'east', type: 'unreachable', because } as const
