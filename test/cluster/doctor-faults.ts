@@ -9,6 +9,8 @@ import { isReady } from './workloads.ts'
 export interface Fault {
   /** What the doctor finds of it, in the order of the checks: this, and nothing besides. */
   codes: FindingCode[]
+  /** Pods count once they have settled. */
+  takesAMinute?: true
   plant(bed: UpgradeBed): Promise<unknown>
   heal(bed: UpgradeBed): Promise<unknown>
 }
@@ -60,6 +62,7 @@ export function faultsIn(namespace: string): Fault[] {
     },
     {
       codes: ['server-of-unready-pod', 'budget-used-up'],
+      takesAMinute: true,
       async plant(bed) {
         await beUnready(bed, 'web-0', '10m')
         await budget(bed, 1, ({ disruptionsAllowed }) => disruptionsAllowed === 0)
@@ -110,6 +113,7 @@ export function faultsIn(namespace: string): Fault[] {
     },
     {
       codes: ['pod-without-server'],
+      takesAMinute: true,
       async plant(bed) {
         await servers(bed, (own) => own.slice(0, 1))
         await untilSettled(bed, 'Pod', 'web-1', 'Ready', 'True')

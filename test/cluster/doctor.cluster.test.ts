@@ -13,6 +13,8 @@ import { startUpgradeBed, type UpgradeBed } from './upgrade-bed.ts'
 
 const NAME = 'doctor'
 const V2 = 'app=localhost/app:v2'
+/** With faults that are none before a minute is over. */
+const IS_SLOW = process.env['SLUICE_SLOW'] !== undefined
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
 const labels = { team: 'shop' }
 
@@ -73,7 +75,9 @@ describeOnCluster('doctor', (cluster) => {
     expect(bed.effects()).toEqual({})
   })
 
-  it.each(faultsIn(NAME).map((fault) => ({ ...fault, title: fault.codes.join(', ') })))(
+  const faults = faultsIn(NAME).filter(({ takesAMinute = false }) => IS_SLOW || !takesAMinute)
+
+  it.each(faults.map((fault) => ({ ...fault, title: fault.codes.join(', ') })))(
     'finds $title',
     async ({ codes: expected, plant, heal }) => {
       await plant(bed)
@@ -82,9 +86,12 @@ describeOnCluster('doctor', (cluster) => {
       } finally {
         await heal(bed)
       }
-      expect(codes(await doctor()), 'healed').toEqual([])
     },
   )
+
+  it('is silent again once all of them are healed', async () => {
+    expect(codes(await doctor())).toEqual([])
+  })
 
   /** A config of this load balancer alone. */
   async function configOf(name: string, loadBalancer: object): Promise<string> {
