@@ -31,6 +31,7 @@ import { createFlaps } from './flaps.ts'
 import type { Holders } from './holders.ts'
 import { createLabelChanges } from './label-changes.ts'
 import { createRestarts, type RestartedService } from './restarts.ts'
+import { LAGS_KEPT_MS } from './limits.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createStaleAddresses } from './stale-addresses.ts'
 import { createSweeps } from './sweeps.ts'
@@ -253,6 +254,11 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     const had = state.services.get(`${namespace}/${name}`)?.service !== undefined
     settleAll(state.removeService(namespace, name), 'pod')
     if (had && isSynced) context.tell({ type: 'service', at: context.now(), cluster, namespace, service: name, change: 'gone' })
+    if (!had) return
+    context.later(context.now() + LAGS_KEPT_MS, () => {
+      const isGone = state.services.get(`${namespace}/${name}`)?.service === undefined
+      if (isGone) context.forgetLags({ cluster, namespace, service: name })
+    })
   }
 
   function takeEndpoints(replaced: Replaced): void {

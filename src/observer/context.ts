@@ -12,6 +12,8 @@ export interface Context {
   find(finding: ObserverFinding, about?: string): void
   over(code: ObserverFindingCode, about: string): void
   measured(of: Measured, lagMs: number): void
+  /** The lags of a Service are of no use any more. */
+  forgetLags(of: Pick<Measured, 'cluster' | 'namespace' | 'service'>): void
   /** Endpoints were written, and any of their addresses was changed or none. */
   written(of: Written): void
   /** For so long a difference is none. */

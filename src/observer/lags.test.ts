@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLags } from './lags.ts'
+import { LAGS_KEPT_MS } from './limits.ts'
 import {
   copyOf,
   createScene,
@@ -355,4 +356,30 @@ test('percentiles are right to 5 %', () => {
     expect(told).toBeGreaterThanOrEqual(exact)
     expect(told).toBeLessThanOrEqual(Math.ceil(exact * 1.05) + 1)
   }
+})
+
+test('the lags of a Service that is gone for an hour are forgotten; those of one that is back are kept', () => {
+  const [scene, web] = [healthyScene(), seenService()]
+  const down = seenPod('web-0', { ready: false })
+  scene
+    .at(1_000)
+    .pod(down)
+    .at(1_500)
+    .endpoints(endpointsOf('EndpointSlice', web, [down]))
+  const legs = () => scene.observer.summary().legs.length
+  scene
+    .at(2_000)
+    .serviceGone('web')
+    .at(3_000)
+    .service(web)
+    .at(LAGS_KEPT_MS + 2_000)
+    .node('node-1')
+  expect(legs()).toBe(1)
+  scene
+    .serviceGone('web')
+    .after(LAGS_KEPT_MS - 1)
+    .node('node-1')
+  expect(legs()).toBe(1)
+  scene.after(1).node('node-1')
+  expect(legs()).toBe(0)
 })

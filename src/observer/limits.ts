@@ -50,3 +50,6 @@ export const NODE_GOES_WITHIN_MS = 60_000
 
 /** What changes later than this follows something else. */
 export const FOLLOWS_WITHIN_MS = 600_000
+
+/** The lags of a Service that is gone are told for so long. */
+export const LAGS_KEPT_MS = 3_600_000

@@ -58,7 +58,8 @@ export function createObserver(
   { onLag, onWrite }: ObserverCounts = {},
 ): Observer {
   const deadlines = createDeadlines()
-  const legs = new Map<string, { of: Measured; lags: Lags }>()
+  /** By Service, and by leg. */
+  const legs = new Map<string, Map<string, { of: Measured; lags: Lags }>>()
   const times = new Map<ObserverFindingCode, number>()
   let now = startedAt
   let told: Told[] = []
@@ -80,11 +81,15 @@ export function createObserver(
     written: (of) => onWrite?.(of),
     measured(of, lagMs) {
       onLag?.(of, lagMs)
-      const key = [of.cluster, of.namespace, of.service, of.leg, of.loadBalancer ?? '', of.from ?? ''].join('\0')
-      const own = legs.get(key) ?? { of, lags: createLags() }
-      legs.set(key, own)
+      const service = keyOfService(of)
+      const ofService = legs.get(service) ?? new Map<string, { of: Measured; lags: Lags }>()
+      legs.set(service, ofService)
+      const key = [of.leg, of.loadBalancer ?? '', of.from ?? ''].join('\0')
+      const own = ofService.get(key) ?? { of, lags: createLags() }
+      ofService.set(key, own)
       own.lags.add(lagMs)
     },
+    forgetLags: (of) => void legs.delete(keyOfService(of)),
     graceMs,
   }
 
@@ -148,10 +153,7 @@ export function createObserver(
     summary: () => ({
       startedAt,
       at: now,
-      legs: [...legs.keys()].sort().map((key) => {
-        const { of, lags } = legs.get(key)!
-        return { ...of, ...lags.summary() }
-      }),
+      legs: inOrder(legs).flatMap((own) => inOrder(own).map(({ of, lags }) => ({ ...of, ...lags.summary() }))),
       findings: OBSERVER_FINDING_CODES.flatMap((code) => {
         const count = times.get(code)
         return count === undefined ? [] : [{ code, times: count }]
@@ -166,4 +168,13 @@ export function createObserver(
     }),
     stateOf: (cluster) => observers.get(cluster)?.state,
   }
+}
+
+function keyOfService({ cluster, namespace, service }: Pick<Measured, 'cluster' | 'namespace' | 'service'>): string {
+  return [cluster, namespace, service].join('\0')
+}
+
+/** By their keys. */
+function inOrder<Value>(map: ReadonlyMap<string, Value>): Value[] {
+  return [...map.keys()].sort().map((key) => map.get(key)!)
 }

@@ -69,6 +69,16 @@ test('text: the summary has a row a leg', () => {
   ])
 })
 
+test('text: of many legs the twenty with the longest lags are shown', () => {
+  const [leg] = summary.legs
+  const legs = Array.from({ length: 500 }, (_, index) => ({ ...leg!, service: `s${index}`, p99Ms: index }))
+  const lines = textView(['east'], colors, write).summary({ ...summary, legs })
+  expect(lines.slice(2, -1).map((line) => line.trim().split(' ')[0])).toEqual(
+    Array.from({ length: 20 }, (_, index) => `shop/s${499 - index}`),
+  )
+  expect(lines.at(-1)).toBe('  and 480 more with shorter lags: -o json has all')
+})
+
 test('JSON: a document a line; a finding has its own words, though its code may be that of a reason', () => {
   const view = jsonView(write)
   expect(view.told(change).map((line) => JSON.parse(line) as unknown)).toEqual([

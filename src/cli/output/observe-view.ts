@@ -66,7 +66,9 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
       ]
     },
     summary({ startedAt, at, legs, findings }) {
-      const rows = legs.map((leg) => [
+      const worst = legs.length <= MOST_ROWS ? legs : legs.toSorted((a, b) => b.p99Ms - a.p99Ms).slice(0, MOST_ROWS)
+      const left = legs.length - worst.length
+      const rows = worst.map((leg) => [
         inert(`${prefix(leg)}${leg.namespace}/${leg.service}`),
         inert(legWords(leg)),
         String(leg.changes),
@@ -76,10 +78,14 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
       return [
         `observed for ${formatElapsed(at - startedAt)}; ${counted === '' ? 'no findings' : counted}`,
         ...(rows.length === 0 ? ['no lag was measured'] : table([HEAD, ...rows], { indent: '  ' })),
+        ...(left === 0 ? [] : [`  and ${left} more with shorter lags: -o json has all`]),
       ]
     },
   }
 }
+
+/** Of a summary: the longest lags are what it is read for. */
+const MOST_ROWS = 20
 
 const HEAD = ['service', 'leg', 'changes', 'p50', 'p90', 'p99', 'longest']
 

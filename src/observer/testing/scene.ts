@@ -151,6 +151,7 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
     pod: (pod: SeenPod) => (take({ ...stamp(), type: 'pod', pod }), scene),
     podGone: (name: string) => (take({ ...stamp(), type: 'pod-gone', uid: `uid-of-${name}` }), scene),
     service: (service: Service) => (take({ ...stamp(), type: 'service', service }), scene),
+    serviceGone: (name: string) => (take({ ...stamp(), type: 'service-gone', namespace: 'shop', name }), scene),
     node(name: string, ready = 'True', addresses: string[] = []) {
       const node: SeenNode = { metadata: { name }, ready, addresses }
       take({ ...stamp(), type: 'node', node })
