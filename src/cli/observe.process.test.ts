@@ -243,7 +243,7 @@ function writeContexts(): string {
 
 test('contexts of a file: what cannot be reached, and what the kubeconfig lacks, are findings, and the others are observed', async () => {
   const contexts = join(folder, 'contexts.txt')
-  writeFileSync(contexts, '# all of them\neast\n\n  west\nnone\n')
+  writeFileSync(contexts, '# all of them\neast # the pods\n\n  west\nnone\n')
   const child = observe('--kubeconfig', writeContexts(), '--context', 'north', '--contexts', contexts, '-o', 'json')
   await child.sees('observing the cluster east')
   await child.sees('observing the cluster north')
@@ -334,6 +334,13 @@ test('--metrics-listen: ready once all is listed; lags, writes, findings and Lea
   child.process.kill('SIGTERM')
   expect(await child.end()).toBe(143)
   await expect(fetch(`${base}/livez`)).rejects.toThrow('fetch failed')
+})
+
+test('a namespace without pods and Services is said, as one that is mistyped', async () => {
+  const child = observe('-n', 'shpo')
+  await child.sees('has no pods and no Services in namespace shpo: check the name')
+  child.process.kill('SIGINT')
+  expect(await child.end()).toBe(0)
 })
 
 test('an address that another program has is no start', async () => {

@@ -43,6 +43,12 @@ export function needing<Kind extends keyof Objects>(
   return found(find(objects as unknown as { readonly [K in Kind]: readonly Objects[K][] }))
 }
 
+/** A check of Services, which is skipped where there are none: a namespace that is mistyped has none either. */
+export function ofServices({ listed: { services }, namespace }: Gathered, examination: Examination): Examination {
+  if (!services.ok || services.value.length > 0) return examination
+  return skippedFor({ code: 'nothing-there', resource: 'services', ...(namespace === undefined ? {} : { namespace }) })
+}
+
 export function together(...parts: readonly Examination[]): Examination {
   return { findings: parts.flatMap(({ findings }) => findings), skipped: parts.flatMap(({ skipped }) => skipped) }
 }

@@ -109,6 +109,13 @@ test('a check that is skipped in part tells what it has found elsewhere', () => 
   expect(check).toMatchObject({ outcome: 'warning', findings: [{ object: 'EndpointSlice' }], skipped: [{ code: 'not-served' }] })
 })
 
+test('a namespace without Services skips their checks, as one that is mistyped', () => {
+  const { checks } = diagnose(changed((gathered) => Object.assign(gathered, { namespace: 'shpo' }).listed.services.value.splice(0)))
+  const skipped = checks.filter(({ group }) => group === 'services').map(({ skipped: because }) => because)
+  const nothing = [{ code: 'nothing-there', resource: 'services', namespace: 'shpo' }]
+  expect(skipped).toEqual([nothing, nothing, nothing])
+})
+
 test('without a config the load balancers are skipped, and without --probe the probe', () => {
   const gathered = changed((one) => {
     delete one.balancers

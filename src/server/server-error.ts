@@ -36,7 +36,7 @@ function sentence(problem: ServerProblem): string {
     case 'listen-address-invalid':
       return `${JSON.stringify(problem.listen)} is no address to listen on: write HOST:PORT, [IPV6]:PORT, or :PORT for all addresses`
     case 'address-in-use':
-      return `Another program listens on ${problem.listen}`
+      return `Another program listens on ${problem.listen}; choose another port`
     case 'address-not-here':
       return `This machine does not have the address of ${problem.listen}`
     case 'port-not-permitted':

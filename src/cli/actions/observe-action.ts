@@ -78,6 +78,8 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
   const timer = asked.forMs === undefined ? undefined : terminal.clock.setTimeout(() => stopping.abort(), asked.forMs)
   let last: (() => ObserverSnapshot) | undefined
   let wasReached = false
+  /** Clusters that have pods or Services, or may have such as cannot be read. */
+  const notEmpty = new Set<string>()
 
   async function openScreen() {
     const { createObserveLive } = await import('../output/observe-live.ts')
@@ -98,6 +100,10 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
 
   function tellStart(event: ObservedEvent): void {
     if (event.type === 'synced') wasReached = true
+    if (event.type === 'pod' || event.type === 'service' || (event.type === 'unread' && event.what !== 'nodes'))
+      notEmpty.add(event.cluster)
+    // A namespace that is mistyped has none either, and would be watched without a word.
+    if (event.type === 'synced' && !notEmpty.has(event.cluster)) say(nothingThereNote(event.cluster, flags))
     if (event.type === 'manager-metrics-unread')
       say(`the metrics of the controller manager cannot be read: ${write.reason(event.because)}`)
     if (event.type === 'unread' && event.what === 'nodes') say(nodesUnreadNote(event, write))
@@ -147,6 +153,11 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
     interrupts.dispose()
     await Promise.all([server?.close(), ...clusters.map(({ cluster }) => cluster?.close())])
   }
+}
+
+function nothingThereNote(cluster: string, { allNamespaces, namespace }: ObserveFlags): string {
+  const where = namespace === undefined ? 'the namespace of its context' : `namespace ${namespace}`
+  return `the cluster ${cluster} has no pods and no Services${allNamespaces === true ? '' : ` in ${where}: check the name`}`
 }
 
 /** Ctrl-C is the usual end. */

@@ -1,7 +1,8 @@
 import { readNamedFile } from '../../kube/read-named-file.ts'
 import type { ObserveFlags } from '../arguments/flags.ts'
 
-const COMMENT = /^\s*#/
+/** A name may have a `#` within. */
+const COMMENT = /(^|\s)#.*/
 
 /**
  * The contexts of the flags and of the file, each once; empty where none is given: the current one is meant.
@@ -21,7 +22,8 @@ function readContexts(file: string, problems: string[]): string[] {
 function linesOf(file: string, problems: string[]): string[] | undefined {
   try {
     const text = readNamedFile(file === '-' ? '/dev/stdin' : file).toString('utf8')
-    return text.split('\n').flatMap((line) => (COMMENT.test(line) || line.trim() === '' ? [] : [line.trim()]))
+    const lines = text.split('\n').map((line) => line.replace(COMMENT, '').trim())
+    return lines.filter((line) => line !== '')
   } catch (error) {
     problems.push(`--contexts: ${(error as Error).message}`)
     return undefined

@@ -2,7 +2,7 @@ import { hasSelector } from '../../endpoints/selectors.ts'
 import { isByController, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
 import { controllerRules } from '../../endpoints/controller-rules.ts'
 import { endpointsLabelDifferences, sliceLabelDifferences } from '../../endpoints/label-differences.ts'
-import { type Check, needing, together } from '../check.ts'
+import { type Check, needing, ofServices, together } from '../check.ts'
 import type { FindingOf, LabelDifference } from '../findings.ts'
 import type { Service } from '../objects.ts'
 
@@ -17,25 +17,28 @@ export const endpointsLabels: Check = {
   examine(gathered) {
     const { server } = gathered
     const rules = controllerRules(server.ok ? (server.value.minor ?? Infinity) : Infinity)
-    return together(
-      needing(gathered, ['services', 'endpoints'], ({ services, endpoints }) => {
-        const byService = new Map(endpoints.map((one) => [serviceKey(one), one]))
-        return services.filter(hasSelector).flatMap((service) => {
-          const own = byService.get(serviceKey(service))?.metadata
-          const labels = own === undefined ? [] : endpointsLabelDifferences(service, own.labels ?? {}, rules)
-          return differ(service, 'Endpoints', service.metadata.name, labels)
-        })
-      }),
-      needing(gathered, ['services', 'slices'], ({ services, slices }) => {
-        const bySlice = slicesByService(slices.filter(isByController))
-        return services
-          .filter(hasSelector)
-          .flatMap((service) =>
-            (bySlice.get(serviceKey(service)) ?? []).flatMap(({ metadata: { name, labels = {} } }) =>
-              differ(service, 'EndpointSlice', name, sliceLabelDifferences(service, labels)),
-            ),
-          )
-      }),
+    return ofServices(
+      gathered,
+      together(
+        needing(gathered, ['services', 'endpoints'], ({ services, endpoints }) => {
+          const byService = new Map(endpoints.map((one) => [serviceKey(one), one]))
+          return services.filter(hasSelector).flatMap((service) => {
+            const own = byService.get(serviceKey(service))?.metadata
+            const labels = own === undefined ? [] : endpointsLabelDifferences(service, own.labels ?? {}, rules)
+            return differ(service, 'Endpoints', service.metadata.name, labels)
+          })
+        }),
+        needing(gathered, ['services', 'slices'], ({ services, slices }) => {
+          const bySlice = slicesByService(slices.filter(isByController))
+          return services
+            .filter(hasSelector)
+            .flatMap((service) =>
+              (bySlice.get(serviceKey(service)) ?? []).flatMap(({ metadata: { name, labels = {} } }) =>
+                differ(service, 'EndpointSlice', name, sliceLabelDifferences(service, labels)),
+              ),
+            )
+        }),
+      ),
     )
   },
 }

@@ -2,7 +2,7 @@ import { hasSelector, selects } from '../../endpoints/selectors.ts'
 import type { StoredEndpoints, StoredSlice } from '../../endpoints/stored.ts'
 import { addressesIn, isByController, managerOf, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
 import { ENDPOINTS_CONTROLLER_WRITES, writerOf } from '../../endpoints/writers.ts'
-import { type Check, needing, together } from '../check.ts'
+import { type Check, needing, ofServices, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { Pod, Service } from '../objects.ts'
 
@@ -10,20 +10,23 @@ import type { Pod, Service } from '../objects.ts'
 export const foreignEndpoints: Check = {
   name: 'foreign-endpoints',
   examine: (gathered) =>
-    together(
-      needing(gathered, ['services', 'slices'], ({ services, slices }) => {
-        const bySlice = slicesByService(slices)
-        return services
-          .filter(hasSelector)
-          .flatMap((service) => (bySlice.get(serviceKey(service)) ?? []).flatMap((slice) => foreignSlice(service, slice)))
-      }),
-      needing(gathered, ['services', 'endpoints', 'pods'], ({ services, endpoints, pods }) => {
-        const byService = new Map(endpoints.map((one) => [serviceKey(one), one]))
-        return services.filter(hasSelector).flatMap((service) => {
-          const own = byService.get(serviceKey(service))
-          return own === undefined ? [] : byHand(service, own, pods)
-        })
-      }),
+    ofServices(
+      gathered,
+      together(
+        needing(gathered, ['services', 'slices'], ({ services, slices }) => {
+          const bySlice = slicesByService(slices)
+          return services
+            .filter(hasSelector)
+            .flatMap((service) => (bySlice.get(serviceKey(service)) ?? []).flatMap((slice) => foreignSlice(service, slice)))
+        }),
+        needing(gathered, ['services', 'endpoints', 'pods'], ({ services, endpoints, pods }) => {
+          const byService = new Map(endpoints.map((one) => [serviceKey(one), one]))
+          return services.filter(hasSelector).flatMap((service) => {
+            const own = byService.get(serviceKey(service))
+            return own === undefined ? [] : byHand(service, own, pods)
+          })
+        }),
+      ),
     ),
 }
 

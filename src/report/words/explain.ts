@@ -80,7 +80,7 @@ export const explain: WordsOf<ExplainReasons> = {
   'pod-needs-operator': ({ pod, run }) => `a person has to look at ${pod}: run ${run} cannot go on with it by itself`,
   'entry-out-by-run': ({ entry, run }, write) => `run ${run} has it out of rotation: ${entryReading(entry, write)}`,
   'entry-out-by-others': ({ entry }, write) =>
-    `out of rotation, and no run of sluice has it out: an operator has, or another tool; put it back at the load balancer once nobody wants it out: ${entryReading(entry, write)}`,
+    `out of rotation, and no run of sluice has it out: an operator has, or another tool, such as one that follows the endpoints of a Service; if it stays out once the pod is ready, put it back at the load balancer: ${entryReading(entry, write)}`,
   'entry-out-before-run': ({ entry, run }, write) =>
     `an operator had it out of rotation when run ${run} came to the pod, and the run leaves it so: ${entryReading(entry, write)}`,
   'entry-fails-check': ({ entry }, write) =>

@@ -196,7 +196,7 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
     message: ({ loadBalancer, entry, address, namespace, pod, stayedMs }) =>
       `load balancer ${loadBalancer}: entry ${entry} (${pod === undefined ? address : `${address} of ${namespace}/${pod}`}) has left rotation again ${lagWords(stayedMs)} after it had come back`,
     hint: () =>
-      'a program puts it back too early, or two of them decide over it: after a change of its image a pod stays Ready until its container restarts; sluice explain says how the pod and the entry stand',
+      'a program puts it back too early, or two of them decide over it: after a change of its image a pod stays Ready until its container restarts; where the pod has turned not ready just before without such a change, see its probe; sluice explain says how the pod and the entry stand',
   },
   'entry-follows-nothing': {
     message: ({ loadBalancer, entry, address, formerPod, sinceMs }) =>
