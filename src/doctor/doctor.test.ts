@@ -110,7 +110,9 @@ test('a check that is skipped in part tells what it has found elsewhere', () => 
 })
 
 test('a namespace without Services skips their checks, as one that is mistyped', () => {
-  const { checks } = diagnose(changed((gathered) => Object.assign(gathered, { namespace: 'shpo' }).listed.services.value.splice(0)))
+  const { checks } = diagnose(
+    changed((gathered) => Object.assign(gathered, { namespace: 'shpo' }).listed.services.value.splice(0)),
+  )
   const skipped = checks.filter(({ group }) => group === 'services').map(({ skipped: because }) => because)
   const nothing = [{ code: 'nothing-there', resource: 'services', namespace: 'shpo' }]
   expect(skipped).toEqual([nothing, nothing, nothing])
