@@ -50,9 +50,13 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
   const names = contexts.length === 0 ? [CURRENT] : contexts
   const { context: _several, ...others } = flags
   const [only] = contexts
-  const write = writingFor({ flags: contexts.length === 1 ? { ...others, context: only! } : others, invocation }, terminal.env)
+  const writingOf = (cluster: string | undefined) => {
+    const context = contexts.length > 1 ? cluster : only
+    return writingFor({ flags: context === undefined ? others : { ...others, context }, invocation }, terminal.env)
+  }
+  const write = writingOf(undefined)
   const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
-  const view = flags.output === 'json' ? jsonView(write) : textView(names, colors, write)
+  const view = flags.output === 'json' ? jsonView(writingOf) : textView(names, colors, writingOf)
   const stopping = new AbortController()
   const interrupts = watchInterrupts({
     events: terminal.events,

@@ -16,14 +16,17 @@ export async function replayAction(
   flags: ReplayFlags,
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
-  const write = writingFor({ flags: {}, invocation }, terminal.env)
   const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
   const print = (lines: readonly string[]): void => lines.forEach((line) => terminal.out.write(`${line}\n`))
   try {
     const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })[Symbol.asyncIterator]()
     const first = await lines.next()
     const options = parseHeader(first.done === true ? '' : first.value)
-    const view = flags.output === 'json' ? jsonView(write) : textView(options.clusters, colors, write)
+    // Clusters were observed by these names of their contexts.
+    const contextOf = (cluster: string | undefined) =>
+      cluster === undefined || options.clusters.length < 2 ? {} : { context: cluster }
+    const writingOf = (cluster: string | undefined) => writingFor({ flags: contextOf(cluster), invocation }, terminal.env)
+    const view = flags.output === 'json' ? jsonView(writingOf) : textView(options.clusters, colors, writingOf)
     const { replayObservation } = await import('../../library/observe.ts')
     const rest = { [Symbol.asyncIterator]: () => lines }
     const unknown = new Map<string, number>()

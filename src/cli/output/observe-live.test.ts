@@ -50,7 +50,7 @@ function setup({ rows = 24, columns = 90, clusters = ['east', 'west'] } = {}) {
     clock,
     colors,
     write,
-    view: textView(clusters, colors, write),
+    view: textView(clusters, colors, () => write),
     prefix: prefixOf(clusters),
   })
   live.begin(look)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ObserverSummary, Told } from '../../observer/told.ts'
+import { shellForm } from '../../report/words/shell.ts'
 import { createWriting } from '../../report/words/words.ts'
 import { createColors } from './color.ts'
 import { jsonView, textView } from './observe-view.ts'
@@ -42,8 +43,8 @@ const summary: ObserverSummary = {
 }
 
 test('text: a line a change, and a finding with what to do; the cluster is named where there are several', () => {
-  expect(textView(['east'], colors, write).told(change)).toEqual(['22:58:01.708  pod shop/web-0 is gone'])
-  const both = textView(['east', 'west'], colors, write)
+  expect(textView(['east'], colors, () => write).told(change)).toEqual(['22:58:01.708  pod shop/web-0 is gone'])
+  const both = textView(['east', 'west'], colors, () => write)
   expect(both.told(change)).toEqual(['22:58:01.708  east: pod shop/web-0 is gone'])
   const [line, hint, , page] = both.told(stale)
   expect(line).toBe(
@@ -55,13 +56,27 @@ test('text: a line a change, and a finding with what to do; the cluster is named
   ])
 })
 
+test('the commands of a finding lead to its cluster', () => {
+  const writingOf = (cluster?: string) =>
+    createWriting((command) =>
+      shellForm(command, {
+        program: 'sluice',
+        cluster: cluster === undefined ? [] : ['--context', cluster],
+        config: [],
+      }),
+    )
+  const expected = 'kubectl --context east -n shop get endpoints/web'
+  expect(textView(['east', 'west'], colors, writingOf).told(stale).join('\n')).toContain(expected)
+  expect(jsonView(writingOf).told(stale).join('\n')).toContain(expected)
+})
+
 test('text: a name from the cluster cannot steer the terminal', () => {
-  const told = textView(['east'], colors, write).told({ ...change, pod: 'web\u001B[2J' })
+  const told = textView(['east'], colors, () => write).told({ ...change, pod: 'web\u001B[2J' })
   expect(told.join()).not.toContain('\u001B')
 })
 
 test('text: the summary has a row a leg', () => {
-  expect(textView(['east'], colors, write).summary(summary)).toEqual([
+  expect(textView(['east'], colors, () => write).summary(summary)).toEqual([
     'observed for 1m30s; 2 × stale-address',
     '  service   leg                                  changes  p50      p90      p99      longest',
     '  shop/web  pod to EndpointSlice                 3        0.004 s  0.005 s  0.005 s  1m01s',
@@ -72,7 +87,7 @@ test('text: the summary has a row a leg', () => {
 test('text: of many legs the twenty with the longest lags are shown', () => {
   const [leg] = summary.legs
   const legs = Array.from({ length: 500 }, (_, index) => ({ ...leg!, service: `s${index}`, p99Ms: index }))
-  const lines = textView(['east'], colors, write).summary({ ...summary, legs })
+  const lines = textView(['east'], colors, () => write).summary({ ...summary, legs })
   expect(lines.slice(2, -1).map((line) => line.trim().split(' ')[0])).toEqual(
     Array.from({ length: 20 }, (_, index) => `shop/s${499 - index}`),
   )
@@ -80,7 +95,7 @@ test('text: of many legs the twenty with the longest lags are shown', () => {
 })
 
 test('JSON: a document a line; a finding has its own words, though its code may be that of a reason', () => {
-  const view = jsonView(write)
+  const view = jsonView(() => write)
   expect(view.told(change).map((line) => JSON.parse(line) as unknown)).toEqual([
     { apiVersion: 'sluice.dev/v1', kind: 'ObservedChange', ...change },
   ])

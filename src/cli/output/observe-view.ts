@@ -1,4 +1,4 @@
-import type { LegSummary, ObserverSummary, Told } from '../../observer/told.ts'
+import type { LegSummary, ObserverFinding, ObserverSummary, Told } from '../../observer/told.ts'
 import { worded } from '../../report/words/document.ts'
 import {
   changeWords,
@@ -21,8 +21,12 @@ export interface ObserveView {
   summary(summary: ObserverSummary): string[]
 }
 
+/** How the commands of a finding are written: each leads to the cluster of the finding, where it has one. */
+export type WritingOf = (cluster: string | undefined) => Writing
+
 /** For `observe -o json`: each line is a document. */
-export function jsonView(write: Writing): ObserveView {
+export function jsonView(writingOf: WritingOf): ObserveView {
+  const write = writingOf(undefined)
   const line = (kind: string, document: object): string => inertJson({ apiVersion: API_VERSION, kind, ...document })
   return {
     told(told) {
@@ -35,7 +39,7 @@ export function jsonView(write: Writing): ObserveView {
           at,
           ...(Object.fromEntries(facts) as object),
           message: observerFindingMessage(finding, write),
-          hint: observerFindingHint(finding, write),
+          hint: hintOf(finding, writingOf),
           page: observerFindingPage(finding),
         }),
       ]
@@ -50,7 +54,8 @@ export function prefixOf(clusters: readonly string[]): (of: object) => string {
 }
 
 /** `clusters`: where there are several, each line begins with its own. */
-export function textView(clusters: readonly string[], colors: Colors, write: Writing): ObserveView {
+export function textView(clusters: readonly string[], colors: Colors, writingOf: WritingOf): ObserveView {
+  const write = writingOf(undefined)
   const prefix = prefixOf(clusters)
   return {
     told(told) {
@@ -59,7 +64,7 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
       const { finding } = told
       return [
         `${colors.dim(at)}  ${colors.yellow('‼')} ${inert(prefix(finding) + observerFindingMessage(finding, write))}`,
-        ...observerFindingHint(finding, write)
+        ...hintOf(finding, writingOf)
           .split('\n')
           .map((line) => `                ${inert(line)}`),
         colors.dim(`                see ${observerFindingPage(finding)}`),
@@ -82,6 +87,10 @@ export function textView(clusters: readonly string[], colors: Colors, write: Wri
       ]
     },
   }
+}
+
+function hintOf(finding: ObserverFinding, writingOf: WritingOf): string {
+  return observerFindingHint(finding, writingOf('cluster' in finding ? finding.cluster : undefined))
 }
 
 /** Of a summary: the longest lags are what it is read for. */
