@@ -236,6 +236,11 @@ test('a Service without pods says so, and what is right is one line', () => {
   const about = { type: 'service', object: 'service/web', name: 'web', namespace: 'shop' } as const
   const nothing = { about, verdict: 'right', services: [], pods: [], nodes: [], findings: [], unread: [] } as const
   expect(explainLines(nothing as unknown as Explanation, colors, write)).toEqual(['service/web in namespace shop: no pods'])
+  const because = { code: 'bug', message: 'no right' }
+  const hidden = { ...nothing, verdict: 'unknown', unread: [{ what: 'pods', decides: true, because }] }
+  expect(explainLines(hidden as unknown as Explanation, colors, write)[0]).toBe(
+    'service/web in namespace shop: whether it has pods is not known; not all could be read',
+  )
 })
 
 test('the document has the English of each reason, and the shell form of each command', () => {

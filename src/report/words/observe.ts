@@ -128,7 +128,8 @@ export const observerFindingWords: { readonly [C in ObserverFindingCode]: Words<
   'objects-unread': {
     message: ({ cluster, what, because }, write) =>
       `the ${what} of the cluster ${cluster} cannot be read: ${write.reason(because)}`,
-    hint: ({ what }) => `give the user the rights to list and watch ${what}: findings that rest on them are not made`,
+    hint: ({ what }) =>
+      `give the user the rights to list and watch ${what}: findings that rest on them are not made; sluice rbac --for observe prints all that it needs`,
   },
   'load-balancer-unread': {
     message: ({ loadBalancer, because }, write) => `the load balancer ${loadBalancer} cannot be read: ${write.reason(because)}`,
