@@ -569,3 +569,13 @@ test('above the limit of Endpoints it is worth knowing which pods they lack, and
   const result = explain(observed({ pods, about: STATEFUL_SET_WEB, endpoints: [endpointsObject(kept)] }))
   expect([result.verdict, codes(result)]).toEqual(['right', Array.from({ length: 3 }, () => 'note endpoints-truncated')])
 })
+
+test('a hostname that a headless Service leaves out is told where no Service is the one that the subdomain names', () => {
+  const headless = (name: string) => service({ clusterIP: 'None' }, { name })
+  const told = (subdomain: string) => {
+    const pods = [pod({ spec: { hostname: 'web-0', subdomain } })]
+    return codes(explain(observed({ pods, services: [headless('web'), headless('peers')] })))
+  }
+  expect(told('peers')).not.toContain('note hostname-left-out')
+  expect(told('elsewhere').filter((code) => code === 'note hostname-left-out')).toHaveLength(2)
+})

@@ -38,7 +38,8 @@ export function explain(observed: Observed): Explanation {
     .map((service) => ({ service, explained: explainService(service, observed) }))
   for (const { service, explained } of services)
     for (const { reason, pod } of explained.reasons)
-      if (isWorthwhile(reason, service)) tell(reason, { service: service.metadata.name, ...(pod === undefined ? {} : { pod }) })
+      if (isWorthwhile(reason, service, observed.services))
+        tell(reason, { service: service.metadata.name, ...(pod === undefined ? {} : { pod }) })
 
   const entries = Map.groupBy(observed.entries, ({ pod }) => pod)
   const explainedPods = pods.map((pod) => {
@@ -89,9 +90,10 @@ function tellPod(pod: StoredPod, tell: Tell): void {
   for (const reason of [...unfitBecause(pod), ...conditionsByOthers(pod)]) tell(reason, { pod: name })
 }
 
-/** Each pod of a StatefulSet has a hostname, and a name in DNS below its headless Service alone. */
-function isWorthwhile({ code }: Reason, { spec }: Service): boolean {
-  return code !== 'hostname-left-out' || spec.clusterIP === 'None'
+/** A pod has its name in DNS below the one headless Service that its subdomain names: the others leave it out as they are to. */
+function isWorthwhile(reason: Reason, { spec }: Service, services: readonly Service[]): boolean {
+  if (reason.code !== 'hostname-left-out') return true
+  return spec.clusterIP === 'None' && !services.some(({ metadata }) => metadata.name === reason.subdomain)
 }
 
 interface OfPod {

@@ -236,6 +236,11 @@ test('a Service without pods says so, and what is right is one line', () => {
   const about = { type: 'service', object: 'service/web', name: 'web', namespace: 'shop' } as const
   const nothing = { about, verdict: 'right', services: [], pods: [], nodes: [], findings: [], unread: [] } as const
   expect(explainLines(nothing as unknown as Explanation, colors, write)).toEqual(['service/web in namespace shop: no pods'])
+  const slices = [{ name: 'web-by-hand', addressType: 'IPv4', ready: 2, notReady: 0, terminating: 0 }]
+  const byHand = { ...nothing, services: [{ name: 'web', selector: {}, slices }] }
+  expect(explainLines(byHand as unknown as Explanation, colors, write)[0]).toBe(
+    'service/web in namespace shop: no pods, and addresses that are ready: 2',
+  )
   const because = { code: 'bug', message: 'no right' }
   const hidden = { ...nothing, verdict: 'unknown', unread: [{ what: 'pods', decides: true, because }] }
   expect(explainLines(hidden as unknown as Explanation, colors, write)[0]).toBe(

@@ -51,12 +51,15 @@ const ROTATION: Record<Rotation, string> = {
   unknown: 'whether it is in rotation is not known',
 }
 
-function headline({ about, verdict, pods, unread }: Explanation, colors: Colors): string {
+function headline({ about, verdict, pods, services, unread }: Explanation, colors: Colors): string {
   const { object, namespace, type } = about
   const paint = verdict === 'right' ? colors.green : verdict === 'wrong' ? colors.red : colors.yellow
   const [only] = pods
   const counted = `${pods.filter(({ rotation }) => rotation === 'in').length} of ${pods.length} pods in rotation`
-  const none = unread.some(({ what }) => what === 'pods') ? 'whether it has pods is not known' : 'no pods'
+  // Of a Service whose endpoints another program keeps.
+  const ready = services.flatMap(({ slices }) => slices).reduce((sum, slice) => sum + slice.ready, 0)
+  const alone = ready === 0 ? 'no pods' : `no pods, and addresses that are ready: ${ready}`
+  const none = unread.some(({ what }) => what === 'pods') ? 'whether it has pods is not known' : alone
   const told = type === 'pod' && only !== undefined ? ROTATION[only.rotation] : pods.length === 0 ? none : counted
   const more = verdict === 'right' ? '' : verdict === 'wrong' ? '; not all is as it should be' : '; not all could be read'
   return `${inert(object)} in namespace ${inert(namespace)}: ${paint(`${told}${more}`)}`
