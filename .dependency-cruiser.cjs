@@ -56,16 +56,16 @@ const table = {
   ],
   // What it finds are codes; what it reads with, the engine has.
   '^src/doctor/': ['^src/(ports|reasons|pods|endpoints|journal|kube|workloads|engine)/', '^adapters/contract\\.ts$'],
-  // Events in, changes and findings out.
+  // The observer takes events and returns changes and findings.
   '^src/observer/(?!read/)': ['^src/(reasons|endpoints)/'],
-  // What makes events of watches and of load balancers.
+  // These files make events from watches and load balancers.
   '^src/observer/read/': ['^src/(ports|reasons|pods|journal|endpoints|kube|engine|observer)/', '^adapters/contract\\.ts$'],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
   '^src/report/words/': ['^src/reasons/', '^src/(doctor/findings|observer/told)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
-  // What it counts are changes and findings of an observation.
+  // Telemetry counts the changes and findings of an observation.
   '^src/telemetry/': ['^src/observer/(context|events|told)\\.ts$', 'prom-client'],
-  // Whoever serves gives it what is served.
+  // The server knows no content: its caller passes the routes and the metrics.
   '^src/server/': ['^src/config/read-bounded\\.ts$', '@hono/node-server', 'hono', core],
   '^src/library/': [
     '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|doctor|observer|config|report)/',

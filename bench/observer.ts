@@ -12,9 +12,9 @@ import { runMeasured, type Usage } from '../test/embedded/usage.ts'
 import { buildSluice } from './built-sluice.ts'
 
 /*
- * `npm run bench:observer -- [--services N] [--seconds N] [--heap MIB]`: what `sluice observe -A`, built, takes of memory and processor over HTTP, beside
- * a program that parses the same objects and events and keeps nothing, and beside itself with no Service. The API server is the embedded
- * one, without controllers: the bench writes what they would.
+ * `npm run bench:observer -- [--services N] [--seconds N] [--heap MIB]` measures the memory and the processor time of the built
+ * `sluice observe -A`, beside a program that parses the same objects and keeps nothing, and beside `sluice observe` without any Service.
+ * The embedded API server has no controllers: the bench writes the endpoints.
  */
 
 const { values } = parseArgs({
@@ -25,17 +25,17 @@ const { values } = parseArgs({
   },
 })
 const [services, seconds] = [Number(values.services), Number(values.seconds)]
-/** Of the measured programs, in MiB: what is garbage is collected sooner. */
+/** The heap limit of the measured programs, in MiB. A lower limit collects garbage sooner. */
 const heap = values.heap === undefined ? [] : [`--max-old-space-size=${values.heap}`]
 const PODS_EACH = 2
 const NODES = 500
-/** Of which each is an event of a pod, one of a slice and one of Endpoints. */
+/** Each change makes three events: of a pod, of an EndpointSlice and of Endpoints. */
 const CHANGES_A_SECOND = 100
 const CHANGES_FOR_S = 20
-/** And until the last of them has arrived. */
+/** The time of the changes, and until the last event has arrived. */
 const CHANGING_S = CHANGES_FOR_S + 6
 const KINDS = 5
-/** From the last list to the first change. */
+/** The time from the last list to the first change. */
 const SETTLE_MS = 4_000
 const IDLE_S = 8
 
@@ -79,7 +79,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Changes pods and their endpoints for a while, once all kinds are watched. */
+/** Runs the program, and changes pods and their endpoints for `CHANGES_FOR_S` once the program watches all kinds. */
 async function duringChanges(args: readonly string[]): Promise<[Usage, number]> {
   watched.clear()
   const running = runMeasured(args)
@@ -110,7 +110,7 @@ function ipOf(index: number, place: number): string {
   return `10.${100 + place}.${index >> 8}.${index & 255}`
 }
 
-/** As large as a pod of a real cluster, most of which nothing reads. */
+/** A pod as large as those of real clusters, with many fields that no program here reads. */
 function podOf(index: number, place: number, isReady: boolean): KubeObject {
   const name = `${nameOf(index)}-${place}`
   const ip = ipOf(index, place)
@@ -226,7 +226,7 @@ function fill(of: Store): void {
   }
 }
 
-/** One pod turns, and its endpoints follow. */
+/** Turns one pod ready or not ready, and writes its endpoints. */
 function turn(of: Store, index: number): void {
   const isReady = targets(of, index)[0]!.isReady
   const { status } = podOf(index, 0, !isReady) as unknown as { status: object }

@@ -15,9 +15,9 @@ import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { shellQuote } from '../report/words/shell-quote.ts'
 import { type Child, startChild } from './testing/child.ts'
 
-/* What `sluice observe` tells of a pod that turns not ready, from the pod to the load balancer. */
+/* `sluice observe` as a whole process, on an embedded cluster with a load balancer. */
 
-// Whole processes, on a machine that may have others to run.
+// Each test starts whole processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -151,7 +151,7 @@ test('a pod turns not ready: its lines of each leg with their lags; SIGINT ends 
   ])
   const [pod, endpoint, entry] = lines as (Line & { lagMs: number; lags: { lagMs: number }[] })[]
   expect([endpoint!.at - pod!.at, entry!.at - endpoint!.at]).toEqual([endpoint!.lagMs, entry!.lags[0]!.lagMs])
-  // The test itself has made the one write.
+  // The one write is that of the test itself.
   expect(edge.calls.filter(({ method }) => method !== 'GET').length).toBe(writes + 1)
 
   const replayed = observe('replay', recording, '-o', 'json')
@@ -226,7 +226,7 @@ test('it ends where the reader of its lines has gone', async () => {
   expect(await child.end()).toBe(0)
 })
 
-/** Two contexts lead to the cluster, one to an address where nothing listens; `none` is in no kubeconfig. */
+/** Writes a kubeconfig: `east` and `north` lead to the cluster, `west` to an address without a server. `none` is missing. */
 function writeContexts(): string {
   const kubeconfig = join(folder, 'contexts')
   const servers = { east: cluster.url, north: cluster.url, west: 'http://127.0.0.1:9' }

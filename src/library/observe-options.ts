@@ -8,49 +8,54 @@ import type { Random } from '../ports/random.ts'
 import type { OtherTrust } from '../kube/other-server.ts'
 import type { Cluster } from './cluster.ts'
 
-/** A URL such as `https://10.0.0.1:10257/metrics`. It is asked with the credentials for the API server. */
+/** The metrics of a controller manager. The request has the credentials for the API server. */
 export interface ManagerMetrics extends OtherTrust {
+  /** For example `https://10.0.0.1:10257/metrics`. */
   url: string
 }
 
+/** A cluster, with either `cluster` or `connect`. */
 export interface ObserveCluster {
+  /** The name of the cluster in changes and findings. */
   name: string
+  /** A connected cluster, which the caller closes. */
   cluster?: Cluster
+  /** Connects the cluster, which is closed at the end. Called until it resolves, for eight clusters at once. */
   connect?(signal: AbortSignal): Promise<Cluster>
-  /** The metrics of its controller manager: read each 5 s, and told beside a backlog. Needs a `cluster` of `connect`. */
+  /** The metrics are read every 5 s, and are told with a backlog. The `Cluster` must come from the `connect` of this package. */
   managerMetrics?: ManagerMetrics
 }
 
 export interface ObserveOptions {
-  /**
-   * With the names that they are told by. `cluster`: its caller closes it. `connect`: called until it resolves, for eight clusters at once, and
-   * closed at the end; a cluster that it rejects for is a finding, and where all of them do at first, so does `observe`.
-   */
+  /** A cluster whose `connect` rejects is a finding. Where the first calls of all clusters reject, so does `observe`. */
   clusters: readonly ObserveCluster[]
-  /** Its load balancers are read, and no call changes them. Default: none. */
+  /** The load balancers of this config are read, and never changed. Default: none. */
   config?: Config
-  /** Default: that of each cluster. */
+  /** The namespace that is observed. Default: the namespace of each cluster. */
   namespace?: string
-  /** In place of one namespace. */
+  /** Observes all namespaces. Excludes `namespace`. */
   allNamespaces?: boolean
-  /** For so long a difference is no finding. Default: 10 s. */
+  /** The time for which a stale address or entry is no finding. Default: 10 s. */
   graceMs?: number
-  /** Between two reads of a load balancer. Default: 2 s. */
+  /** The time between two reads of a load balancer. Default: 2 s. */
   pollMs?: number
-  /** Ends it. */
+  /** Ends the observation. */
   signal: AbortSignal
-  /** Told of each change and each finding, in the order of their instants. */
+  /** Called with each change and each finding, in the order of their instants. */
   onTold(told: Told): void
-  /** Told of what is observed, once, and then of each event: what `replayObservation` takes. `look`: what is so at the instant of a call. */
+  /** Called once, with the options for `replayObservation`. `look` returns the state at the instant of a call. */
   onStart?(options: ObserverOptions, look: Look): void
+  /** Called with each event, for `replayObservation`. */
   onEvent?(event: ObservedEvent): void
-  /** Told of a summary of what there is until now, so often. */
+  /** Called every `everyMs` with a summary of the observation until then. */
   summary?: { everyMs: number; onSummary(summary: ObserverSummary): void }
-  /** Told of each lag, each write of endpoints, and each renewal of a Lease, as metrics count them. Leases are watched for the last alone. */
+  /** Called with each lag, for metrics. */
   onLag?: ObserverCounts['onLag']
+  /** Called with each write of endpoints, for metrics. */
   onWrite?: ObserverCounts['onWrite']
+  /** Called with each change of a Lease, for metrics. Leases are watched only where this is present. */
   onLease?(change: LeaseChange): void
-  /** For tests alone. */
+  /** For tests, as is `random`. */
   clock?: Clock
   random?: Random
 }

@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.ts'
 import type { ObserveOptions } from './observe-options.ts'
 import { observe, replayObservation } from './observe.ts'
 
-/** An API server that is not there. */
+/** A cluster whose API server does not answer. */
 function away(asked: string[]): Cluster {
   const refuse = (path: string): Promise<never> => {
     asked.push(path)

@@ -16,9 +16,9 @@ import { assertShape } from './request/parsed.ts'
 const DEFAULTS = { graceMs: 10_000, pollMs: 2_000 }
 
 /**
- * Watches pods, nodes, Services and their endpoints in these clusters, and the load balancers, until the signal. Reads, and writes nothing.
- * What cannot be read is a finding. Resolves with a summary; rejects with a RequestError for options that cannot be, and with the first error of
- * `connect` where it rejects for each cluster.
+ * Watches pods, nodes, Services and endpoints of the clusters, and the load balancers, until the signal. Writes nothing. Objects that
+ * cannot be read are a finding. Resolves with a summary. Rejects with a RequestError for wrong options, and with the first error of
+ * `connect` where that rejects for all clusters.
  */
 export async function observe(options: ObserveOptions): Promise<ObserverSummary> {
   assertShape(observeOptions, options, 'options')
@@ -36,7 +36,7 @@ export async function observe(options: ObserveOptions): Promise<ObserverSummary>
     allNamespaces
       ? {}
       : { namespace: parseNamespace(namespace === undefined ? {} : { namespace }, { namespace: home, kinds: KINDS }) }
-  // A mistake of the namespace is told at once.
+  // A wrong namespace is refused before anything is asked.
   for (const { cluster } of clusters) namespaceIn(cluster?.namespace ?? 'default')
   const observed = clusters.map(({ name, cluster, connect, managerMetrics }) => ({
     name,
@@ -53,7 +53,7 @@ export async function observe(options: ObserveOptions): Promise<ObserverSummary>
       }
     },
   }))
-  // Nothing is written, so that no lock is needed.
+  // An observation writes nothing, so that the load balancers need no lock.
   const created = config === undefined ? [] : createLoadBalancers(config).map(({ lock: _lock, ...one }) => one)
   try {
     return await observeClusters({
@@ -78,7 +78,7 @@ export async function observe(options: ObserveOptions): Promise<ObserverSummary>
   }
 }
 
-/** What these events come to: the same changes, findings and summary as when they were observed. */
+/** Makes the changes, findings and summary of recorded events, which are equal to those of the observation. */
 export function replayObservation(
   options: ObserverOptions,
   events: AsyncIterable<ObservedEvent> | Iterable<ObservedEvent>,

@@ -5,15 +5,15 @@ import type { OfService } from './told.ts'
 export interface AddressChange extends OfService {
   at: number
   isReady: boolean
-  /** Another program than the controllers of Kubernetes keeps the slice. */
+  /** Whether a program other than the controllers of Kubernetes keeps the slice. */
   isCopy: boolean
 }
 
-/** What EndpointSlices have said of late: load balancers and copies follow it. */
+/** The last changes of addresses in EndpointSlices, each kept for 10 minutes. Load balancers and copies are matched with them. */
 export interface AddressChanges {
-  /** The EndpointSlices of a Service say something else of the address than before. */
+  /** Notes that the EndpointSlices of a Service have changed an address to ready, or to not ready or gone (`isReady` false). */
   changed(of: OfService, address: string, isReady: boolean, isCopy: boolean): void
-  /** The Services whose slices say the same of the address since an instant after `sinceAt`. */
+  /** Returns the changes of the address to `isReady`, one for each Service, that are later than `sinceAt`. */
   saying(address: string, isReady: boolean, sinceAt: number): AddressChange[]
 }
 
@@ -24,7 +24,7 @@ export function createAddressChanges(context: Context): AddressChanges {
       const at = context.now()
       const own = changes.get(address) ?? new Map<string, AddressChange>()
       const key = `${of.cluster}/${of.namespace}/${of.service}`
-      // Not ready and then gone: no requests since the first of the two.
+      // An address that is not ready and then goes gets no requests from the first of the two on.
       if (own.get(key)?.isReady === isReady) return
       const change = { ...of, at, isReady, isCopy }
       changes.set(address, own.set(key, change))

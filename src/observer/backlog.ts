@@ -3,29 +3,29 @@ import type { EndpointObjectKind } from './events.ts'
 import type { ControllerManager } from './controller-manager.ts'
 import { BACKLOG_AFTER_MS, BACKLOG_GROWTH, BACKLOG_LAGS, BACKLOG_SERVICES } from './limits.ts'
 
-/** The queue of one endpoint controller, as far as it can be told from outside: its keys are Services. */
+/** An estimate, from outside, of the queue of one endpoint controller. The keys of that queue are Services. */
 export interface Backlog {
-  /** A pod of the Service has changed, and its endpoints have not. */
+  /** Notes that a pod of the Service has changed, and that its endpoints have not followed yet. */
   waits(service: string): void
-  /** They have followed, after so long; or the change was taken back. */
+  /** Notes that the endpoints have followed after `lagMs`. `lagMs` is undefined where the change was taken back. */
   followed(service: string, lagMs: number | undefined): void
-  /** The controller has written them, whatever it has made of the change: they are in the queue no more. */
+  /** Notes that the controller has written the endpoints of the Service. The Service has then left the queue, whatever was written. */
   written(service: string): void
-  /** What was so is not known any more: nothing is found of those that wait. */
+  /** Forgets all Services that wait: the cluster can no longer be read, so that their lags are unknown. */
   forget(): void
-  /** What is so is known again. */
+  /** Looks for a backlog again, once the cluster can be read. */
   review(): void
-  /** How many Services wait, the first of them for how long. */
+  /** Returns the number of Services that wait, and how long the first of them has waited. */
   size(): { services: number; oldestMs: number }
-  /** Tells what there is of one that is under way. */
+  /** Tells a backlog that is under way at the end of the observation. */
   end(): void
 }
 
 const LOOK_EVERY_MS = 1_000
-/** The rate is that of so long. */
+/** The longest time over which `perSecond` is measured, from at most 20 lags. */
 const RATE_OVER_MS = 30_000
 
-/** `isKnown`: pods and objects are told as they change. */
+/** `isKnown` returns whether the pods, the Services and the objects of this kind can be read. No finding is made while it is false. */
 export function createBacklog(
   context: Context,
   cluster: string,
@@ -33,7 +33,7 @@ export function createBacklog(
   manager: ControllerManager,
   isKnown: () => boolean,
 ): Backlog {
-  /** The first is the one that waits the longest. */
+  /** The Services that wait, in the order in which they began to. */
   const waiting = new Map<string, { since: number; changes: number }>()
   let lags: { at: number; lagMs: number }[] = []
   let most: { services: number; oldestMs: number } | undefined
@@ -46,7 +46,7 @@ export function createBacklog(
 
   const sizeNow = () => ({ services: waiting.size, oldestMs: oldestMs() })
 
-  /** A queue that keeps up has nothing that waits longer than what was followed before. */
+  /** A queue grows where its first Service has waited longer than the last lags. */
   function isGrowing(): boolean {
     const mean = lags.length === 0 ? 0 : lags.reduce((sum, { lagMs }) => sum + lagMs, 0) / lags.length
     return oldestMs() > mean * BACKLOG_GROWTH
@@ -108,7 +108,7 @@ export function createBacklog(
     },
     followed(service, lagMs) {
       const known = waiting.get(service)
-      // Looked at before it leaves: the oldest is the one that has waited until now.
+      // The Service may be the one that has waited the longest, so that the queue is looked at before it leaves.
       look()
       if (known !== undefined) {
         known.changes -= 1

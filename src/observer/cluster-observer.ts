@@ -41,9 +41,9 @@ import { createWriterHistory } from './writers.ts'
 
 export interface ClusterObserver {
   take(event: ClusterEvent): void
-  /** Its pods and nodes are all known. */
+  /** Returns whether all pods and nodes of the cluster are known. */
   seesAll(): boolean
-  /** The address has other holders, in whichever cluster. */
+  /** Looks at the address again, since a pod or node of any cluster has got or lost it. */
   reviewAt(address: string): void
   readonly state: ClusterState
   is(): ObserverSnapshot['clusters'][number]['is']
@@ -51,7 +51,7 @@ export interface ClusterObserver {
   end(): void
 }
 
-/** What is known of all clusters. */
+/** The state that the observers of all clusters share. */
 interface Shared {
   holders: Holders
   changes: AddressChanges
@@ -59,10 +59,10 @@ interface Shared {
   copies: Copies
 }
 
-/** A pod in the endpoints of a Service that stand otherwise than they are to. */
+/** A pod of a Service whose addresses in the endpoints are not yet as they are to be. */
 interface Waiting {
   since: number
-  /** What has changed first. `start`: it was so from the beginning. */
+  /** The side that has changed first. `start` stands for a difference without a known beginning, which has no lag. */
   by: 'pod' | 'endpoints' | 'start'
 }
 
@@ -97,12 +97,12 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     for (const one of touched) for (const kind of KINDS) settle(one, kind, by)
   }
 
-  /** Pods and objects of that kind are told as they change. */
+  /** Returns whether the cluster answers, and its pods, its Services and the objects of this kind can be read. */
   function isKnown(kind: EndpointObjectKind): boolean {
     return isReachable && !unread.has('pods') && !unread.has('services') && !unread.has(READ_AS[kind])
   }
 
-  /** What waits has changed, or is told to have changed, at another time than it was seen: it has no lag. */
+  /** While a kind cannot be read, the instants of its changes are unknown: pods that wait for it get no lag. */
   function forgetInstants(): void {
     for (const kind of KINDS) {
       if (isKnown(kind)) continue
@@ -111,7 +111,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     }
   }
 
-  /** @returns the lag, where the endpoints have followed just now */
+  /** @returns the lag in milliseconds, where the endpoints have followed just now */
   function settle(touched: Touched, kind: EndpointObjectKind, cause: Waiting['by']): number | undefined {
     const by = isKnown(kind) ? cause : 'start'
     const { service, pod } = touched
@@ -127,7 +127,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     }
     if (known === undefined) return undefined
     waiting[kind].delete(own)
-    // The endpoints were seen to change before the pod: watches are not in step. Or the pod went back to what it was.
+    // Watches are not in step: endpoints may be seen to change before their pod, which is a lag of 0. A pod that goes back has none.
     const lagMs =
       known.by === 'start' || (known.by === 'pod' && by === 'pod') ? undefined : by === 'pod' ? 0 : context.now() - known.since
     if (known.by === 'pod') backlogs[kind].followed(key, lagMs)
@@ -136,12 +136,12 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     return lagMs
   }
 
-  /** Its controller keeps objects of that kind, and all of its pods have room in them. */
+  /** Returns whether the controller keeps objects of this kind for the Service, and all pods of the Service have room in them. */
   function isFollowing(owner: ServiceState, kind: EndpointObjectKind): boolean {
     if (owner.service === undefined || !hasSelector(owner.service)) return false
     if (unread.has(READ_AS[kind])) return false
     if (kind === 'EndpointSlice') return true
-    // The controller of Endpoints may be off.
+    // A cluster without the controller of Endpoints has no such objects.
     const own = [...owner.objects.values()].filter(({ seen }) => seen.kind === kind)
     return own.length > 0 && !own.some(({ seen }) => seen.isTruncated)
   }
@@ -161,7 +161,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     stale.review(uid)
   }
 
-  /** The Services whose requests the pod got until now. */
+  /** The Services through which the pod has got requests until now. A pod that is drained has none. */
   function servedBy(before: SeenPod, pod: SeenPod): RestartedService[] {
     const isDrained = before.isDrained === true || pod.isDrained === true
     if (isDrained || heldBy(before).some((address) => entries.isDrained(address))) return []
@@ -217,7 +217,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
 
   function removeNode(name: string): void {
     for (const address of state.nodes.get(name)?.addresses ?? []) releaseNode(address, name)
-    // The controllers put no Service in their queue where a node comes or goes: its pods stay until they are deleted.
+    // A node that comes or goes puts no Service into the queues of the controllers, so that the difference has no lag.
     settleAll(state.removeNode(name), 'start')
     silentNodes.nodeGone(name)
   }
@@ -243,7 +243,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     }
   }
 
-  /** Watches are not in step: the endpoints may have followed already. */
+  /** Watches are not in step: endpoints may be seen with the new labels before their Service. Such writes are no rewrites. */
   function followLabels({ metadata: before }: Service, { metadata: now }: Service): void {
     const { objects } = state.services.get(`${now.namespace}/${now.name}`)!
     if (!labels.serviceChanged(before.labels, now.labels, objects.keys())) return
@@ -295,7 +295,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     }
   }
 
-  /** Locks of old are Endpoints that are renewed, and are of no Service. */
+  /** Endpoints without a Service, such as the locks of old leader elections, are renewed all the time and count as no rewrite. */
   function isRewrite(before: SeenEndpoints, now: SeenEndpoints): boolean {
     const hasService = state.services.get(`${now.namespace}/${now.service}`)?.service !== undefined
     return hasService && !labels.followsService(before, now)
@@ -306,7 +306,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     tellAddresses((now ?? before)!.seen, changesBetween(former, own), lagMs)
   }
 
-  /** Addresses that name no pod have another writer, and follow none. */
+  /** Addresses without a `targetRef` to a pod come from another writer than the controllers, and have no lag after a pod. */
   function tellPodless({ before, now }: Replaced): void {
     const podless = (one: ObjectState | undefined): SeenAddress[] =>
       one?.seen.addresses.filter((of) => of.pod === undefined) ?? []
@@ -337,7 +337,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     }
   }
 
-  /** An address that moves from one slice to another is in both for a while. */
+  /** All objects of the Service are looked at: an address that moves from one slice to another is in both for a while. */
   function isReadyIn({ kind, namespace, service }: SeenEndpoints, address: string): boolean {
     return [...state.objectsAt(address)].some(
       ({ seen }) =>
@@ -360,7 +360,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     if (truncated.delete(uid)) context.over('endpoints-truncated', uid)
   }
 
-  /** Addresses of Endpoints that no pod of the selector has, and that another than the controller has written. */
+  /** Finds addresses of Endpoints that no pod of the selector has, and that a client other than the controller has written. */
   function lookForHands({ seen: { uid, kind, namespace, service, by, addresses } }: ObjectState): void {
     if (kind !== 'Endpoints' || by === undefined || unread.has('pods')) return
     if (by.is === 'controller-manager' || by.is === 'sluice') return forgetHands(uid)
@@ -389,7 +389,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     settleAll(state.setHasNodes(does), 'start')
   }
 
-  /** What was there at the beginning is looked at once, and nothing of it is told as a change. */
+  /** Looks once at everything that was there when the observation began. None of it is told as a change. */
   function sync(minor: number | undefined): void {
     if (minor !== undefined) state.setRules(controllerRules(minor))
     isSynced = true
@@ -404,7 +404,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
     entries.review()
   }
 
-  /** What was not known before may be found now. */
+  /** Looks for findings again, since the cluster can be read again. */
   function reviewAll(): void {
     for (const kind of KINDS) backlogs[kind].review()
     for (const object of state.objects.values()) stale.reviewObject(undefined, object)
@@ -435,7 +435,7 @@ export function createClusterObserver(cluster: string, context: Context, shared:
           return sync(event.minor)
         case 'unread':
           unread.add(event.what)
-          // Nodes may be kept from who looks, and most is found without them.
+          // The right to read nodes is optional: most findings do not need it.
           if (event.what === 'nodes') return readNodes(false)
           forgetInstants()
           return context.find(
@@ -481,7 +481,7 @@ function addressesOf({ status }: SeenPod): string[] {
   return [...new Set(all.filter((ip) => ip !== undefined && ip !== ''))] as string[]
 }
 
-/** A pod that is finished has its addresses in its status still; they are given to others. */
+/** The status of a finished pod keeps its addresses, although other pods may have them by now. */
 function heldBy(pod: SeenPod): string[] {
   return isFinished(pod) ? [] : addressesOf(pod)
 }
@@ -513,7 +513,7 @@ function asAddresses(pod: SeenPod): SeenAddress[] {
   return addressesOf(pod).map((address) => ({ address, ready: true }))
 }
 
-/** What readers of endpoints act on. */
+/** The addresses, ports and hints of the object as one text. Readers of endpoints act on these alone. */
 function contentOf({ seen: { addresses, ports, hints = '' } }: ObjectState): string {
   const texts = addresses.map(({ pod = '', ...address }) => `${pod} ${standing([address])}`)
   return `${ports}\n${texts.sort().join()}\n${hints}`

@@ -8,7 +8,7 @@ const COUNT = 200
 const common = { 'a.example/part-of': 'shop', tier: 'front' }
 const labelsOf = (index: number) => ({ ...common, app: `s${index}` })
 
-/** Services that have all labels but one in common, and the number of times that any of them was looked at. */
+/** Services whose selectors share all labels but one, and the number of reads of their specs. */
 function countedServices() {
   let looks = 0
   const services = Array.from({ length: COUNT }, (_, index): Service => {

@@ -6,30 +6,30 @@ import { NO_STANDING, type Standing, standing, wantedStanding } from './wanted.t
 
 export interface PodState {
   pod: SeenPod
-  /** Those whose selector has it. */
+  /** The Services whose selector matches the pod. */
   readonly services: Set<ServiceState>
 }
 
 export interface ServiceState {
   readonly namespace: string
   readonly name: string
-  /** Absent where the Service is gone, or was not seen yet. */
+  /** Absent where the Service is gone or was not seen yet, and only its objects are known. */
   service?: Service
-  /** The label of its selector by which it is found. */
+  /** The label of the selector under which the Service is indexed. */
   key?: string
-  /** By the UID of a pod that the selector has. */
+  /** The standing that each pod of the selector is to have, by the UID of the pod. */
   readonly wanted: Map<string, Standing>
-  /** By UID: its EndpointSlices and its Endpoints. */
+  /** The EndpointSlices and the Endpoints of the Service, by UID. */
   readonly objects: Map<string, ObjectState>
 }
 
 export interface ObjectState {
   readonly seen: SeenEndpoints
-  /** By the UID of the pod. */
+  /** The addresses with a `targetRef` to a pod, by the UID of the pod. */
   readonly byPod: ReadonlyMap<string, readonly SeenAddress[]>
 }
 
-/** A pod in the endpoints of a Service, which may stand otherwise than before. */
+/** A pod of a Service whose wanted or seen addresses may have changed. */
 export interface Touched {
   service: ServiceState
   pod: string
@@ -42,8 +42,8 @@ export interface Replaced {
 }
 
 /**
- * What is known of one cluster. An event visits the Services of its pod, or the pods of its Service, and no others; each gives what it has
- * touched.
+ * The known objects of one cluster. An event visits only the Services of its pod, or the pods of its Service. Each change returns the pods
+ * whose wanted or seen addresses have changed by it.
  */
 export interface ClusterState {
   readonly pods: ReadonlyMap<string, PodState>
@@ -51,10 +51,10 @@ export interface ClusterState {
   readonly services: ReadonlyMap<string, ServiceState>
   readonly objects: ReadonlyMap<string, ObjectState>
   podsOn(node: string): Iterable<PodState>
-  /** Those that have an address of the pod. */
+  /** The EndpointSlices and Endpoints that have an address with a `targetRef` to the pod. */
   objectsWith(pod: string): Iterable<ObjectState>
   objectsAt(address: string): ReadonlySet<ObjectState>
-  /** The controllers of Kubernetes keep it: another program has made what is of a Service without a selector. */
+  /** Returns whether a controller of Kubernetes keeps the object. Another program keeps the objects of a Service without a selector. */
   isControllers(seen: SeenEndpoints): boolean
   putPod(pod: SeenPod): Touched[]
   removePod(uid: string): Touched[]
@@ -62,14 +62,15 @@ export interface ClusterState {
   removeNode(name: string): Touched[]
   putService(service: Service): Touched[]
   removeService(namespace: string, name: string): Touched[]
-  /** Touched are the pods whose addresses stand otherwise in it. */
+  /** `touched` has the pods whose addresses differ between the two versions of the object. */
   putEndpoints(endpoints: SeenEndpoints): Replaced
   removeEndpoints(uid: string): Replaced
-  /** As the controllers are to have made it, and as the objects have it. */
+  /** The addresses of the pod as the controllers are to make them. */
   wantedOf(touched: Touched): Standing
+  /** The addresses of the pod as the objects of the controllers have them. */
   seenOf(touched: Touched, kind: EndpointObjectKind): string
   setRules(rules: ControllerRules): Touched[]
-  /** Where nodes are not to be had, each pod is taken to be on one. */
+  /** Where nodes may not be read, the node of each pod is taken to exist. */
   setHasNodes(has: boolean): Touched[]
 }
 
@@ -86,7 +87,7 @@ export function createClusterState(): ClusterState {
   const podsByLabel = new Map<string, Set<PodState>>()
   const podsByNode = new Map<string, Set<PodState>>()
   const servicesByLabel = new Map<string, Set<ServiceState>>()
-  /** How many selectors have a label. */
+  /** The number of selectors that have a label. */
   const selectorsWith = new Map<string, number>()
   let rules = controllerRules(Infinity)
   let hasNodes = true
@@ -111,7 +112,7 @@ export function createClusterState(): ClusterState {
   const podKeys = ({ metadata: { namespace, labels } }: SeenPod): string[] => labelKeys(namespace, labels)
   const selectorKeys = ({ metadata: { namespace }, spec: { selector } }: Service): string[] => labelKeys(namespace, selector)
 
-  /** By the label that the fewest selectors have: one that they all have would make each pod visit all Services of its namespace. */
+  /** The index uses the label that the fewest selectors have. By a label of all selectors, each pod would visit all Services. */
   function indexService(state: ServiceState, service: Service): void {
     const keys = selectorKeys(service)
     const key = fewest(keys, (one) => selectorsWith.get(one) ?? 0)
@@ -137,7 +138,7 @@ export function createClusterState(): ClusterState {
     return new Set(candidates.filter(({ pod }) => selects(service, pod)))
   }
 
-  /** @returns whether it stands otherwise than before */
+  /** @returns whether the wanted addresses of the pod have changed */
   function want(state: ServiceState, { pod }: PodState): boolean {
     const { uid } = pod.metadata
     const node = nodes.get(pod.spec.nodeName ?? '')
@@ -214,7 +215,7 @@ export function createClusterState(): ClusterState {
     objectsAt: (address) => objectsByAddress.get(address) ?? NO_OBJECTS,
     isControllers({ kind, namespace, service, isControllers }) {
       const owner = services.get(`${namespace}/${service}`)?.service
-      // Where the Service is not known, slices say it by a label, and Endpoints do not.
+      // The Service is unknown. EndpointSlices name their controller in a label; Endpoints do not.
       return isControllers && (owner === undefined ? kind === 'EndpointSlice' : hasSelector(owner))
     },
     putPod(pod) {

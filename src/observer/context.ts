@@ -1,22 +1,22 @@
 import type { EndpointObjectKind } from './events.ts'
 import type { Leg, ObserverFinding, ObserverFindingCode, Told } from './told.ts'
 
-/** What the parts of an observer share. */
+/** The clock, the deadlines and the outputs that all parts of an observer share. */
 export interface Context {
-  /** The instant of the event, or of the deadline, that is being looked at. */
+  /** The instant of the event or the deadline that is being handled, in milliseconds since 1970. */
   now(): number
-  /** Does `work` once the instants have come to `dueAt`. */
+  /** Runs `work` at the instant `dueAt`. */
   later(dueAt: number, work: () => void): void
   tell(told: Told): void
-  /** `about`: it holds of this until `over` says that it does not; without it, it is of a moment. */
+  /** `about` names the subject of a finding that holds until `over` is called with that name. A finding about a moment has none. */
   find(finding: ObserverFinding, about?: string): void
   over(code: ObserverFindingCode, about: string): void
   measured(of: Measured, lagMs: number): void
-  /** The lags of a Service are of no use any more. */
+  /** Drops the lags of a Service that is gone. */
   forgetLags(of: Pick<Measured, 'cluster' | 'namespace' | 'service'>): void
-  /** Endpoints were written, and any of their addresses was changed or none. */
+  /** Counts a write of an EndpointSlice or of Endpoints. */
   written(of: Written): void
-  /** For so long a difference is none. */
+  /** The time in milliseconds for which a stale address or entry is no finding. */
   graceMs: number
 }
 
@@ -26,12 +26,13 @@ export interface Measured {
   service: string
   leg: Leg
   loadBalancer?: string
-  /** The cluster that is copied from. */
+  /** The cluster of the EndpointSlice, on a leg to a copy. */
   from?: string
 }
 
 export interface Written {
   cluster: string
   object: EndpointObjectKind
+  /** `addresses` stands for a change of an address, a port or a hint. */
   effect: 'addresses' | 'nothing'
 }

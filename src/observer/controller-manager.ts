@@ -5,10 +5,10 @@ import type { ObserverFindingOf } from './told.ts'
 
 type MetricsEvent = Extract<ClusterEvent, { type: 'manager-metrics' }>
 
-/** What the controller manager has said of itself of late. */
+/** The last metrics of the controller manager. */
 export interface ControllerManager {
   take(event: MetricsEvent): void
-  /** Empty where its metrics are not read, or not any more. */
+  /** Returns the fields of a backlog that the metrics give, or none where the metrics were not read within the last 20 s. */
   saysOf(object: EndpointObjectKind): Pick<ObserverFindingOf<'backlog'>, 'workqueueDepth' | 'putsPerSecond'>
 }
 
@@ -19,7 +19,7 @@ export function createControllerManager(context: Context): ControllerManager {
   return {
     take(event) {
       const spanMs = last === undefined ? 0 : event.at - last.at
-      // One that was started anew counts from 0.
+      // A controller manager that was restarted counts from 0 again.
       const isSameCount = last !== undefined && spanMs > 0 && event.puts >= last.puts
       putsPerSecond = isSameCount ? Math.round(((event.puts - last!.puts) / spanMs) * 10_000) / 10 : undefined
       last = event

@@ -4,9 +4,9 @@ import type { EndpointObjectKind } from './events.ts'
 import { FOLLOWS_WITHIN_MS } from './limits.ts'
 import type { EndpointChange, Leg, OfService } from './told.ts'
 
-/** Endpoints that another program keeps, of the addresses that EndpointSlices of the controllers have, in whichever cluster. */
+/** Endpoints that another program copies from the EndpointSlices of the controllers, of any cluster that is observed. */
 export interface Copies {
-  /** An address gets requests, or none. @returns the lags since the EndpointSlices that it has followed */
+  /** Notes that a copied address is ready or not. @returns the lags after the EndpointSlices that it has followed */
   turned(of: OfService, kind: EndpointObjectKind, address: string, isReady: boolean): NonNullable<EndpointChange['lags']>
 }
 
@@ -16,7 +16,7 @@ const LEGS: Readonly<Record<EndpointObjectKind, Leg>> = {
 }
 
 export function createCopies(context: Context, changes: AddressChanges): Copies {
-  /** By Service, kind and address: how it stands, and since when. */
+  /** The last turn of each address, by Service, kind and address. */
   const turns = new Map<string, { at: number; isReady: boolean }>()
   return {
     turned(of, kind, address, isReady) {
@@ -25,7 +25,7 @@ export function createCopies(context: Context, changes: AddressChanges): Copies 
       if (known?.isReady === isReady) return []
       const turn = { at: context.now(), isReady }
       turns.set(key, turn)
-      // A change that is as old has been forgotten too.
+      // A change of an EndpointSlice is forgotten after the same time.
       context.later(turn.at + FOLLOWS_WITHIN_MS, () => {
         if (turns.get(key) === turn) turns.delete(key)
       })

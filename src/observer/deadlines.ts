@@ -1,7 +1,7 @@
-/** What is due at an instant, the first of them first; of two at the same instant, the one that was asked for first. */
+/** Work that is due at an instant, in the order of the instants. Work that is due at one instant runs in the order of its calls. */
 export interface Deadlines {
   at(dueAt: number, work: () => void): void
-  /** Does what is due at `until` or before, each with its own instant. */
+  /** Hands the work that is due at or before `until` to `each`, with the instant of the work. */
   run(until: number, each: (dueAt: number, work: () => void) => void): void
   nextAt(): number | undefined
 }
@@ -12,7 +12,7 @@ interface Deadline {
   work: () => void
 }
 
-/** A binary heap. */
+/** The deadlines are kept in a binary heap. */
 export function createDeadlines(): Deadlines {
   const heap: Deadline[] = []
   let order = 0

@@ -6,17 +6,17 @@ import type { Holders } from './holders.ts'
 import { FOLLOWS_WITHIN_MS } from './limits.ts'
 import type { EntryChange, ObserverSnapshot } from './told.ts'
 
-/** The entries of all load balancers: which Service each follows, how late, and whether it follows anything. */
+/** The entries of all load balancers. Finds the lag of each entry after its Service, and entries without a pod or node. */
 export interface Entries {
   take(event: LoadBalancerEvent): void
-  /** An entry has that address. */
+  /** Returns whether an entry has the address. */
   names(address: string): boolean
-  /** It has entries, or had, and none of them is in by its program. */
+  /** Returns whether the address has entries, or had some, and all of them were taken out of rotation. */
   isDrained(address: string): boolean
-  /** The address has other holders. */
+  /** Looks at the entries of the address again, since a pod or node has got or lost it. */
   reviewAt(address: string): void
   balancers(): ObserverSnapshot['loadBalancers']
-  /** More is known by now: all entries are looked at. */
+  /** Looks at all entries again, since more pods or nodes are known. */
   review(): void
 }
 
@@ -24,19 +24,19 @@ interface EntryState {
   seen: SeenEntry
   loadBalancer: string
   change: EntryChange['change']
-  /** When it has last begun or ceased to get requests. */
+  /** The instant at which the entry has last begun or ceased to get requests. */
   turnedAt?: number
-  /** It was drained, or is not known to be in, since it last got requests: it comes back when its program says so. */
+  /** Whether the entry was taken out since it last got requests. The program that puts it back does so when it likes, without a lag. */
   isTakenOut: boolean
-  /** Nothing has its address; another one where something had it meanwhile. */
+  /** Present while no pod and no node has the address. A new object stands for each such time. */
   alone?: { since: number }
 }
 
-/** `seesAll`: no pod and no node of any cluster is unknown. */
+/** `seesAll` returns whether all pods and nodes of all clusters are known. */
 export function createEntries(context: Context, holders: Holders, changes: AddressChanges, seesAll: () => boolean): Entries {
   const balancers = new Map<string, { entries: Map<string, EntryState>; isRead: boolean; isUnread: boolean }>()
   const byAddress = new Map<string, Set<EntryState>>()
-  /** By address, entries that were drained by their removal, and may come back as new ones. */
+  /** Entries that were drained by a removal, by address. Such an entry may come back as a new one. */
   const takenAway = new Map<string, Set<string>>()
   const flaps = createEntryFlaps(context)
 
@@ -104,7 +104,7 @@ export function createEntries(context: Context, holders: Holders, changes: Addre
     return was
   }
 
-  /** It has begun, or ceased, to get requests. */
+  /** Notes that the entry has begun or ceased to get requests. */
   function turn(state: EntryState): void {
     const { loadBalancer, seen, change } = state
     state.turnedAt = context.now()
@@ -124,7 +124,7 @@ export function createEntries(context: Context, holders: Holders, changes: Addre
     if (own?.size === 0) byAddress.delete(state.seen.address)
   }
 
-  /** Of the Services that have said the same before, since the entry last turned. One that was drained comes back for another reason. */
+  /** The lags after the Services whose address has turned the same way since the entry last turned. None after a drain. */
   function lagsOf({ seen, change, turnedAt = -Infinity, isTakenOut, loadBalancer }: EntryState): EntryChange['lags'] {
     const isIn = change === 'in'
     if (isIn && isTakenOut) return []

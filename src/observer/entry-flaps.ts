@@ -3,11 +3,11 @@ import { ENTRY_STAYS_MS, FLAPS_WITHIN_MS } from './limits.ts'
 
 /** Finds entries that leave rotation again soon after they have come back. */
 export interface EntryFlaps {
-  /** It has begun, or ceased, to get requests. */
+  /** Notes that the entry has begun (`isIn`) or ceased to get requests. */
   turned(entry: FlappingEntry, isIn: boolean): void
 }
 
-/** By the load balancer and its own name for the entry. */
+/** An entry, which its load balancer and the ID there identify. */
 export interface FlappingEntry {
   loadBalancer: string
   entry: string
@@ -20,7 +20,7 @@ export function createEntryFlaps(context: Context): EntryFlaps {
   const returns = new Map<string, number>()
   const toldAt = new Map<string, number>()
 
-  /** Nothing is kept of entries that stay, or are gone for good. */
+  /** Keeps the instant for `withinMs`, so that entries that stay, or are gone for good, take no room. */
   function forgetLater(map: Map<string, number>, key: string, withinMs: number): void {
     const at = context.now()
     map.set(key, at)

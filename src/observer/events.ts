@@ -2,15 +2,15 @@ import type { Node, Pod, PodCondition, Service } from '../endpoints/objects.ts'
 import type { Writer } from '../reasons/fields.ts'
 import type { Reason } from '../reasons/reason.ts'
 
-/* What was seen, with the instant at which it was seen. Recordings have one a line. */
+/* The events of an observation, each with the instant at which it was seen. A recording has one event a line. */
 
-/** `at`: milliseconds since 1970, all by one clock, which never goes back. */
+/** `at` is in milliseconds since 1970. All instants are by one clock, which never goes back. */
 interface Seen {
   readonly at: number
 }
 
 interface SeenIn extends Seen {
-  /** The name of the cluster, as its user has it. */
+  /** The name that the user has given the cluster, as its context. */
   readonly cluster: string
 }
 
@@ -24,12 +24,12 @@ export interface SeenPod extends Omit<Pod, 'status'> {
       readonly isStopped?: boolean
     })[]
   }
-  /** By its journal: sluice has drained it at its load balancers, and has not put it back. */
+  /** Whether sluice has drained the pod at its load balancers and not restored it yet, as the journal of the pod says. */
   readonly isDrained?: boolean
 }
 
 export interface SeenNode extends Node {
-  /** Of condition Ready: `Unknown` where the heartbeat of its kubelet is late. */
+  /** The status of condition Ready: `Unknown` where the heartbeat of the kubelet is late. */
   readonly ready: string
   readonly addresses: readonly string[]
 }
@@ -38,10 +38,10 @@ export interface SeenNode extends Node {
 export interface SeenAddress {
   readonly address: string
   readonly ready: boolean
-  /** Of slices. */
+  /** Present in EndpointSlices alone, as is `terminating`. */
   readonly serving?: boolean
   readonly terminating?: boolean
-  /** The UID and the name of the pod that it is of, where it says so. */
+  /** The UID of the pod, where `targetRef` names one; `podName` is its name. */
   readonly pod?: string
   readonly podName?: string
 }
@@ -49,7 +49,7 @@ export interface SeenAddress {
 export type EndpointObjectKind = 'EndpointSlice' | 'Endpoints'
 export const ENDPOINT_OBJECT_KINDS = ['EndpointSlice', 'Endpoints'] as const satisfies readonly EndpointObjectKind[]
 
-/** Parts of the control plane that hold a Lease of their own name. */
+/** The parts of the control plane whose leader holds a Lease. The Lease has the name of the part. */
 export const CONTROL_PLANE_PARTS = ['kube-scheduler', 'kube-controller-manager'] as const
 
 export interface SeenEndpoints {
@@ -59,21 +59,21 @@ export interface SeenEndpoints {
   readonly namespace: string
   readonly name: string
   readonly service: string
-  /** The controller of Kubernetes keeps it, by its labels. Each Endpoints is taken for such. */
+  /** Whether the labels of a slice name the controller of Kubernetes. All Endpoints have `true`, since no label of theirs does so. */
   readonly isControllers: boolean
   readonly addresses: readonly SeenAddress[]
-  /** As a digest: two equal ones are of equal ports. */
+  /** The ports as one text. Equal texts stand for equal ports. */
   readonly ports: string
-  /** Of slices: which zones and nodes each address is for, as a digest. Absent where it is for all. */
+  /** The zones and nodes that the addresses of a slice are for, as one text. Absent where each address is for all. */
   readonly hints?: string
   readonly labels?: Readonly<Record<string, string>>
-  /** `endpoints.kubernetes.io/last-change-trigger-time`. */
+  /** The annotation `endpoints.kubernetes.io/last-change-trigger-time`. */
   readonly triggerAt?: string
-  /** Endpoints have room for no more: `endpoints.kubernetes.io/over-capacity`. */
+  /** Whether addresses were left out for lack of room: the annotation `endpoints.kubernetes.io/over-capacity` says so. */
   readonly isTruncated?: boolean
   /** The client that has last written the addresses. */
   readonly by?: Writer
-  /** Where another client has changed something of it since, its labels perhaps. */
+  /** The client that has last written the object, where that is not `by`: a change of the labels may have another writer. */
   readonly lastBy?: Writer
 }
 
@@ -97,15 +97,15 @@ export type ClusterEvent = SeenIn &
     | { readonly type: 'service-gone'; readonly namespace: string; readonly name: string }
     | { readonly type: 'endpoints'; readonly endpoints: SeenEndpoints }
     | { readonly type: 'endpoints-gone'; readonly uid: string }
-    /** All that was there at the beginning has been told. `minor`: of the API server's version, where that is known. */
+    /** All objects of the first lists have been emitted. `minor` is the minor version of the API server, where that is known. */
     | { readonly type: 'synced'; readonly minor?: number }
     | { readonly type: 'unread'; readonly what: ReadKind; readonly because: Reason }
-    /** What was not, is. */
+    /** A kind that could not be read can be read again. */
     | { readonly type: 'read'; readonly what: ReadKind }
     | { readonly type: 'unreachable'; readonly because: Reason }
     /**
-     * What the metrics of its controller manager say: `queued`, Services in the queue of each endpoint controller (`workqueue_depth`);
-     * `puts`, requests by PUT since it began.
+     * The metrics of the controller manager. `queued` is the number of Services in the queue of each endpoint controller
+     * (`workqueue_depth`). `puts` is the number of PUT requests since the process began.
      */
     | {
         readonly type: 'manager-metrics'
@@ -113,7 +113,7 @@ export type ClusterEvent = SeenIn &
         readonly puts: number
       }
     | { readonly type: 'manager-metrics-unread'; readonly because: Reason }
-    /** It is read again. */
+    /** The API server answers again. */
     | { readonly type: 'reached' }
   )
 
@@ -122,7 +122,7 @@ export type ReadKind = 'pods' | 'nodes' | 'services' | 'endpointslices' | 'endpo
 export type LoadBalancerEvent = Seen & { readonly loadBalancer: string } & (
     | { readonly type: 'entry'; readonly entry: SeenEntry }
     | { readonly type: 'entry-gone'; readonly id: string }
-    /** All of its entries have been told. */
+    /** All entries of the load balancer have been emitted. */
     | { readonly type: 'load-balancer-read' }
     | { readonly type: 'load-balancer-unread'; readonly because: Reason }
   )

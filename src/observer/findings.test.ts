@@ -244,7 +244,7 @@ describe('sweep', () => {
   describe('labels', () => {
     const OLD = { 'helm.sh/chart': 'web-1', tier: 'front' }
     const NEW = { 'helm.sh/chart': 'web-2', version: '2' }
-    /** Each object of each Service is written with these, in the order of the Services. */
+    /** A scene in which all Services, and then all of their objects, have these labels. */
     function labelled(labels: Record<string, string>) {
       const { scene, services, pods } = manyServices(SWEEP_OBJECTS + 5)
       const release = (index: number, own: Record<string, string>) => {
@@ -280,7 +280,7 @@ describe('sweep', () => {
       scene.after(100_000)
       each((index) => write(index, OLD))
       scene.after(100_000)
-      // Once for each object.
+      // One write of each object follows the release. The next write is a rewrite.
       each((index) => release(index, NEW))
       each((index) => write(index, NEW))
       each((index) => write(index, OLD))
@@ -322,7 +322,7 @@ describe('sweep', () => {
 })
 
 describe('backlog', () => {
-  /** Each Service is followed `lagMs(index)` after its pod has changed, which is one Service each `everyMs`. */
+  /** A pod changes every `everyMs`, each of another Service. The slice of the Service follows `lagMs(index)` later. */
   function followed(count: number, everyMs: number, lagMs: (index: number) => number) {
     const { scene, services, down } = manyServices(count)
     const steps = services.flatMap((one, index) => {
@@ -340,7 +340,7 @@ describe('backlog', () => {
   }
 
   test('lag that grows with the number of changes, with an estimate of the queue', () => {
-    // One change each 100 ms, one followed each 500 ms.
+    // A pod changes every 100 ms, and a slice follows every 500 ms.
     const [began, over] = followed(100, 100, (index) => 400 + index * 400)
       .findings('backlog')
       .filter(({ object }) => object === 'EndpointSlice')
@@ -370,7 +370,7 @@ describe('backlog', () => {
     down.forEach((pod) => scene.at(1_000).pod(pod))
     away(3_000)
     scene.at(40_000).node('node-1')
-    // The kinds come back one by one.
+    // Pods can be read again before the cluster counts as reached.
     const up = seenPod('s0-0', { ip: '10.1.0.0', labels: { app: 's0' } })
     scene.at(41_000).pod(up)
     follow(50_000)
@@ -378,7 +378,7 @@ describe('backlog', () => {
     scene.at(51_000).pod(down[0]!)
     expect([scene.end(100_000).codes(), scene.observer.summary().legs]).toEqual([['cluster-unreachable'], []])
 
-    // One that was told is over once that is known.
+    // A backlog whose queue is empty after the gap is told as over once the cluster is reached.
     const begun = manyServices(BACKLOG_SERVICES)
     begun.down.forEach((pod) => begun.scene.at(1_000).pod(pod))
     begun.scene.at(10_000).node('node-1')
@@ -636,7 +636,7 @@ describe('restarted-in-rotation', () => {
   }
   type Scene = ReturnType<typeof start>
 
-  /** As a change of the image comes: the container is stopped, made anew, and ready after 7 s. */
+  /** Emits the events of a changed image: the container stops, is created anew, and is ready after 7 s. */
   function restart(scene: Scene, name: string, state: Parameters<typeof seenPod>[1] = {}) {
     scene.pod(pod(name, { ready: false, isStopped: true, ...state })).after(1_000)
     scene.pod(pod(name, { ready: false, restarts: 1, ...state })).after(6_000)

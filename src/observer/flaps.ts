@@ -7,7 +7,7 @@ export interface Flaps {
   gone(uid: string): void
 }
 
-/** Tells of a pod once, and again after as many more turns. */
+/** Finds pods that turn not ready three times within five minutes. Three more turns make a new finding. */
 export function createFlaps(context: Context, cluster: string): Flaps {
   const turns = new Map<string, number[]>()
   return {

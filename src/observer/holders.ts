@@ -7,23 +7,26 @@ export interface Holder {
   pod: string
 }
 
-/** `why`: what has become of it. */
+/** A pod that no longer has the address. `why` is the cause. */
 export interface FormerHolder extends Holder {
   why: 'pod-gone' | 'pod-has-another-address' | 'pod-finished'
 }
 
-/** The pods and the nodes of all clusters, by their addresses. */
+/** The pods and nodes of all clusters, by address. */
 export interface Holders {
-  /** `holder` is undefined for a node. */
+  /** `key` identifies the pod or node. `holder` is undefined for a node. */
   hold(address: string, key: string, holder: Holder | undefined): void
   release(address: string, key: string, why: FormerHolder['why']): void
   isHeld(address: string): boolean
   podAt(address: string): Holder | undefined
-  /** The pod that was seen to have it last, where nothing has it now. */
+  /** Returns the pod that had the address last, where no pod and no node has it now. */
   formerAt(address: string): FormerHolder | undefined
 }
 
-/** `isNamed`: something still names the address; otherwise a former holder is forgotten. `changed`: it has other holders. */
+/**
+ * A former holder is forgotten after 10 minutes, or later while `isNamed` returns that endpoints or an entry have the address. `changed` is
+ * called when a pod or node has got or lost the address.
+ */
 export function createHolders(
   context: Context,
   isNamed: (address: string) => boolean,

@@ -13,7 +13,7 @@ import {
 import { OBSERVER_FINDING_CODES, type ObserverFindingCode } from './told.ts'
 import { createScene, endpointsOf, healthyScene, PERSON, seenPod, seenService, START } from './testing/scene.ts'
 
-/* What holds at an instant: the snapshot of which the screen and the metrics are made. */
+/* The findings of the snapshot, which the screen and the metrics show. */
 
 type Scene = ReturnType<typeof healthyScene>
 
@@ -59,7 +59,7 @@ function followMany(scene: Scene, count: number): Scene {
   return scene
 }
 
-/** `over`: milliseconds for what is of a moment, or what ends it. */
+/** `over` is the time in milliseconds for which a finding about a moment holds, or the events that end the finding. */
 const SCENES: Record<ObserverFindingCode, { begin(scene: Scene): Scene; over: number | ((scene: Scene) => Scene) }> = {
   'cluster-unreachable': {
     begin: (scene) => of(scene, { type: 'unreachable', because }),

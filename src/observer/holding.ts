@@ -1,15 +1,15 @@
 import { FLAPS_WITHIN_MS, HEARTBEAT_WITHIN_MS, RESTARTED_WITHIN_MS, UNDO_WITHIN_MS } from './limits.ts'
 import type { ObserverFinding, ObserverFindingCode, ObserverSnapshot } from './told.ts'
 
-/** The findings that hold. */
+/** The findings that hold now. */
 export interface Holding {
-  /** Without `about` it holds for the time that its rule looks back. */
+  /** A finding without `about` is about a moment, and holds for the time that its rule looks back. */
   begin(finding: ObserverFinding, about: string | undefined): void
   end(code: ObserverFindingCode, about: string): void
   all(): ObserverSnapshot['findings']
 }
 
-/** Of what happened, and is no state. */
+/** The time in milliseconds for which a finding about a moment holds. */
 const MOMENTS: Partial<Record<ObserverFindingCode, number>> = {
   'writers-undo-each-other': UNDO_WITHIN_MS,
   'pods-lost-with-heartbeat': HEARTBEAT_WITHIN_MS,

@@ -8,7 +8,7 @@ import type { SeenAddress, SeenEndpoints, SeenNode, SeenPod } from './events.ts'
 import { CONTROLLER, seenPod } from './testing/scene.ts'
 import { standing } from './wanted.ts'
 
-/* What is kept event by event is what src/endpoints makes of all objects at once. */
+/* The state that is kept event by event equals the result of src/endpoints for all objects at once. */
 
 const LABELS = [{ app: 'web' }, { app: 'job' }, { app: 'web', tier: 'front' }, { tier: 'front' }, {}]
 const name = fc.constantFrom('a', 'b', 'c')
@@ -90,7 +90,7 @@ function apply(state: ReturnType<typeof createClusterState>, step: Step): void {
   else state.removeEndpoints(step.sliceGone)
 }
 
-/** By UID, of those that the selector has. */
+/** The standing of each pod that the selector has, by UID. */
 function fromScratch(one: Service, all: readonly SeenPod[], nodes: readonly SeenNode[]) {
   const { made, pods: memberships } = serviceEndpoints({ service: one, pods: all, nodes })
   const inEndpoints = (made?.endpoints.subsets ?? []).flatMap(({ addresses, notReadyAddresses }) => [

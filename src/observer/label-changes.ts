@@ -3,19 +3,19 @@ import type { SeenEndpoints } from './events.ts'
 type Labels = SeenEndpoints['labels']
 
 /**
- * Tells the writes by which the labels of a Service come to its endpoints, which are one for each of its objects, from those that put labels
- * on endpoints which the Service does not have, or take these away.
+ * Recognizes the writes by which changed labels of a Service come to its endpoints: one write for each object. All other writes of labels,
+ * such as those by a program that labels endpoints itself, are rewrites.
  */
 export interface LabelChanges {
-  /** @returns whether any label is another. `objects`: the UIDs of its own */
+  /** `objects` has the UIDs of the objects of the Service. @returns whether a label has changed */
   serviceChanged(before: Labels, now: Labels, objects: Iterable<string>): boolean
-  /** The write brings what has changed in the Service since, and nothing else. */
+  /** Returns whether the write changes only labels that have changed in the Service before. */
   followsService(before: SeenEndpoints, now: SeenEndpoints): boolean
   gone(object: string): void
 }
 
 export function createLabelChanges(): LabelChanges {
-  /** By the UID of the object: names of labels that have changed in its Service, and not in it. */
+  /** The names of the labels that have changed in the Service and not in the object yet, by the UID of the object. */
   const ahead = new Map<string, Set<string>>()
 
   return {

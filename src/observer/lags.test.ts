@@ -111,7 +111,7 @@ describe('an entry that turns in after its address was ready', () => {
   const down = seenPod('web-0', { ready: false })
   const lags = (scene: ReturnType<typeof createScene>) =>
     scene.told.flatMap((one) => (one.type === 'entry' && one.change === 'in' ? one.lags : []))
-  /** Ready again at 7 s. */
+  /** The pod and its slice are not ready at 2 s, and ready again at 7 s. */
   function restarted(scene: ReturnType<typeof createScene>) {
     scene
       .at(2_000)
@@ -220,7 +220,7 @@ describe('copies of addresses by another program', () => {
   const legOf = { EndpointSlice: 'endpointslice-endpointslice', Endpoints: 'endpointslice-endpoints' } as const
   const endpointLines = (scene: ReturnType<typeof createScene>) =>
     scene.told.flatMap((one) => (one.type === 'endpoint' && one.service === 'copy' ? [one] : []))
-  /** In the cluster east the pod goes at 1 s; what is copied to `cluster` follows at 300 s. */
+  /** The pod in the cluster east goes at 1 s, and its slice follows at 1.5 s. The copy in `cluster` follows 300 s later. */
   function gone(kind: (typeof kinds)[number], hasReference: boolean, cluster: string) {
     const scene = healthyScene({ clusters: ['east', 'access'] }).in('access')
     if (cluster === 'access') scene.synced()

@@ -1,6 +1,6 @@
 import type { LegSummary } from './told.ts'
 
-/** Lags in buckets, each 5 % wider than the one before, so that a Service takes no more room however often it changes. */
+/** Lags in buckets, each 5 % wider than the one before. The room that a Service takes does not grow with its number of changes. */
 export interface Lags {
   add(lagMs: number): void
   summary(): Pick<LegSummary, 'changes' | 'p50Ms' | 'p90Ms' | 'p99Ms' | 'maxMs'>
@@ -13,7 +13,7 @@ export function createLags(): Lags {
   let changes = 0
   let maxMs = 0
 
-  /** The upper end of the bucket of that change, and no more than the longest. */
+  /** Returns the upper end of the bucket that has the percentile, or the longest lag where that is shorter. */
   function percentile(share: number): number {
     const wanted = Math.ceil(changes * share)
     let seen = 0

@@ -1,55 +1,55 @@
 /*
- * From where on a change is a finding. What differs from one cluster to the next is a flag of its own: --grace and --poll. Measured is what
- * Kubernetes 1.35 has shown on a real control plane; defaults are those of its programs, from 1.32 to 1.37.
+ * The limits from which a change is a finding. --grace and --poll are flags, since their values differ between clusters. "Measured" stands
+ * for a measurement of a real control plane of Kubernetes 1.35, "default" for the defaults of Kubernetes 1.32 to 1.37.
  */
 
 /**
- * A sweep: writes to so many objects that change no address, within this time. It is over where that is of fewer than half as many. A
- * controller writes nothing where nothing has changed, so that few are enough; a person who labels some by hand is none. At its default of
- * 20 writes a second it has the objects in one second.
+ * A sweep begins with writes to this many objects within this time that change nothing, and ends with fewer than half as many objects.
+ * Controllers write nothing without a change, and make 20 writes a second by default: 20 objects are a second of their work, and more than
+ * a person labels by hand.
  */
 export const SWEEP_OBJECTS = 20
 export const SWEEP_WITHIN_MS = 30_000
 
 /**
- * A backlog: so many Services wait at once, the first of them for so long. A controller has 5 workers by default: ten are two rounds of them.
- * Measured: slices follow a pod after 4 to 5 ms, and seldom after a second.
+ * A backlog begins when this many Services wait at once, and the first of them has waited this long. A controller has 5 workers by default:
+ * ten Services are two rounds of them. Measured: slices follow a pod after 4 to 5 ms, and seldom after more than a second.
  */
 export const BACKLOG_SERVICES = 10
 export const BACKLOG_AFTER_MS = 5_000
-/** The queue grows where its first has waited longer than the mean of the last so many lags, by this factor: a batch period is none. */
+/** A queue grows where its first Service has waited longer than this factor times the mean of the last 20 lags. A batch period does not. */
 export const BACKLOG_LAGS = 20
 export const BACKLOG_GROWTH = 1.2
 
-/** What the controller manager has said of itself is told for so long: its metrics are read each 5 s, within 10 s. */
+/** Metrics of the controller manager count for this long, since a read comes every 5 s and takes at most 10 s. */
 export const MANAGER_FRESH_MS = 20_000
 
-/** Two writers: each has put back its own content, within this time. A program that syncs each minute, or each five, does so. */
+/** Two writers undo each other where each has put back its content within this time. Programs often sync every one to five minutes. */
 export const UNDO_WITHIN_MS = 600_000
 
-/** A pod flaps: it has turned not ready so often within this time. A restart in place is one turn, and its roll back the second. */
+/** A pod flaps where it turns not ready this often within this time. A restart in place is one turn, and its roll back a second. */
 export const FLAPS = 3
 export const FLAPS_WITHIN_MS = 300_000
-/** Pods of a Service are restarted in rotation: so many, or all where it has fewer, with no longer time between two. */
+/** Restarts in rotation are a finding from this many pods of a Service on, or both of two, with at most this time between two of them. */
 export const RESTARTED_PODS = 3
 export const RESTARTED_WITHIN_MS = 300_000
-/** A container that fails its probes since it was told to end has stopped within this. */
+/** A container that fails its probes because it was told to end stops within this time. */
 export const STOPS_WITHIN_MS = 15_000
-/** An entry flaps: having come back, it has stayed no longer than this. It is told once within the time above. */
+/** An entry flaps where it leaves rotation within this time after it came back. An entry has at most one finding in FLAPS_WITHIN_MS. */
 export const ENTRY_STAYS_MS = 30_000
 
 /**
- * A node is not ready and its pods turn not ready, with no longer time between the two. By default the node controller looks each 5 s, and
- * calls a node late after 50 s (40 s before 1.32).
+ * Pods are lost with the heartbeat of their node where both turn not ready with at most this time in between. By default the node
+ * controller looks every 5 s, and calls a node late after 50 s (40 s before 1.32).
  */
 export const HEARTBEAT_WITHIN_MS = 60_000
-/** The pods of a node do not turn at once: each is a request, of 20 a second by default. */
+/** The pods of a node are collected for this long, since the node controller makes a request for each: 20 a second by default. */
 export const HEARTBEAT_COLLECT_MS = 3_000
-/** A machine that is taken away falls silent, and its node goes within this time. */
+/** The node of a machine that is taken away falls silent, and is deleted within this time. */
 export const NODE_GOES_WITHIN_MS = 60_000
 
-/** What changes later than this follows something else. */
+/** A change that comes later than this follows another change. */
 export const FOLLOWS_WITHIN_MS = 600_000
 
-/** The lags of a Service that is gone are told for so long. */
+/** The summary keeps the lags of a Service that is gone for this long. */
 export const LAGS_KEPT_MS = 3_600_000

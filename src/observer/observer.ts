@@ -20,36 +20,37 @@ import {
 } from './told.ts'
 
 export interface ObserverOptions {
-  /** All that is to be observed: nothing of another cluster is known to be missing before each of them has told all that it has. */
+  /** The names of all clusters. An entry is not found to be without a pod before all of them are listed, unless its pod was seen to go. */
   clusters: readonly string[]
-  /** Pods of all namespaces are observed: an address that none of them has is of no pod. */
+  /** Whether all namespaces are observed. Otherwise an address without an observed pod may have a pod in another namespace. */
   allNamespaces: boolean
-  /** For so long a difference is none. */
+  /** The time in milliseconds for which a stale address or entry is no finding. */
   graceMs: number
+  /** In milliseconds since 1970. */
   startedAt: number
 }
 
-/** Told of what is counted beside what is told: metrics are made of it. */
+/** Callbacks for the numbers that metrics count. */
 export interface ObserverCounts {
   onLag?: ((of: Measured, lagMs: number) => void) | undefined
   onWrite?: ((of: Written) => void) | undefined
 }
 
 /**
- * Tells what events come to. The same events give the same: what is due between two of them is found at its own instant, whenever the next
- * one comes.
+ * Makes changes and findings of events. Equal events give equal results: a finding that is due between two events has its own instant,
+ * however late the next event or call comes.
  */
 export interface Observer {
-  /** Events have instants that do not go back. */
+  /** Takes an event, whose instant must not be before that of the event before it, and returns what is told by then. */
   take(event: ObservedEvent): Told[]
-  /** What is due until then. */
+  /** Returns what is told by the instant `at`, without an event. */
   advance(at: number): Told[]
-  /** When something is due next. */
+  /** Returns the instant of the next deadline. */
   nextAt(): number | undefined
   summary(): ObserverSummary
-  /** What is so now. */
+  /** Returns the state at the last instant. */
   snapshot(): ObserverSnapshot
-  /** By the name of the cluster. For tests: what is known. */
+  /** Returns the known objects of the cluster with that name. For tests. */
   stateOf(cluster: string): ClusterState | undefined
 }
 
@@ -58,7 +59,7 @@ export function createObserver(
   { onLag, onWrite }: ObserverCounts = {},
 ): Observer {
   const deadlines = createDeadlines()
-  /** By Service, and by leg. */
+  /** The lags by Service, and within a Service by leg. */
   const legs = new Map<string, Map<string, { of: Measured; lags: Lags }>>()
   const times = new Map<ObserverFindingCode, number>()
   let now = startedAt
@@ -71,7 +72,7 @@ export function createObserver(
     tell: (one) => void told.push(one),
     find(finding: ObserverFinding, about?: string) {
       holding.begin(finding, about)
-      // One that goes on, or is over, was counted when it began.
+      // A sweep or a backlog that is found again, at its end, was counted when it began.
       const isLong = finding.code === 'sweep' || finding.code === 'backlog'
       const isNew = !isLong || !isGoing(finding)
       if (isNew) times.set(finding.code, (times.get(finding.code) ?? 0) + 1)
@@ -93,7 +94,7 @@ export function createObserver(
     graceMs,
   }
 
-  /** By kind of object. */
+  /** The sweeps and backlogs that are under way, by cluster and kind of object. */
   const going = new Set<string>()
   function isGoing(finding: ObserverFindingOf<'sweep' | 'backlog'>): boolean {
     const key = `${finding.code} ${finding.cluster} ${finding.object}`
@@ -174,7 +175,7 @@ function keyOfService({ cluster, namespace, service }: Pick<Measured, 'cluster' 
   return [cluster, namespace, service].join('\0')
 }
 
-/** By their keys. */
+/** The values in the order of their keys. */
 function inOrder<Value>(map: ReadonlyMap<string, Value>): Value[] {
   return [...map.keys()].sort().map((key) => map.get(key)!)
 }

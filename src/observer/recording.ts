@@ -3,13 +3,13 @@ import type { ObserverOptions } from './observer.ts'
 
 export const RECORDING_VERSION = 'sluice.dev/v1'
 
-/** A file of observed events: a line that says what was observed, and one for each event. All lines are JSON. */
+/** The first line of a recording, which has the options of the observation. Each further line is an event. All lines are JSON. */
 export interface RecordingHeader extends ObserverOptions {
   apiVersion: typeof RECORDING_VERSION
   kind: 'ObserverRecording'
 }
 
-/** A file is no recording, or one of another version, or a line of it no event. */
+/** The file is no recording, or has another version, or has a line that is no event. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError'
   readonly component = 'observer'
@@ -36,8 +36,8 @@ export function parseHeader(text: string): ObserverOptions {
 }
 
 /**
- * The events of the lines after the first; a last line that a process has left half written is left out. A newer sluice may tell more: events of
- * other types are left out, and each is told. Throws a RecordingError.
+ * Parses the lines after the first. A last line that a process has left half written is left out, and so are events of unknown types, which
+ * a newer sluice may write: `onUnknown` is called with the type of each. Throws a RecordingError.
  */
 export async function* parseEvents(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -99,13 +99,13 @@ const BODIES: Readonly<Record<ObservedEvent['type'], readonly string[]>> = {
   end: [],
 }
 
-/** Of what has an instant and a type. */
+/** Returns the type of a value that has an instant and a type. */
 function typeOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('at' in value) || typeof value.at !== 'number') return undefined
   return 'type' in value && typeof value.type === 'string' ? value.type : undefined
 }
 
-/** By its type and the names of its parts: what is in them was checked before it was written. */
+/** Checks the type and the names of the fields alone. The content of the fields was checked before it was written. */
 function isEvent(value: unknown): value is ObservedEvent {
   const type = typeOf(value)
   return type !== undefined && BODIES[type as ObservedEvent['type']].every((part) => part in (value as object))

@@ -44,7 +44,7 @@ test('what was due was found in time, and is found again though nothing has said
   const observer = createObserver(options)
   const live: Told[] = []
   for (const event of events) {
-    // As a timer of a process that observes has it: late, and now and then for nothing.
+    // The calls come as those of a timer in a running process: late, and now and then with nothing due.
     for (let due = observer.nextAt(); due !== undefined && due + 700 < event.at; due = observer.nextAt())
       live.push(...observer.advance(due + 700))
     live.push(...observer.take(event))

@@ -2,7 +2,7 @@ import type { ObservedEvent } from './events.ts'
 import { createObserver, type ObserverOptions } from './observer.ts'
 import type { ObserverSummary, Told } from './told.ts'
 
-/** What these events come to: the same as when they were seen. */
+/** Makes the changes, findings and summary of recorded events, which are equal to those of the observation. */
 export async function replayEvents(
   options: ObserverOptions,
   events: AsyncIterable<ObservedEvent> | Iterable<ObservedEvent>,

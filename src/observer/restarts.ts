@@ -3,9 +3,9 @@ import type { Context } from './context.ts'
 import type { SeenPod } from './events.ts'
 import { RESTARTED_PODS, RESTARTED_WITHIN_MS, STOPS_WITHIN_MS } from './limits.ts'
 
-/** Finds Services whose pods are restarted in place one after another, each while it gets requests. */
+/** Finds Services whose pods are restarted in place one after another while they get requests. */
 export interface Restarts {
-  /** A pod has changed. `servedBy`: the Services that it got requests of before, while it was Ready: none where it was drained. */
+  /** Takes a changed pod. `servedBy` returns the Services through which the Ready pod got requests: none where it was drained. */
   changed(before: SeenPod, pod: SeenPod, servedBy: () => readonly RestartedService[]): void
   gone(uid: string): void
 }
@@ -13,19 +13,19 @@ export interface Restarts {
 export interface RestartedService {
   namespace: string
   name: string
-  /** How many the selector has. */
+  /** The number of pods that the selector has. */
   pods: number
 }
 
 interface Restarted {
-  /** By name. */
+  /** The instant of the last restart of each pod, by the name of the pod. */
   pods: Map<string, number>
   lastAt: number
   isTold: boolean
 }
 
 export function createRestarts(context: Context, cluster: string): Restarts {
-  /** Pods that have ceased to be Ready while they got requests, and may be on their way to a restart. */
+  /** Pods that have ceased to be Ready while they got requests, by UID. Their containers may be about to restart. */
   const left = new Map<string, readonly RestartedService[]>()
   const restarted = new Map<string, Restarted>()
 
@@ -42,19 +42,19 @@ export function createRestarts(context: Context, cluster: string): Restarts {
     context.later(at + RESTARTED_WITHIN_MS + 1, () => {
       if (restarted.get(key) === own && own.lastAt === at) restarted.delete(key)
     })
-    // One that crashes is no release: all of a Service of two are.
+    // A single pod that crashes is no release. Restarts of both pods of a Service of two are a release.
     if (own.isTold || own.pods.size < Math.max(2, Math.min(RESTARTED_PODS, pods))) return
     own.isTold = true
     const spanMs = at - Math.min(...own.pods.values())
     context.find({ code: 'restarted-in-rotation', cluster, namespace, service: name, pods: [...own.pods.keys()].sort(), spanMs })
   }
 
-  /** Containers that run still were told to end, or their probes fail. */
+  /** Remembers a pod that leaves rotation. A container that still runs was told to end, or its probes fail. */
   function leave(pod: SeenPod, services: readonly RestartedService[]): void {
     const { uid } = pod.metadata
     left.delete(uid)
     const { containerStatuses = [] } = pod.status ?? {}
-    // Its Ready was taken away, by a readiness gate or with its node.
+    // A pod whose containers are all ready has left rotation by a readiness gate or with its node.
     const isTakenOut = !isReady(pod) && containerStatuses.every(({ ready }) => ready === true)
     if (isTakenOut || services.length === 0) return
     left.set(uid, services)

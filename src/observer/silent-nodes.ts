@@ -2,32 +2,32 @@ import type { Context } from './context.ts'
 import { HEARTBEAT_COLLECT_MS, HEARTBEAT_WITHIN_MS, NODE_GOES_WITHIN_MS } from './limits.ts'
 
 /**
- * Finds pods that turn not ready since the heartbeat of their node is late, and not by themselves. A node that says itself that it is not
- * ready, as one does that shuts down, is none; nor is one that goes soon after.
+ * Finds pods that turn not ready because the heartbeat of their node is late. No finding is made of a node that reports itself as not
+ * ready, as at a shutdown, or of a node that is deleted soon after.
  */
 export interface SilentNodes {
-  /** Its containers are ready, and its Ready was taken away. */
+  /** Notes that condition Ready of a pod was set to False while its containers are ready. */
   podLost(node: string, pod: { uid: string; name: string }): void
   podGone(node: string, uid: string): void
   nodeSeen(node: string, ready: string): void
   nodeGone(node: string): void
-  /** Where nodes may not be read, pods alone are gone by. */
+  /** `does` is false where nodes may not be read: findings are then made of the pods alone. */
   readsNodes(does: boolean): void
-  /** Tells what there is until now. */
+  /** Makes the findings that are not due yet, at the end of the observation. */
   end(): void
 }
 
 interface Episode {
   startedAt: number
   lastAt: number
-  /** Names by UID. */
+  /** The names of the pods, by UID. */
   pods: Map<string, string>
   isTold: boolean
 }
 
 interface NodeState {
   ready: string
-  /** When its heartbeat was last late, from the first to the last instant; the last is absent where it is so now. */
+  /** The last time for which the heartbeat of the node was late. `until` is absent while the heartbeat is late. */
   late?: { from: number; until?: number }
 }
 
@@ -54,7 +54,7 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
     )
   }
 
-  /** Of a node that is silent still it is waited whether it goes. */
+  /** Makes the finding once it is due. A node that is still silent may be deleted soon, so that its finding comes later. */
   function look(name: string, isEnd = false): void {
     const episode = episodes.get(name)
     if (episode === undefined || episode.isTold) return
@@ -84,7 +84,7 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
     const episode = { startedAt, lastAt: startedAt, pods: new Map<string, string>(), isTold: false }
     episodes.set(name, episode)
     lookLater(name)
-    // Its node may be one that nothing is told of any more.
+    // The node may send no more events that would end the episode.
     context.later(startedAt + HEARTBEAT_WITHIN_MS + NODE_GOES_WITHIN_MS + 1, () => {
       if (episodes.get(name) === episode) episodes.delete(name)
     })
@@ -107,7 +107,7 @@ export function createSilentNodes(context: Context, cluster: string): SilentNode
       const now = context.now()
       const before = nodes.get(name)
       const wasLate = before?.late !== undefined && before.late.until === undefined
-      // After a False it is the same node that is not ready, and says no more.
+      // A node that has reported False itself and then falls silent, as at a shutdown, is no late heartbeat.
       const isLate = ready === 'Unknown' && (wasLate || before === undefined || before.ready === 'True')
       const late = isLate
         ? wasLate

@@ -4,24 +4,24 @@ import type { Context } from './context.ts'
 import type { SeenAddress, SeenPod } from './events.ts'
 import type { FormerHolder, Holders } from './holders.ts'
 
-/** Finds addresses of pods that are gone, or have another address by now, once they have been so for longer than the grace. */
+/** Finds addresses of pods that are gone, are finished, or have another address, once that has lasted for longer than the grace. */
 export interface StaleAddresses {
-  /** Looks at the addresses of the pod in all endpoints, as they are now. */
+  /** Looks at the addresses of the pod in all endpoints. */
   review(pod: string): void
-  /** The address has other holders. */
+  /** Looks at the address in all endpoints, since a pod or node has got or lost it. */
   reviewAt(address: string): void
-  /** All addresses of an object, after it has changed. */
+  /** Looks at all addresses of an object that has changed. */
   reviewObject(before: ObjectState | undefined, now: ObjectState | undefined): void
 }
 
 interface Stale {
   why: FormerHolder['why']
   pod?: string
-  /** Of the pod, where it is another one. */
+  /** The cluster of the pod, where that is another cluster. */
   podCluster?: string
 }
 
-/** `knowsPods`: all pods of the cluster are known. Where that is not so, nothing rests on them, and the pod has to be reviewed again. */
+/** `knowsPods` returns whether all pods of the cluster are known. While some are unknown, a missing pod does not count as gone. */
 export function createStaleAddresses(
   context: Context,
   cluster: string,
@@ -29,7 +29,7 @@ export function createStaleAddresses(
   holders: Holders,
   knowsPods: () => boolean,
 ): StaleAddresses {
-  /** By object, pod and address. */
+  /** The addresses that look stale, by object, pod and address. */
   const suspects = new Map<string, { since: number }>()
 
   function staleBecause(object: ObjectState, address: SeenAddress): Stale | undefined {
@@ -44,7 +44,7 @@ export function createStaleAddresses(
       }
       if (state.isControllers(object.seen)) return { why: 'pod-gone', ...named }
     }
-    // The pod of another writer's address may be one that nobody looks at: gone is what was seen to go.
+    // The address of another writer may be that of a pod that is not observed. Only a pod that was seen to go counts as gone.
     const former = holders.formerAt(address.address)
     if (former === undefined || state.isControllers(object.seen)) return undefined
     const elsewhere = former.cluster === cluster ? {} : { podCluster: former.cluster }
@@ -111,7 +111,7 @@ function keyOf({ seen: { uid } }: ObjectState, { pod = '', address }: SeenAddres
   return `${uid}/${pod}/${address}`
 }
 
-/** kube-proxy falls back to what is serving and terminating. */
+/** kube-proxy sends requests to serving and terminating addresses where no address is ready. */
 function getsRequests({ ready, serving = false, terminating = false }: SeenAddress): boolean {
   return ready || (serving && terminating)
 }

@@ -3,12 +3,12 @@ import type { Context } from './context.ts'
 import type { EndpointObjectKind } from './events.ts'
 import { SWEEP_OBJECTS, SWEEP_WITHIN_MS } from './limits.ts'
 
-/** Counts the writes to one kind of object that change no address. */
+/** Finds sweeps: many writes to one kind of object that change no address, no port and no hint. */
 export interface Sweeps {
   rewritten(uid: string, by: Writer | undefined): void
-  /** What was written of the object of late had a reason, as is known by now. */
+  /** Takes back the recent writes of the object, since they turn out to follow a change of its Service. */
   forget(uid: string): void
-  /** Tells what there is of one that is under way. */
+  /** Tells a sweep that is under way at the end of the observation. */
   end(): void
 }
 
@@ -28,7 +28,7 @@ interface Sweep {
 const LOOK_EVERY_MS = 1_000
 
 export function createSweeps(context: Context, cluster: string, object: EndpointObjectKind): Sweeps {
-  /** Of the time that the rule looks back, the first one first; and how many of each object. */
+  /** The writes of the last 30 s in their order, and the number of them for each object. */
   const recent = new Set<Write>()
   const recentOf = new Map<string, number>()
   let current: Sweep | undefined
@@ -71,7 +71,7 @@ export function createSweeps(context: Context, cluster: string, object: Endpoint
     }
   }
 
-  /** A few objects that are written again and again keep none open. */
+  /** A sweep ends by the number of its objects: a few objects that are written again and again do not keep it open. */
   function lookLater(sweep: Sweep): void {
     context.later(context.now() + LOOK_EVERY_MS, () => {
       dropOld()

@@ -3,11 +3,12 @@ import type { Writer } from '../reasons/fields.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { CONTROL_PLANE_PARTS, EndpointObjectKind, ReadKind } from './events.ts'
 
-/* What an observation tells: changes with their lags, and findings. */
+/* The output of an observation: changes with their lags, findings, and the summary. */
 
 /**
- * `pod-endpointslice`, `pod-endpoints`: from the change of a pod to that of its address; `endpointslice-load-balancer`: from there to an entry;
- * `endpointslice-endpointslice`, `endpointslice-endpoints`: from there to a copy by another program, perhaps in another cluster.
+ * `pod-endpointslice` and `pod-endpoints` lead from a change of a pod to the change of its address. `endpointslice-load-balancer` leads
+ * from there to an entry; `endpointslice-endpointslice` and `endpointslice-endpoints` lead from there to a copy by another program, perhaps
+ * in another cluster.
  */
 export type Leg = (typeof LEGS)[number]
 export const LEGS = [
@@ -18,7 +19,7 @@ export const LEGS = [
   'endpointslice-endpoints',
 ] as const
 
-/** One change, at the instant at which it was seen: milliseconds since 1970. */
+/** One change. `at` is the instant at which the change was seen, in milliseconds since 1970. */
 export type Change =
   | PodChange
   | EndpointChange
@@ -40,10 +41,11 @@ export interface PodChange {
   namespace: string
   pod: string
   change: 'added' | 'ready' | 'not-ready' | 'terminating' | 'address' | 'gone'
-  /** Why it is not ready. */
+  /** Why the pod is not ready. Present with `not-ready`. */
   because?: PodEndpointReason
-  /** When its condition Ready has changed, by the clock of its writer, which counts in seconds. */
+  /** `lastTransitionTime` of condition Ready, by the clock of its writer, in whole seconds. */
   conditionAt?: string
+  /** The new addresses of the pod. Present with `address`. */
   addresses?: string[]
 }
 
@@ -58,11 +60,11 @@ export interface EndpointChange {
   address: string
   pod?: string
   change: 'ready' | 'not-ready' | 'gone'
-  /** As the object has it: what the controller has counted from. */
+  /** The annotation `endpoints.kubernetes.io/last-change-trigger-time` of the object. */
   triggerAt?: string
-  /** Since the pod was seen to change; absent where it was not. */
+  /** The time since the change of the pod was seen. Absent where no such change was seen. */
   lagMs?: number
-  /** Of endpoints that another program keeps: since EndpointSlices of other Services were seen to say the same of the address. */
+  /** The lags of a copy that another program keeps: the time since the EndpointSlices of each Service made that change. */
   lags?: ({ lagMs: number } & OfService)[]
 }
 
@@ -72,12 +74,12 @@ export interface EntryChange {
   loadBalancer: string
   entry: string
   address: string
-  /** `unhealthy`: it is in, and gets no requests. */
+  /** `unhealthy` stands for an entry that is in rotation and gets no requests, since its health checks fail. */
   change: 'in' | 'unhealthy' | 'draining' | 'out' | 'unknown' | 'gone'
-  /** Where an address of a pod is meant. */
+  /** The namespace of the pod that has the address. Absent, with `pod`, where no pod has it. */
   namespace?: string
   pod?: string
-  /** Since the EndpointSlice of the Service was seen to change; one for each Service that it has followed. */
+  /** The lags of the entry: the time since the EndpointSlices of each Service made the change that the entry has followed. */
   lags: ({ lagMs: number } & OfService)[]
 }
 
@@ -90,47 +92,52 @@ export interface OfService {
 /** The fields of each finding, by its code. */
 export interface ObserverFindingFields {
   'cluster-unreachable': { cluster: string; because: Reason }
-  /** Findings that rest on such objects are not made. */
+  /** No finding is made that needs objects of this kind. */
   'objects-unread': { cluster: string; what: Exclude<ReadKind, 'nodes'>; because: Reason }
   'load-balancer-unread': { loadBalancer: string; because: Reason }
-  /** `sinceMs`: for so long already. `pod`: its name, where it was seen; `podCluster`: where that is another cluster. */
   'stale-address': OfService & {
     object: EndpointObjectKind
     name: string
     address: string
+    /** The name of the pod, where that is known. */
     pod?: string
+    /** The cluster of the pod, where that is another cluster. */
     podCluster?: string
     why: 'pod-gone' | 'pod-has-another-address' | 'pod-finished'
+    /** The time for which the address has been stale. */
     sinceMs: number
   }
-  /**
-   * Writes that change no address: so many, to so many objects, over such a time. Told when there are many, and once more when there were no
-   * more for a while (`isOver`). `by`: the client of the last one.
-   */
+  /** A sweep is told when it begins, and again when it is over (`isOver`), or when the observation ends before that. */
   sweep: {
     cluster: string
     object: EndpointObjectKind
+    /** The number of writes that changed no address, no port and no hint. */
     writes: number
+    /** The number of objects that were written. */
     objects: number
     startedAt: number
     lastAt: number
     isOver: boolean
+    /** The client of the last write. */
     by?: Writer
   }
-  /**
-   * `services` wait for their endpoints, the first of them for `oldestMs`; of late the lag was `lagMs`, and so many changes a second were
-   * followed. `drainMs`: until the queue is empty at that rate, where there is one. Told when it begins, and when it is over (`isOver`,
-   * with the most there were). `workqueueDepth` and `putsPerSecond` are what the controller manager says itself, where its metrics are read.
-   */
+  /** A backlog is told when it begins, and again when it is over (`isOver`), or when the observation ends before that. */
   backlog: {
     cluster: string
     object: EndpointObjectKind
+    /** The number of Services that wait for their endpoints; with `isOver` the highest number. */
     services: number
+    /** The time that the first of these Services has waited; with `isOver` the longest time. */
     oldestMs: number
+    /** The last lag that was measured, or 0 without one. */
     lagMs: number
+    /** The rate at which changes were followed of late, per second. */
     perSecond: number
+    /** The time until the queue is empty at that rate. Absent at a rate of 0, and with `isOver`. */
     drainMs?: number
+    /** The number of Services in the queue, as the metrics of the controller manager have it. */
     workqueueDepth?: number
+    /** The rate of PUT requests of the controller manager, per second, as its metrics have it. */
     putsPerSecond?: number
     isOver: boolean
   }
@@ -142,19 +149,19 @@ export interface ObserverFindingFields {
     spanMs: number
   }
   'endpoints-by-hand': OfService & { by: Writer; addresses: string[] }
-  /** `ready`: condition Ready of the node; absent where nodes may not be read. */
+  /** `ready` is the status of condition Ready of the node, and is absent where nodes may not be read. */
   'pods-lost-with-heartbeat': { cluster: string; node: string; ready?: string; pods: string[]; spanMs: number }
   'endpoints-truncated': OfService & { addresses: number }
   'pod-flaps': { cluster: string; namespace: string; pod: string; times: number; spanMs: number }
-  /** The containers of these pods were restarted while they got requests, within such a time; others may follow. */
+  /** The containers of `pods` were restarted within `spanMs`, while the pods got requests. Further pods may follow. */
   'restarted-in-rotation': OfService & { pods: string[]; spanMs: number }
-  /** It has left rotation again when it had been back for `stayedMs`. Where an address of a pod is meant, with that pod. */
+  /** The entry has left rotation `stayedMs` after it came back. `namespace` and `pod` name the pod that has the address. */
   'entry-flaps': { loadBalancer: string; entry: string; address: string; namespace?: string; pod?: string; stayedMs: number }
-  /** `formerPod`: the pod whose address it was. */
+  /** `formerPod` is the pod that had the address, where the pod was seen to leave it. */
   'entry-follows-nothing': { loadBalancer: string; entry: string; address: string; formerPod?: string; sinceMs: number }
 }
 
-/** The codes are a closed set: docs/observe.md has all of them. */
+/** The codes are a closed set. docs/observe.md explains each. */
 export type ObserverFindingCode = keyof ObserverFindingFields
 
 export type ObserverFindingOf<Code extends ObserverFindingCode> = {
@@ -182,36 +189,36 @@ export const OBSERVER_FINDING_CODES = [
 ] as const satisfies readonly ObserverFindingCode[]
 
 /**
- * A Lease was renewed. `gapMs`: since the renewal before, by the clock of the kubelet. `part-unknown`: its Lease is gone, or cannot be read.
- * No finding rests on these.
+ * A Lease was renewed. `gapMs` is the time since the renewal before, by the clock of the kubelet. `part-unknown` stands for a Lease that is
+ * gone or cannot be read. No finding is made of these changes.
  */
 export type LeaseChange = { at: number; cluster: string } & (
   | { type: 'node-renewed'; node: string; gapMs: number }
   | { type: 'part-renewed' | 'part-unknown'; part: (typeof CONTROL_PLANE_PARTS)[number] }
 )
 
-/** What is so at one instant. */
+/** The state of an observation at one instant. */
 export interface ObserverSnapshot {
   at: number
-  /** `listing`: not all that it has is known yet. */
+  /** `listing` stands for a cluster whose first lists are not complete. */
   clusters: { name: string; is: 'listing' | 'observed' | 'unreachable' }[]
-  /** Those that were asked already. */
+  /** The load balancers that were asked at least once. */
   loadBalancers: { name: string; isRead: boolean; entries: Record<EntryChange['change'], number> }[]
-  /** That hold, the first to begin first. One that is about a moment holds for the time that its rule looks back. */
+  /** The findings that hold, in the order in which they began. A finding about a moment holds for the time that its rule looks back. */
   findings: { finding: ObserverFinding; beganAt: number }[]
-  /** Services that wait for their endpoints, the first of them for `oldestMs`. */
+  /** The number of Services that wait for their endpoints, and the time that the first of them has waited. */
   backlogs: { cluster: string; object: EndpointObjectKind; services: number; oldestMs: number }[]
 }
 
-/** Of one leg of one Service. Percentiles are right to 5 %. */
+/** The lags of one leg of one Service, in milliseconds. Percentiles are exact to 5 %. */
 export interface LegSummary {
   cluster: string
   namespace: string
   service: string
   leg: Leg
-  /** Of that leg to a load balancer. */
+  /** The load balancer of `endpointslice-load-balancer`; absent for the other legs. */
   loadBalancer?: string
-  /** Of the legs to copies: the cluster of the EndpointSlice. The Service is that of the copy. */
+  /** The cluster of the EndpointSlice, on a leg to a copy; absent for the other legs. `service` is then the Service of the copy. */
   from?: string
   changes: number
   p50Ms: number

@@ -3,12 +3,12 @@ import type { Node, Pod, Service } from '../endpoints/objects.ts'
 import { serviceEndpoints } from '../endpoints/service-endpoints.ts'
 import type { EndpointObjectKind, SeenAddress } from './events.ts'
 
-/** The addresses of one pod in the endpoints of one Service, as a text: equal exactly where they are. Empty where it has none. */
+/** The addresses of one pod in the endpoints of one Service, with their conditions, as a text for comparison. Empty without addresses. */
 export type Standing = Readonly<Record<EndpointObjectKind, string>>
 
 export const NO_STANDING: Standing = { EndpointSlice: '', Endpoints: '' }
 
-/** What the controllers make of this pod for this Service. No other pod changes it, but where Endpoints are truncated. */
+/** Returns the standing that the controllers give the pod in the Service. Other pods do not matter, unless Endpoints are truncated. */
 export function wantedStanding(service: Service, pod: Pod, node: Node | undefined, rules: ControllerRules): Standing {
   const { made, pods } = serviceEndpoints({ service, pods: [pod], nodes: node === undefined ? [] : [node], rules })
   if (made === undefined) return NO_STANDING

@@ -3,9 +3,9 @@ import type { Context } from './context.ts'
 import type { SeenEndpoints } from './events.ts'
 import { UNDO_WITHIN_MS } from './limits.ts'
 
-/** Finds two clients that put back what they want, each time that the other has written. */
+/** Finds two clients that each put back their own addresses after the other has written. */
 export interface WriterHistory {
-  /** The content has changed, or is seen for the first time. */
+  /** Notes a write that has changed the content, or the first content that is seen. */
   wrote(endpoints: SeenEndpoints, content: string): void
   gone(uid: string): void
 }
@@ -16,7 +16,7 @@ interface Write {
   content: string
 }
 
-/** Two writes of each of the two. */
+/** The number of writes in a finding: two of each client. */
 const ROUNDS = 4
 
 export function createWriterHistory(context: Context, cluster: string): WriterHistory {
@@ -27,7 +27,7 @@ export function createWriterHistory(context: Context, cluster: string): WriterHi
       const now = context.now()
       const history = histories.get(uid) ?? { writes: [] }
       histories.set(uid, history)
-      // What one client writes in a row is one change of its mind.
+      // Writes in a row by one client count as one, with the last content.
       if (history.writes.at(-1)?.by.manager === by.manager) history.writes.pop()
       history.writes.push({ at: now, by, content })
       if (history.writes.length > ROUNDS) history.writes.shift()

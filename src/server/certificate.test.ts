@@ -33,7 +33,7 @@ describe.skipIf(opensslMissing)('certificates', () => {
   })
 
   let versions = 0
-  /** As the kubelet writes a Secret: the files lead through a link that is replaced at once. */
+  /** Writes the files as the kubelet writes a Secret: both lead through one link, which is replaced in one step. */
   function mount({ cert, key }: KeyPair): void {
     const version = `..version-${versions++}`
     mkdirSync(join(folder, version))
@@ -73,7 +73,7 @@ describe.skipIf(opensslMissing)('certificates', () => {
     const seen = new Set<string>()
     const load = { isOver: false }
     let requests = 0
-    // A connection for each request, so that each has the certificate of its time; or one that resumes the session of the last.
+    // Three clients open a connection for each request, which gets the current certificate. The fourth resumes its last session.
     const resuming = new Agent({ ca, keepAlive: false })
     const clients = [undefined, undefined, undefined, resuming].map(async (agent) => {
       while (!load.isOver) {

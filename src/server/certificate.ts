@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { readBounded } from '../config/read-bounded.ts'
 import { ServerError } from './server-error.ts'
 
-/** Both in PEM. The certificate comes first in its file, and those that lead to its authority follow. */
+/** Two files in PEM. The file of the certificate begins with it, and the certificates that lead to its authority follow. */
 export interface CertificateFiles {
   certFile: string
   keyFile: string
@@ -13,7 +13,7 @@ export interface CertificateFiles {
 export interface Certificate {
   cert: string
   key: string
-  /** Milliseconds since 1970. */
+  /** The end of the validity, in milliseconds since 1970. */
   endsAt: number
 }
 
@@ -22,8 +22,8 @@ const TRIES = 5
 const TRY_AGAIN_MS = 100
 
 /**
- * A certificate that a connection can be made with. Two files cannot be read at once, so that a pair that does not fit is read again:
- * it may have been replaced in between.
+ * Reads and checks a certificate and its key. A pair that does not fit is read again, since the files may have been replaced between the
+ * two reads.
  * @throws ServerError that names the file
  */
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 export interface Connections {
-  /** Ends those that have nothing to do, and waits for the answers of the others. Returns how many requests were cut after the grace. */
+  /** Waits up to `graceMs` for the answers, then ends all connections. Returns the number of requests that were cut. */
   drain(graceMs: number): Promise<number>
 }
 
-/** An answer is out, and its connection about to end, or the client has not begun a request: it need not be waited for. */
+/** Once no request is under way, a connection has this long to end by itself. */
 const LAST_BYTES_MS = 100
 
-/** Counts what is under way on a server. A listener of requests comes first, so that it can still ask for the end of the connection. */
+/** Counts the requests and connections of a server. Call before other listeners of requests, which may send headers at once. */
 export function trackConnections(server: Server): Connections {
   const sockets = new Set<Socket>()
   const underWay = new Set<ServerResponse>()
@@ -33,7 +33,7 @@ export function trackConnections(server: Server): Connections {
     })
   })
 
-  /** Resolves once it is so, or the time is over. */
+  /** Resolves once the condition is met, or after `ms`. */
   async function until(condition: () => boolean, ms: number): Promise<void> {
     const over = new AbortController()
     const met = new Promise<void>((resolve) => {

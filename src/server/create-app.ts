@@ -1,29 +1,29 @@
 import { Hono } from 'hono'
 import { boundBody } from './bound-body.ts'
 
-/** Why a server is not ready: a code, and the facts that go with it. */
+/** The reason why a server is not ready: a code, and the fields of that code. */
 export interface NotReady {
   readonly code: string
 }
 
-/** The text that Prometheus reads. */
+/** The metrics in the text format of Prometheus. */
 export interface MetricsText {
   contentType: string
   text(): Promise<string>
 }
 
 export interface AppOptions {
-  /** Empty where it is ready. */
+  /** Returns the reasons why the server is not ready, or none. */
   notReady(): readonly NotReady[]
   metrics?: MetricsText | undefined
-  /** Adds what else is served. */
+  /** Adds further routes. */
   routes?: ((app: Hono) => void) | undefined
   largestBodyBytes: number
-  /** A handler has thrown; the client gets 500 without the reason. */
+  /** Called where a handler throws. The client gets 500 without the reason. */
   failed(path: string, error: unknown): void
 }
 
-/** Errors are `{"code": "…"}`. */
+/** Creates the application with health, readiness, metrics and further routes. Errors are `{"code": "…"}`. */
 export function createApp({ notReady, metrics, routes, largestBodyBytes, failed }: AppOptions): Hono {
   const app = new Hono()
   app.use(boundBody(largestBodyBytes))

@@ -6,13 +6,13 @@ export interface FollowOptions {
   current: Certificate
   everyMs: number
   renewed(certificate: Certificate): void
-  /** Once for each way in which the files are wrong; the certificate in use stays. */
+  /** Called once for each error in a row of equal ones. The certificate in use stays. */
   refused(error: ServerError): void
 }
 
 /**
- * Reads the files again and again: a watch of the file system misses a file that is behind symbolic links, which is how Kubernetes
- * mounts a Secret. Returns what ends it.
+ * Reads the files every `everyMs`. A watch of the file system would miss a file behind symbolic links, as in a mounted Secret. Returns a
+ * function that ends the reads.
  */
 export function followCertificate({ files, current, everyMs, renewed, refused }: FollowOptions): () => void {
   let inUse = current

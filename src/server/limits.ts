@@ -1,29 +1,29 @@
-/** What a client may use of the server. */
+/** The limits on the use of the server by its clients. */
 export interface Limits {
-  /** Of a request; a longer one gets 413. */
+  /** The largest body of a request. A longer one gets 413. */
   largestBodyBytes: number
-  /** Longer headers get 431. */
+  /** The largest headers of a request. Longer headers get 431. */
   largestHeaderBytes: number
-  /** From the connection, or the first byte of the next request, to the end of the headers; then 408. */
+  /** The time from the connection, or the first byte of a further request, to the end of the headers. A slower client gets 408. */
   headersMs: number
-  /** The same to the end of the body. */
+  /** The time from the connection, or the first byte of a further request, to the end of the body. A slower client gets 408. */
   requestMs: number
-  /** A connection on which no byte moves for so long is cut, be it in the middle of an answer. */
+  /** A connection on which no byte moves for this long is cut, even in the middle of an answer. */
   silenceMs: number
-  /** Between two requests of a connection. */
+  /** The time between two requests of a connection, after which the connection is closed. */
   keepAliveMs: number
-  /** More are closed at once. */
+  /** The largest number of connections. A further connection is closed at once. */
   connections: number
 }
 
 export const LIMITS: Limits = {
-  // The largest object of Kubernetes is 1.5 MiB, and an AdmissionReview of its update has it twice.
+  // An object of Kubernetes has up to 1.5 MiB, and the AdmissionReview of an update has both of its versions.
   largestBodyBytes: 4 * 1024 * 1024,
   largestHeaderBytes: 16 * 1024,
   headersMs: 10_000,
   requestMs: 30_000,
   silenceMs: 60_000,
-  // Longer than Prometheus, at most each minute, and the API server leave a connection idle.
+  // Prometheus, which scrapes at least every minute, and the API server leave a connection idle for less than this.
   keepAliveMs: 90_000,
   connections: 1000,
 }

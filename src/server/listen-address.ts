@@ -1,9 +1,9 @@
 import { ServerError } from './server-error.ts'
 
 export interface ListenAddress {
-  /** Absent for all addresses, of IPv6 too. */
+  /** The host. Absent for all addresses, those of IPv6 included. */
   host?: string
-  /** 0: a free one. */
+  /** The port. 0 stands for a free one. */
   port: number
 }
 

@@ -19,7 +19,7 @@ async function start(options: Partial<ServeOptions> = {}): Promise<Served> {
   return served
 }
 
-/** A handler that answers when the test says so. */
+/** A handler whose answer waits until the test calls `open`. */
 function gate() {
   let begun!: () => void
   let let_through!: () => void
@@ -160,7 +160,7 @@ test.each([
 
 test('a client that does not read its answer is cut', async () => {
   const cut = Promise.withResolvers<void>()
-  // It has no end of its own.
+  // The answer is endless.
   const much = (): ReadableStream =>
     new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024)), cancel: () => cut.resolve() })
   const { port } = await start({
@@ -170,7 +170,7 @@ test('a client that does not read its answer is cut', async () => {
   const { socket, gone } = await connectRaw(port, { reads: false })
   socket.write('GET /much HTTP/1.1\r\nhost: a\r\n\r\n')
   await cut.promise
-  // The kernel takes what its buffers hold; only reading on shows that the connection is gone.
+  // The buffers of the kernel still hold bytes. The client sees the end of the connection once it has read them.
   socket.resume()
   await gone
   expect(socket.destroyed).toBe(true)

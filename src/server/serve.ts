@@ -11,32 +11,32 @@ import { type ListenAddress, parseListenAddress } from './listen-address.ts'
 import { ServerError, type ServerErrorCode } from './server-error.ts'
 
 export interface ServeOptions extends Pick<AppOptions, 'notReady' | 'metrics' | 'routes'> {
-  /** HOST:PORT, [IPV6]:PORT, or :PORT for all addresses; port 0 is a free one. */
+  /** HOST:PORT, [IPV6]:PORT, or :PORT for all addresses. Port 0 stands for a free one. */
   listen: string
-  /** Plain HTTP without it. */
+  /** The certificate for HTTPS. Without it the server speaks plain HTTP. */
   tls?: CertificateFiles
   limits?: Partial<Limits>
-  /** How often the files of the certificate are read. */
+  /** The time between two reads of the files of the certificate. Default: 10 s. */
   certificateEveryMs?: number
   onEvent?(event: ServerEvent): void
 }
 
-/** What a log of the server says. Instants in milliseconds since 1970. */
+/** The events that a log of the server has. Instants are in milliseconds since 1970. */
 export type ServerEvent =
   | { type: 'certificateRenewed'; certFile: string; endsAt: number }
-  /** The one in use stays. */
+  /** A new certificate cannot be used. The certificate in use stays. */
   | { type: 'certificateRefused'; error: ServerError }
   | { type: 'requestFailed'; path: string; error: unknown }
 
 export interface Served {
-  /** `https://127.0.0.1:9464`. Where it listens on all addresses, `localhost` stands for them. */
+  /** For example `https://127.0.0.1:9464`. `localhost` stands for all addresses. */
   url: string
-  /** As the operating system has it. */
+  /** The address that the server is bound to, as the operating system has it. */
   host: string
   port: number
   /**
-   * No new connections; a request under way has `graceMs` to be answered, and is cut then. Meanwhile /readyz is not ready.
-   * A second call waits for the first. Returns how many requests were cut.
+   * Takes no new connections, and cuts requests that are not answered within `graceMs` (default: 10 s). Meanwhile /readyz answers 503.
+   * A second call waits for the first. Returns the number of requests that were cut.
    */
   close(options?: { graceMs?: number }): Promise<{ cut: number }>
 }
@@ -46,7 +46,7 @@ const GRACE_MS = 10_000
 const CHECKS_A_LIMIT = 4
 
 /**
- * Serves health (/livez), readiness (/readyz), metrics (/metrics), and what `routes` adds.
+ * Serves health (/livez), readiness (/readyz), metrics (/metrics), and the routes of `routes`.
  * @throws ServerError that names the address or the file
  */
 export async function serve(options: ServeOptions): Promise<Served> {
@@ -75,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   server.timeout = limits.silenceMs
   server.maxConnections = limits.connections
   const connections = trackConnections(server)
-  // A library leaves Request and Response of the process alone.
+  // A library must not replace the global Request and Response of its process.
   server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: 'localhost' }))
 
   const { address: host, port } = await bind(server, address, listen)
@@ -86,7 +86,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
           current: certificate,
           everyMs: certificateEveryMs,
           renewed(next) {
-            // For new connections; those that are there go on.
+            // New connections get the new certificate. Open connections go on.
             secure.setSecureContext(next)
             onEvent({ type: 'certificateRenewed', certFile: tls.certFile, endsAt: next.endsAt })
           },

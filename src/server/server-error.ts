@@ -1,8 +1,8 @@
 interface ServerErrorFields {
-  /** The address is no host and port. */
+  /** The text is no host and port. */
   'listen-address-invalid': { listen: string }
   'address-in-use': { listen: string }
-  /** The machine has no such address, or the name leads to none. */
+  /** The machine does not have the address, or the name cannot be resolved. */
   'address-not-here': { listen: string }
   'port-not-permitted': { listen: string }
   'listen-failed': { listen: string }
@@ -11,16 +11,16 @@ interface ServerErrorFields {
   'no-private-key': { file: string }
   'private-key-encrypted': { file: string }
   'key-of-another-certificate': { file: string; certFile: string }
-  /** OpenSSL does not take it, such as a key that is too short. */
+  /** OpenSSL refuses the certificate, for example for a key that is too short. */
   'certificate-refused': { file: string }
 }
 
 export type ServerErrorCode = keyof ServerErrorFields
 
-/** What is wrong, with the address or the file that it is about. */
+/** An error code, with the address or the file that the error is about. */
 export type ServerProblem = { [C in ServerErrorCode]: { readonly code: C } & Readonly<ServerErrorFields[C]> }[ServerErrorCode]
 
-/** The server cannot begin, or cannot take a new certificate. */
+/** The server cannot start, or cannot use a new certificate. */
 export class ServerError extends Error {
   override readonly name = 'ServerError'
   readonly component = 'server'

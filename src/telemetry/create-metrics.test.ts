@@ -87,9 +87,9 @@ test('of the labels that are not closed, none is the name of an object', () => {
 
 test('what the list lacks does not compile; a label that it lacks is refused, too', () => {
   const { add, set } = createMetrics()
-  // @ts-expect-error no such label
+  // @ts-expect-error the label does not exist
   expect(() => set('sluice_cluster_up', { cluster: 'eu', pod: 'web-0' }, 1)).toThrow('pod')
-  // @ts-expect-error no such part of the control plane
+  // @ts-expect-error the control plane has no such part
   const age: Parameters<typeof set<'sluice_control_plane_lease_age_seconds'>>[1] = { cluster: 'eu', part: 'kubelet' }
   expect(age.part).toBe('kubelet')
   // @ts-expect-error a gauge is no counter

@@ -10,15 +10,15 @@ export interface Sample<Name extends MetricName> {
   value: number
 }
 
-/** The metrics of one process. A name or a label that the list lacks does not compile. */
+/** The metrics of one process. A name or a label that is not in METRICS does not compile. */
 export interface Metrics {
   set<Name extends MetricNameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
-  /** All series of a gauge at once: those that are not among them end. */
+  /** Sets all series of a gauge at once. A series that is not among the samples ends. */
   replace<Name extends MetricNameOf<'gauge'>>(name: Name, samples: readonly Sample<Name>[]): void
   add<Name extends MetricNameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, value?: number): void
   observe<Name extends MetricNameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, value: number): void
   contentType: string
-  /** What Prometheus reads. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string>
 }
 

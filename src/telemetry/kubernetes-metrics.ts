@@ -3,12 +3,12 @@ import type { MetricType } from './metric-list.ts'
 export interface KubernetesMetric {
   readonly type: MetricType
   readonly labels: readonly string[]
-  /** The `job` under which Prometheus has it in the rules of deploy/alerts, and the program that exports it. */
+  /** The programs that export the metric. The rules of deploy/alerts use each name as the label `job`. */
   readonly jobs: readonly ('apiserver' | 'kube-controller-manager' | 'kube-scheduler')[]
   readonly help: string
 }
 
-/** Metrics of Kubernetes that the rules and the dashboard use, as the sources of 1.32 to 1.37 have them. */
+/** The metrics of Kubernetes that the rules and the dashboard use, as in the sources of Kubernetes 1.32 to 1.37. */
 export const KUBERNETES_METRICS = {
   apiserver_request_total: {
     type: 'counter',

@@ -1,13 +1,13 @@
 import { CONTROL_PLANE_PARTS, ENDPOINT_OBJECT_KINDS } from '../observer/events.ts'
 import { LEGS, OBSERVER_FINDING_CODES } from '../observer/told.ts'
 
-/** Whether a write has changed an address, or how one stands. */
+/** `addresses` stands for a write that has changed an address, a port or a hint. */
 export const WRITE_EFFECTS = ['addresses', 'nothing'] as const
 
-/** The values of each label. Names of objects are no labels: there are too many, and `sluice observe` tells them. */
+/** The values of each label. Names of Services, pods and nodes are no labels, since there are too many of them. */
 export interface LabelValues {
   cluster: string
-  /** Empty for what is in no namespace. */
+  /** Empty for a finding without a namespace. */
   namespace: string
   load_balancer: string
   code: (typeof OBSERVER_FINDING_CODES)[number]
@@ -19,7 +19,7 @@ export interface LabelValues {
 
 export type LabelName = keyof LabelValues
 
-/** The labels with a closed set of values. */
+/** The labels with a closed set of values, and these values. */
 export const CLOSED_LABELS: Partial<Record<LabelName, readonly string[]>> = {
   code: OBSERVER_FINDING_CODES,
   leg: LEGS,

@@ -5,18 +5,18 @@ export type MetricType = 'gauge' | 'counter' | 'histogram'
 export interface MetricDefinition {
   readonly type: MetricType
   readonly labels: readonly LabelName[]
-  /** One line, for people. */
+  /** The meaning of the metric, in one line for people. */
   readonly help: string
-  /** Upper bounds, of a histogram. */
+  /** The upper bounds of the buckets of a histogram. */
   readonly buckets?: readonly number[]
 }
 
-/** From a controller that follows at once to a backlog of minutes. */
+/** In seconds: from a controller that follows at once to a backlog of minutes. */
 const LAG_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
-/** A kubelet renews its Lease each 10 s; 40 s, and 50 s from 1.32 on, is when its node counts as lost. */
+/** In seconds. A kubelet renews its Lease every 10 s, and its node counts as lost after 50 s (40 s before Kubernetes 1.32). */
 const HEARTBEAT_BUCKETS = [5, 10, 12, 15, 20, 25, 30, 40, 50, 60, 120, 300]
 
-/** All metrics of sluice: what is exported, the rules in deploy/alerts, the dashboard and docs/metrics.md are by this list. */
+/** All metrics of sluice. The exporter, the rules in deploy/alerts, the dashboard and docs/metrics.md use this list. */
 export const METRICS = {
   sluice_cluster_up: {
     type: 'gauge',

@@ -30,7 +30,7 @@ const sweep = {
 const NOTHING: ObserverSnapshot = { at: AT, clusters: [], loadBalancers: [], findings: [], backlogs: [] }
 const EMPTY = { in: 0, unhealthy: 0, draining: 0, out: 0, unknown: 0, gone: 0 }
 
-/** `NAME{LABELS}` and the value. */
+/** Returns the value of each series. The key is the name and the values of the labels, with spaces in between. */
 async function samples(metrics: ReturnType<typeof createObserverMetrics>): Promise<Map<string, number>> {
   const all = [...parseMetrics(await metrics.text()).values()].flatMap((family) => family.samples)
   return new Map(all.map(({ name, labels, value }) => [`${name} ${Object.values(labels).join(' ')}`.trim(), value]))
@@ -88,7 +88,7 @@ test('each metric of the list has a series', async () => {
       name,
     ).toBe(true)
 
-  // What is so no longer has no series.
+  // A state that is over has no series.
   snapshot = NOTHING
   metrics.onLease({ at: AT, cluster: 'east', type: 'part-unknown', part: 'kube-scheduler' })
   const later = [...(await samples(metrics)).keys()].filter((name) => /_up|findings|backlog|lease/.test(name))

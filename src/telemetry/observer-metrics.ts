@@ -11,23 +11,23 @@ export interface ObserverMetrics {
   onWrite(of: Written): void
   onLease(change: LeaseChange): void
   contentType: string
-  /** What Prometheus reads. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string>
 }
 
 type OfFinding = Pick<LabelValues, 'cluster' | 'namespace' | 'code'>
 
-/** `look`: what is so at the instant of a scrape. */
+/** `look` returns the state at the instant of a scrape. */
 export function createObserverMetrics(look: () => ObserverSnapshot): ObserverMetrics {
   const metrics = createMetrics()
-  /** When the Lease of a part was last seen to be renewed. */
+  /** The last renewal of the Lease of each part that was seen. */
   const renewedAt = new Map<string, { cluster: string; part: (typeof CONTROL_PLANE_PARTS)[number]; at: number }>()
 
   function update({ at, clusters, loadBalancers, findings, backlogs }: ObserverSnapshot): void {
     metrics.replace(
       'sluice_cluster_up',
       clusters.flatMap(({ name, is }) =>
-        // Of a cluster that is being listed nothing is known yet.
+        // A cluster that is being listed is not known to be up or down.
         is === 'listing' ? [] : [{ labels: { cluster: name }, value: is === 'observed' ? 1 : 0 }],
       ),
     )
@@ -54,7 +54,7 @@ export function createObserverMetrics(look: () => ObserverSnapshot): ObserverMet
     onTold(told) {
       if (told.type !== 'finding') return
       const { finding, at } = told
-      // One that is over has begun before.
+      // The end of a finding does not move the instant of its beginning.
       if ('isOver' in finding && finding.isOver) return
       metrics.set('sluice_finding_begun_timestamp_seconds', labelsOf(finding), at / 1000)
     },

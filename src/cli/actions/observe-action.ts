@@ -29,7 +29,7 @@ import { reportFailure } from '../report-failure.ts'
 import { codeOf as interruptCode, type InterruptCause, watchInterrupts } from '../run/interrupts.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Of a cluster that no context names. */
+/** The name of the cluster where no context is given. */
 const CURRENT = 'current'
 
 interface Asked {
@@ -82,7 +82,7 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
   const timer = asked.forMs === undefined ? undefined : terminal.clock.setTimeout(() => stopping.abort(), asked.forMs)
   let last: (() => ObserverSnapshot) | undefined
   let wasReached = false
-  /** Clusters that have pods or Services, or may have such as cannot be read. */
+  /** Clusters that have pods or Services, or may have some that cannot be read. */
   const notEmpty = new Set<string>()
 
   async function openScreen() {
@@ -92,7 +92,7 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
 
   function print(lines: readonly string[]): void {
     for (const line of lines) terminal.out.write(`${line}\n`)
-    // It has no end of its own, and nobody is left to tell.
+    // The observation would go on without a reader of its output.
     if (terminal.out.isLost) stopping.abort()
   }
 
@@ -106,12 +106,12 @@ export async function observeAction(flags: ObserveFlags, { terminal, invocation 
     if (event.type === 'synced') wasReached = true
     if (event.type === 'pod' || event.type === 'service' || (event.type === 'unread' && event.what !== 'nodes'))
       notEmpty.add(event.cluster)
-    // A namespace that is mistyped has none either, and would be watched without a word.
+    // The namespace may be mistyped, which nothing else would tell.
     if (event.type === 'synced' && !notEmpty.has(event.cluster)) say(nothingThereNote(event.cluster, flags))
     if (event.type === 'manager-metrics-unread')
       say(`the metrics of the controller manager cannot be read: ${write.reason(event.because)}`)
     if (event.type === 'unread' && event.what === 'nodes') say(nodesUnreadNote(event, write))
-    // A screen shows these.
+    // The screen shows the clusters and load balancers itself.
     if (live !== undefined) return
     if (event.type === 'synced') say(`observing the cluster ${event.cluster}`)
     if (event.type === 'load-balancer-read') say(`observing the load balancer ${event.loadBalancer}`)
@@ -164,14 +164,14 @@ function nothingThereNote(cluster: string, { allNamespaces, namespace }: Observe
   return `the cluster ${cluster} has no pods and no Services${allNamespaces === true ? '' : ` in ${where}: check the name`}`
 }
 
-/** Ctrl-C is the usual end. */
+/** Ctrl-C is the usual end of an observation, so that it is no failure. */
 export function codeOf({ findings }: ObserverSummary, isStrict: boolean, cause?: InterruptCause): ExitCode {
   const isUsualEnd = cause === undefined || ('signal' in cause && cause.signal === 'SIGINT')
   if (!isUsualEnd) return interruptCode(cause)
   return isStrict && findings.length > 0 ? EXIT.failed : EXIT.done
 }
 
-/** Throws a UsageError with everything that is wrong. */
+/** Throws a UsageError that has all mistakes of the flags. */
 function parseFlags(flags: ObserveFlags): Asked {
   const problems: string[] = []
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
@@ -225,7 +225,7 @@ function managerOf(flags: ObserveFlags, contexts: readonly string[], problems: s
   }
 }
 
-/** The only cluster is connected now, since there is nothing to observe without it; of several each by itself. */
+/** A single cluster is connected at once, since the command cannot go on without it. Several clusters are connected by `observe`. */
 async function waysTo(
   names: readonly string[],
   { contexts, requestTimeoutMs, managerMetrics }: Asked,
@@ -249,7 +249,7 @@ async function waysTo(
   return contexts.map((context) => ({ name: context, connect: () => open(context), ...beside }))
 }
 
-/** A file that was named has to be there. Without one, endpoints are observed without load balancers. */
+/** A file that is named must exist. Without a config, endpoints are observed without load balancers. */
 async function readConfigIfAny(flag: string | undefined, env: NodeJS.ProcessEnv): Promise<Config | undefined> {
   const { configPath, readConfig } = await import('../world.ts')
   const file = configPath(flag, env)

@@ -22,7 +22,7 @@ export async function replayAction(
     const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })[Symbol.asyncIterator]()
     const first = await lines.next()
     const options = parseHeader(first.done === true ? '' : first.value)
-    // Clusters were observed by these names of their contexts.
+    // The clusters of a recording have the names of their contexts, where there are several.
     const contextOf = (cluster: string | undefined) =>
       cluster === undefined || options.clusters.length < 2 ? {} : { context: cluster }
     const writingOf = (cluster: string | undefined) => writingFor({ flags: contextOf(cluster), invocation }, terminal.env)

@@ -15,7 +15,7 @@ export function registerObserve(program: Command, context: CommandContext): void
       'Watches pods, nodes, Services and their endpoints in one cluster or several, and the load balancers of the config; prints each change ' +
         'with its lag, and what is wrong. Ends at Ctrl-C, with a summary. Writes nothing.',
     )
-    // So that the options of replay are its own.
+    // Options after `replay` belong to it, and not to `observe`.
     .enablePositionalOptions()
     .option('-A, --all-namespaces', 'Services and pods of all namespaces')
     .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml where it is there)', given)

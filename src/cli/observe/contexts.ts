@@ -1,12 +1,12 @@
 import { readNamedFile } from '../../kube/read-named-file.ts'
 import type { ObserveFlags } from '../arguments/flags.ts'
 
-/** A name may have a `#` within. */
+/** A comment begins at the start of the line or after a space, since a name may contain `#`. */
 const COMMENT = /(^|\s)#.*/
 
 /**
- * The contexts of the flags and of the file, each once; empty where none is given: the current one is meant.
- * `problems` takes what is wrong.
+ * Returns the contexts of the flags and of the file, each once. An empty list stands for the current context. Mistakes are added to
+ * `problems`.
  */
 export function contextsOf({ context = [], contexts: file }: ObserveFlags, problems: string[]): string[] {
   if (new Set(context).size < context.length) problems.push('--context is given twice with the same name')

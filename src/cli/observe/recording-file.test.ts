@@ -36,7 +36,7 @@ test('a disk that is too slow loses it, once, and keeps the process from growing
   const lost: string[] = []
   const recording = await openRecording(place(), ({ message }) => lost.push(message))
   const line = { text: 'x'.repeat(2 ** 20) }
-  // All in one go: nothing is written meanwhile.
+  // The event loop does not run in between, so that nothing reaches the disk.
   for (let count = 0; count < 70; count += 1) recording.write(line)
   expect(await recording.close()).toBe(false)
   recording.write(line)

@@ -3,17 +3,17 @@ import { createWriteStream, statSync, type WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { UsageError } from '../arguments/usage-error.ts'
 
-/** What may wait for the disk. */
+/** The most bytes that may wait for the disk. A recording with more is lost. */
 const MOST_PENDING_BYTES = 64 * 2 ** 20
 
 /** The file of `--record`. */
 export interface RecordingFile {
   write(line: object): void
-  /** Resolves with whether all of it is in the file. */
+  /** Resolves with whether all lines are in the file. */
   close(): Promise<boolean>
 }
 
-/** A new file of this user alone: objects of a cluster are not for all to read. Rejects with a UsageError where it cannot be opened. */
+/** Creates a file that its user alone may read, since it has objects of the cluster. Rejects with a UsageError where that fails. */
 export async function openRecording(file: string, onLost: (error: Error) => void): Promise<RecordingFile> {
   const stream = await open(file)
   let isLost = false
@@ -40,7 +40,7 @@ async function open(file: string): Promise<WriteStream> {
   try {
     return await opened(createWriteStream(file, { flags: 'wx', mode: 0o600 }))
   } catch (error) {
-    // A device or a pipe has nothing to lose.
+    // A device or a pipe has no content that would be overwritten.
     const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && !statSync(file).isFile()
     if (!isThere) throw new UsageError([`--record: ${(error as Error).message}`])
     return opened(createWriteStream(file))

@@ -11,16 +11,16 @@ export interface MetricsAddress {
 /** The server of `--metrics-listen`. */
 export interface MetricsServer extends Required<Pick<ObserveOptions, 'onLag' | 'onWrite' | 'onLease'>> {
   onTold(told: Told): void
-  /** From now on this is what is so. */
+  /** Serves the state of `look` from now on, as metrics and as readiness. */
   begin(look: Look): void
   close(): Promise<unknown>
 }
 
-/** A request that is under way has as long to be answered. */
+/** At the end, a request under way has this long to be answered. */
 const CLOSES_WITHIN_MS = 2_000
 const NOTHING: ObserverSnapshot = { at: 0, clusters: [], loadBalancers: [], findings: [], backlogs: [] }
 
-/** Rejects with a ServerError. `loadBalancers`: their names; it is ready once each of them, and each cluster, was read or refused to be. */
+/** Starts the server. `loadBalancers` has the names of the load balancers to wait for before it is ready. Rejects with a ServerError. */
 export async function serveMetrics(
   { listen, tls }: MetricsAddress,
   loadBalancers: readonly string[],
@@ -50,7 +50,7 @@ export async function serveMetrics(
   }
 }
 
-/** A cluster that does not answer has a metric that says so, which must be scraped: it is waited for no longer. */
+/** The server is also ready where a cluster or a load balancer does not answer: Prometheus must scrape the metric that says so. */
 function notReadyBecause({ clusters, loadBalancers: asked }: ObserverSnapshot, loadBalancers: readonly string[]) {
   return [
     ...clusters.filter(({ is }) => is === 'listing').map(({ name }) => ({ code: 'cluster-not-listed', cluster: name })),

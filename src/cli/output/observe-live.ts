@@ -10,14 +10,14 @@ import { createFrame } from './frame.ts'
 import { inert } from './inert.ts'
 import { legWords, type ObserveView } from './observe-view.ts'
 
-/** Each redraw asks for all that is so. */
+/** The shortest time between two redraws, since each needs a snapshot. */
 const SHORTEST_REDRAW_MS = 250
-/** Ages move on though nothing happens. */
+/** The screen is redrawn this often without a change, since ages go on. */
 const TICK_MS = 1_000
-/** The lags of all Services are added up so seldom that it takes no more than this share of the time. */
+/** The summary of all lags is made at most so often that it takes a twentieth of the time. */
 const SUMMARY_SHARE = 20
 const CHANGES_KEPT = 100
-/** Of names of clusters and load balancers. */
+/** The most lines of names of clusters and load balancers. */
 const MOST_LINES_OF_SOURCES = 3
 
 export interface ObserveLiveDeps {
@@ -25,20 +25,20 @@ export interface ObserveLiveDeps {
   clock: Clock
   colors: Colors
   write: Writing
-  /** As lines: what scrolls away above the screen. */
+  /** The view of findings and summaries, which scroll away above the screen. */
   view: ObserveView
-  /** How a line of a change or a finding begins, where there are several clusters. */
+  /** Returns the beginning of a line: the cluster, where there are several. */
   prefix(of: object): string
 }
 
-/** A screen that is redrawn in place, of what is so. Findings scroll away above it, with what to do about them. */
+/** A screen that is redrawn in place and shows the current state. Findings scroll away above the screen, with their hints. */
 export interface ObserveLive {
   begin(look: Look): void
   told(told: Told): void
-  /** Above the screen, for good. */
+  /** Prints a line above the screen, where the line stays. */
   notice(text: string): void
   lines(lines: readonly string[]): void
-  /** Takes the screen away. */
+  /** Removes the screen. */
   close(): void
 }
 
@@ -63,7 +63,7 @@ export function createObserveLive({ out, clock, colors, write, view, prefix }: O
 
   function draw(): void {
     drawnAtMs = clock.now()
-    // A terminal that does not keep up gets the next frame instead of all of them.
+    // A terminal that does not keep up gets fewer frames.
     if (look !== undefined && out.backlog === 0) {
       const snapshot = look.snapshot()
       const elapsed = formatElapsed(drawnAtMs - startedAtMs)
@@ -132,13 +132,13 @@ function screenText(
   size: { columns: number; rows: number },
   { colors, write, prefix }: Pick<ObserveLiveDeps, 'colors' | 'write' | 'prefix'>,
 ): string {
-  // The last column stays free: some terminals wrap when it is written.
+  // The last column stays free, since some terminals wrap when it is written.
   const columns = Math.max(1, size.columns - 1)
   const { findings } = snapshot
   const head = `observing for ${elapsed}, ${findings.length === 0 ? 'no finding holds' : `${findings.length} ${findings.length === 1 ? 'finding holds' : 'findings hold'}`}`
   const top = [truncate(head, columns), ...sourceLines(snapshot, columns)]
   let room = size.rows - 1 - top.length
-  /** A title and so many lines at most, and how many there are besides. */
+  /** Returns the title and the lines that fit into this share of the room. The title has the number of lines that are left out. */
   function section(title: string, lines: readonly string[], share: number): string[] {
     const most = Math.min(lines.length, Math.floor(room * share) - 1)
     if (most < 1) return []
@@ -163,7 +163,7 @@ function screenText(
 }
 
 function sourceLines({ clusters, loadBalancers }: ObserverSnapshot, columns: number): string[] {
-  // What needs a look comes first.
+  // Clusters and load balancers that do not answer come first.
   const order = { unreachable: 0, listing: 1, observed: 2 }
   const sources = [
     ...clusters.toSorted((a, b) => order[a.is] - order[b.is]).map(({ name, is }) => `cluster ${name}: ${CLUSTER[is]}`),

@@ -15,16 +15,16 @@ import { table } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'
 import { inert, inertJson } from './inert.ts'
 
-/** How an observation is shown: text to read, or a line of JSON for each. */
+/** The output of an observation: lines of text, or a JSON document a line. */
 export interface ObserveView {
   told(told: Told): string[]
   summary(summary: ObserverSummary): string[]
 }
 
-/** How the commands of a finding are written: each leads to the cluster of the finding, where it has one. */
+/** Returns the writing of the commands of a finding. The commands lead to the cluster of the finding, where it has one. */
 export type WritingOf = (cluster: string | undefined) => Writing
 
-/** For `observe -o json`: each line is a document. */
+/** The view of `observe -o json`, with a JSON document a line. */
 export function jsonView(writingOf: WritingOf): ObserveView {
   const write = writingOf(undefined)
   const line = (kind: string, document: object): string => inertJson({ apiVersion: API_VERSION, kind, ...document })
@@ -32,7 +32,7 @@ export function jsonView(writingOf: WritingOf): ObserveView {
     told(told) {
       if (told.type !== 'finding') return [line('ObservedChange', worded(told, write) as object)]
       const { at, finding } = told
-      // A code may be that of a reason too, which has other words.
+      // The code of a finding may also be that of a reason, which has other words, so that only the fields are worded.
       const facts = Object.entries(finding).map(([name, fact]) => [name, worded(fact, write)])
       return [
         line('ObserverFinding', {
@@ -48,12 +48,12 @@ export function jsonView(writingOf: WritingOf): ObserveView {
   }
 }
 
-/** What a line begins with: the cluster, where there are several. */
+/** Returns the beginning of a line: the cluster, where there are several. */
 export function prefixOf(clusters: readonly string[]): (of: object) => string {
   return (of) => (clusters.length > 1 && 'cluster' in of ? `${String(of.cluster)}: ` : '')
 }
 
-/** `clusters`: where there are several, each line begins with its own. */
+/** The view of text. Where there are several clusters, each line begins with its cluster. */
 export function textView(clusters: readonly string[], colors: Colors, writingOf: WritingOf): ObserveView {
   const write = writingOf(undefined)
   const prefix = prefixOf(clusters)
@@ -93,7 +93,7 @@ function hintOf(finding: ObserverFinding, writingOf: WritingOf): string {
   return observerFindingHint(finding, writingOf('cluster' in finding ? finding.cluster : undefined))
 }
 
-/** Of a summary: the longest lags are what it is read for. */
+/** The most rows of a summary, which has the longest lags. */
 const MOST_ROWS = 20
 
 const HEAD = ['service', 'leg', 'changes', 'p50', 'p90', 'p99', 'longest']

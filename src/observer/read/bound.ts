@@ -1,6 +1,6 @@
-/** So many at once; the others wait for their turn, the first of them first. */
+/** A bound on the work that is done at once. Callers beyond it wait in the order of their calls. */
 export interface Bound {
-  /** Resolves with what gives the place back, once there is one; a second call of that does nothing. */
+  /** Resolves once a place is free, with a function that gives the place back. A second call of the function does nothing. */
   enter(): Promise<() => void>
 }
 

@@ -9,39 +9,39 @@ import type { Listener } from './records.ts'
 import { type ClusterWatch, type Unstamped, watchCluster } from './watch-cluster.ts'
 import { type UnstampedLease, watchLeases } from './watch-leases.ts'
 
-/** A way to a cluster. */
+/** A connection to a cluster. */
 export interface OpenedCluster {
   client: KubeClient
-  /** Absent: all namespaces. */
+  /** The namespace that is observed. Absent where all are. */
   namespace?: string
-  /** What its controller manager tells Prometheus, where that is to be read. Rejects where it cannot be had. */
+  /** Reads the metrics of the controller manager, in the text format of Prometheus. Rejects where they cannot be read. */
   managerMetrics?: () => Promise<string>
   close?(): Promise<void>
 }
 
 export interface ObservedCluster {
   name: string
-  /** Rejects where there is no way to it now; it is asked for again later. */
+  /** Connects the cluster. Rejects where that fails; the call is made again every 30 s. */
   open(signal: AbortSignal): Promise<OpenedCluster>
 }
 
 export interface ClusterPorts {
-  /** Held while the cluster is opened and its pods are listed. */
+  /** A place of the bound is held while the cluster is opened and its pods are listed. */
   bound: Bound
   clock: Clock
   random: Random
   signal: AbortSignal
   emit(event: Unstamped): void
-  /** Where it is there, Leases are watched. */
+  /** Leases are watched where this is present. */
   emitLease: ((change: UnstampedLease) => void) | undefined
-  /** The first try to open it has failed. */
+  /** Called where the first try to open the cluster fails. */
   failed(error: unknown): void
 }
 
-/** A kubeconfig may be mended, and a plugin be given what it needs. */
+/** A kubeconfig or its plugin may be mended meanwhile. */
 const AGAIN_AFTER_MS = 30_000
 
-/** Opens a cluster, again and again until it can be had, and watches it until the signal. */
+/** Tries to open the cluster until that succeeds, and watches it until the signal. */
 export function observeCluster(
   { open }: ObservedCluster,
   { bound, clock, random, signal, emit, emitLease, failed }: ClusterPorts,
@@ -87,7 +87,7 @@ export function observeCluster(
       podsKnown.resolve()
       leave()
       await Promise.all([watch.ended, ...beside])
-      // Nothing more comes of a cluster without rights.
+      // Watches end with the signal alone. Should one end before it, the cluster is not opened anew.
       if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     } finally {
       await close?.()

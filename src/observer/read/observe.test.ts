@@ -12,7 +12,7 @@ import type { ObserverSummary, Told } from '../told.ts'
 import { observeClusters } from './observe.ts'
 import { rightsOfObserver } from './rights.ts'
 
-/* The feeds on an embedded cluster, in virtual time. */
+/* The observation of an embedded cluster and its load balancers, in virtual time. */
 
 const labels = { app: 'web' }
 const OBJECTS = [
@@ -45,7 +45,7 @@ const OBJECTS = [
 
 interface Given {
   endpointLag?: readonly [number, number]
-  /** Paths that begin so may not be read. */
+  /** The API server refuses paths with this beginning. */
   refused?: string
   loadBalancers?: LoadBalancer[]
   onLease?: () => void

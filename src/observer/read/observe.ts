@@ -9,7 +9,7 @@ import { createInstants } from './clock.ts'
 import { type ObservedCluster, observeCluster } from './observe-cluster.ts'
 import { pollLoadBalancer } from './poll-load-balancers.ts'
 
-/** What is so while it is observed, at the instant of the call. */
+/** The state of an observation that goes on, at the instant of the call. */
 export interface Look {
   snapshot(): ObserverSnapshot
   summary(): ObserverSummary
@@ -23,22 +23,22 @@ export interface ObservePorts extends ObserverCounts {
   random: Random
   graceMs: number
   pollMs: number
-  /** Ends it. */
+  /** Ends the observation. */
   signal: AbortSignal
   onStart?(startedAt: number, look: Look): void
-  /** Where it is there, Leases are watched too. */
+  /** Leases are watched where this is present. */
   onLease?: ((change: LeaseChange) => void) | undefined
-  /** Told of each event before what it comes to. */
+  /** Called with each event, before `onTold` has its results. */
   onEvent?(event: ObservedEvent): void
   onTold(told: Told): void
-  /** With a summary of what there is until now, so often. */
+  /** Called every `everyMs` with a summary of the observation until then. */
   summary?: { everyMs: number; onSummary(summary: ObserverSummary): void }
 }
 
-/** So many are opened and listed at once. */
+/** The number of clusters that are opened and listed at once. */
 const OPENED_AT_ONCE = 8
 
-/** Observes until the signal. Resolves with what it has come to. Rejects where no way was found to any cluster at the first try. */
+/** Observes until the signal, and resolves with a summary. Rejects where the first try to open fails for all clusters. */
 export async function observeClusters(ports: ObservePorts): Promise<ObserverSummary> {
   const { clusters, allNamespaces, loadBalancers, clock, random, graceMs, pollMs, onEvent, onTold, onLease, summary } = ports
   const ending = new AbortController()
@@ -62,7 +62,7 @@ export async function observeClusters(ports: ObservePorts): Promise<ObserverSumm
     wakeLater()
   }
 
-  /** What is due is found without an event too. */
+  /** Findings that are due are told at their time, without an event. */
   function wakeLater(): void {
     clock.clearTimeout(due)
     const nextAt = observer.nextAt()
@@ -100,7 +100,7 @@ export async function observeClusters(ports: ObservePorts): Promise<ObserverSumm
       },
     }),
   )
-  // A load balancer is asked for pods: what they add to its entries is no change of it.
+  // A load balancer is asked for the entries of pods: before the pods are known, such an entry would look new later.
   const podsKnown = Promise.all(watches.map((one) => one.podsKnown))
   const polls = loadBalancers.map(async (one) => {
     await podsKnown

@@ -24,7 +24,7 @@ export interface PollPorts {
   emit(event: UnstampedEntry): void
 }
 
-/** Reads all entries of a load balancer again and again, and gives what has changed. Resolves after the signal. */
+/** Reads all entries of a load balancer every `everyMs`, and emits those that have changed. Resolves after the signal. */
 export async function pollLoadBalancer(
   loadBalancer: LoadBalancer,
   { clock, signal, everyMs, listeners, emit }: PollPorts,
@@ -58,7 +58,7 @@ export async function pollLoadBalancer(
   }
 }
 
-/** Those that it lists, and those of pods, which it is asked about. */
+/** Returns the entries that the load balancer lists, and the entries of the pods, for which it is asked. */
 async function readEntries(loadBalancer: LoadBalancer, pods: readonly Listener[]): Promise<Map<string, SeenEntry>> {
   const { adapter, port } = loadBalancer
   const listed = await adapter.entries?.(call)

@@ -3,7 +3,7 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { managerMetricsOf, pollManager } from './poll-manager.ts'
 import type { Unstamped } from './watch-cluster.ts'
 
-/** As kube-controller-manager 1.35 writes it, cut. */
+/** An excerpt of the metrics of kube-controller-manager 1.35. */
 const TEXT = `# TYPE rest_client_requests_total counter
 rest_client_requests_total{code="200",host="10.0.0.1:6443",method="GET"} 900
 rest_client_requests_total{code="200",host="10.0.0.1:6443",method="PUT"} 120

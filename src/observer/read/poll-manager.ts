@@ -15,7 +15,7 @@ const QUEUES: Readonly<Record<string, EndpointObjectKind>> = { endpoint: 'Endpoi
 const DEPTH = /^workqueue_depth\{(?:[^}]*,)?name="(\w+)"[^}]*\} (\S+)$/gm
 const PUTS = /^rest_client_requests_total\{[^}]*method="PUT"[^}]*\} (\S+)$/gm
 
-/** Reads the metrics of a controller manager again and again. Resolves after the signal. */
+/** Reads the metrics of a controller manager every 5 s. Resolves after the signal. */
 export async function pollManager(read: () => Promise<string>, { clock, signal, emit }: ManagerPorts): Promise<void> {
   let isTold = false
   while (!signal.aborted) {
@@ -33,7 +33,7 @@ export async function pollManager(read: () => Promise<string>, { clock, signal, 
   }
 }
 
-/** Of the text that Prometheus reads. One that does not lead has no queues. */
+/** Parses metrics in the text format of Prometheus. A controller manager that does not lead has no queues. */
 export function managerMetricsOf(text: string): { queued: Partial<Record<EndpointObjectKind, number>>; puts: number } {
   const queued: Partial<Record<EndpointObjectKind, number>> = {}
   for (const [, name, depth] of text.matchAll(DEPTH)) {

@@ -5,7 +5,7 @@ interface Port {
   appProtocol?: string
 }
 
-/** Equal exactly where the sets of ports are. */
+/** Returns a text that is equal for equal sets of ports, and for no others. */
 export function endpointPortsDigest(ports: readonly Port[]): string {
   return ports
     .map(({ name = '', port, protocol, appProtocol }) => JSON.stringify([name, port, protocol, appProtocol]))

@@ -3,7 +3,7 @@ import { writeJournal } from '../../journal/journal.ts'
 import type { Journal } from '../../pods/glossary.ts'
 import { keptEndpoints, keptNode, keptPod, keptService, keptSlice } from './records.ts'
 
-/* Objects as an API server gives them, with null where Go has an empty list. */
+/* Objects in the form of an API server, with null for an empty list of Go. */
 
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7' }
 const identity = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7' }

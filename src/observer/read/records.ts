@@ -11,7 +11,7 @@ import { podView } from '../../pods/view.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import type { SeenAddress, SeenEndpoints, SeenNode, SeenPod } from '../events.ts'
 
-/* Objects of the API, with what is observed of them and no more. */
+/* Objects of the API, reduced to the fields that are observed. */
 
 export interface Kept<Seen> {
   uid: string
@@ -21,7 +21,7 @@ export interface Kept<Seen> {
   seen: Seen
 }
 
-/** What a load balancer is asked with. */
+/** The fields of a pod by which a load balancer finds the entries of the pod. */
 export type Listener = Pick<
   PodView,
   'uid' | 'name' | 'ip' | 'otherIps' | 'hostIps' | 'hostNetwork' | 'containers' | 'sidecarPorts'
@@ -224,7 +224,7 @@ function container({ name, restartPolicy, ports }: Container): Container {
 
 type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> }
 
-/** Without what is undefined, as JSON has it. */
+/** Returns the fields without those that are undefined, as JSON has them. */
 function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>
 }

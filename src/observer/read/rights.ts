@@ -2,7 +2,7 @@ import type { Right } from '../../engine/rights.ts'
 
 const VERBS = ['list', 'watch']
 
-/** What an observer watches, of a whole cluster: for a ClusterRole. It changes nothing. */
+/** The rights that an observer needs in a whole cluster, for a ClusterRole. An observer changes nothing. */
 export function rightsOfObserver(): Right[] {
   return [
     { group: '', resource: 'pods', verbs: VERBS, why: 'Their addresses and conditions, which endpoints are to follow.' },

@@ -9,7 +9,7 @@ import type { Random } from '../../ports/random.ts'
 import type { ClusterEvent, ReadKind } from '../events.ts'
 import { type Kept, keptEndpoints, keptNode, keptPod, keptService, keptSlice, type Listener } from './records.ts'
 
-/** An event before it has its instant and its cluster. */
+/** An event without its instant and its cluster. */
 export type Unstamped = ClusterEvent extends infer One ? (One extends ClusterEvent ? Omit<One, 'at' | 'cluster'> : never) : never
 
 export interface WatchPorts {
@@ -21,11 +21,11 @@ export interface WatchPorts {
 }
 
 export interface ClusterWatch {
-  /** The pods that it knows now, as load balancers are asked for them. */
+  /** Returns the pods that are known now, with the fields that load balancers are asked with. */
   listeners(): Listener[]
-  /** Resolves once the pods are listed, or are known not to be had for now. */
+  /** Resolves once the pods are listed, or once it is known that they cannot be read for now. */
   podsKnown: Promise<void>
-  /** Resolves once nothing is watched any more: after the signal. */
+  /** Resolves after the signal, once all watches have ended. */
   ended: Promise<unknown>
 }
 
@@ -35,18 +35,18 @@ interface KindOfObject {
   decode: (raw: unknown) => Kept<unknown>
   put: (kept: Kept<never>) => Unstamped
   gone: (kept: Kept<unknown>) => Unstamped
-  /** A version that says the same as the one before is no event. */
+  /** Whether a new version of an object with unchanged content is no event. */
   isByContent: boolean
 }
 
-/** A cluster that is away is tried again after so long. */
+/** The time after which a cluster that does not answer is tried again. */
 const AGAIN_AFTER_MS = 5_000
-/** So is a kind that may not be read: rights are given while somebody looks on. */
+/** The time after which a kind that may not be read is tried again: an operator may give the right meanwhile. */
 const REFUSED_AGAIN_AFTER_MS = 30_000
-/** A watch that broke and comes back within this was never away. */
+/** A cluster whose watch breaks and comes back within this time does not count as unreachable. */
 const AWAY_AFTER_MS = 5_000
 
-/** One list and watch a kind, of one namespace or of all. What cannot be read is an event. */
+/** Lists and watches each kind once, in one namespace or in all. A kind that cannot be read is an event, and no error. */
 export function watchCluster(namespace: string | undefined, ports: WatchPorts): ClusterWatch {
   const { client, clock, random, signal, emit } = ports
   const pods = new Map<string, Listener>()
@@ -77,7 +77,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
     podsKnown.resolve()
   }
 
-  /** Each kind comes back by itself: what one of them does not know yet, another may speak of. */
+  /** Emits `reached` once no watch is broken: each kind comes back by itself, and objects of one kind refer to those of another. */
   function back(): void {
     if (!isAway || [...reflectors.values()].some((one) => one.isBroken())) return
     emit({ type: 'reached' })
@@ -98,12 +98,12 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
         onEvent: (event) => take(kind, event, contents),
         onError(error, isLasting) {
           if (isRefusal(error)) {
-            // A right that was taken away: before the first list, the start says so.
+            // A refusal after the first list is a right that was taken away. A refusal before it makes `start` reject.
             if (isListed && isLasting) refused(kind.what, error)
             return
           }
           if (!isListed) return isUnreachable(error) ? away(error) : undefined
-          // By the first of a row: one that comes back in between is looked at anew.
+          // The time counts from the first error in a row. A watch that comes back in between clears it.
           checking ??= clock.setTimeout(() => {
             checking = undefined
             if (reflector.isBroken()) away(error)
@@ -129,7 +129,7 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
         if (signal.aborted) return
         if (isRefusal(error)) {
           reflectors.delete(kind.what)
-          // Endpoints are on their way out of Kubernetes.
+          // A later version of Kubernetes may have no Endpoints, which are deprecated.
           const isAbsent = kind.what === 'endpoints' && (error as KubeError).status === 404
           if (!isAbsent) refused(kind.what, error)
           await settled(kind.what)
@@ -206,7 +206,7 @@ function kindsIn(namespace: string | undefined): KindOfObject[] {
       decode,
       put: ({ seen }) => ({ type: 'endpoints', endpoints: seen }),
       gone: ({ uid }) => ({ type: 'endpoints-gone', uid }),
-      // A write that changes no address is what a sweep is made of.
+      // A sweep consists of writes that change no address.
       isByContent: false,
     })),
   ]

@@ -24,10 +24,10 @@ interface Lease extends ObjectRecord {
   renewTime: string
 }
 
-/** Rights may be given later, and a cluster may come back. */
+/** An operator may give the right meanwhile, and a cluster may come back. */
 const AGAIN_AFTER_MS = 30_000
 
-/** The heartbeats of nodes, and the leaders of the control plane. What cannot be read is not told: no finding rests on it. */
+/** Watches the Leases of nodes and of the leaders of the control plane. A Lease that cannot be read is no finding. */
 export async function watchLeases(ports: LeasePorts): Promise<void> {
   await Promise.all([watchNodes(ports), watchParts(ports)])
 }
@@ -39,10 +39,10 @@ function watchNodes(ports: LeasePorts): Promise<void> {
       const [before, renewedAt] = [last.get(uid), Date.parse(renewTime)]
       if (type === 'deleted') return void last.delete(uid)
       last.set(uid, renewedAt)
-      // Both instants are of the same kubelet.
+      // Both instants are by the clock of one kubelet, so that they can be compared.
       if (before !== undefined && renewedAt > before) ports.emit({ type: 'node-renewed', node: name, gapMs: renewedAt - before })
     },
-    // Renewals that were missed would look like a gap.
+    // Renewals that a broken watch has missed would look like a gap.
     onCurrent(isCurrent) {
       if (!isCurrent) last.clear()
     },
@@ -65,7 +65,7 @@ function watchParts(ports: LeasePorts): Promise<void> {
       last.set(part, renewTime)
       ports.emit({ type: 'part-renewed', part })
     },
-    // Of what cannot be read nobody knows its age.
+    // While Leases cannot be read, their age is unknown. Leases that can be read again count as renewed now.
     onCurrent(isCurrent) {
       if (isCurrent && !wasLost) return
       wasLost = !isCurrent

@@ -13,14 +13,14 @@ export const START = 1_000_000
 export interface PodState {
   ip?: string
   ready?: boolean
-  /** False with containers that are ready: the node controller has taken Ready away. */
+  /** True with `ready: false`: the node controller has set Ready to False. */
   containersReady?: boolean
   node?: string
   uid?: string
   phase?: string
   labels?: Record<string, string>
   restarts?: number
-  /** Its container runs no more, or not again yet. */
+  /** The container of the pod does not run. */
   isStopped?: boolean
   isDrained?: boolean
 }
@@ -51,7 +51,7 @@ export function seenPod(name: string, state: PodState = {}): SeenPod {
   return { ...pod, status, ...(isDrained && { isDrained }) }
 }
 
-/** The addresses that the controllers make of these pods, as one object. */
+/** Returns one object with the addresses that the controllers make of these pods. */
 export function endpointsOf(kind: SeenEndpoints['kind'], service: Service, pods: readonly SeenPod[]): SeenEndpoints {
   const { namespace, name } = service.metadata
   const addresses = pods.flatMap((pod): SeenAddress[] => {
@@ -79,19 +79,19 @@ export function endpointsOf(kind: SeenEndpoints['kind'], service: Service, pods:
 
 const rulesOfNow = { slicesKnowSidecarPorts: true, canonicalAddresses: true, labelsEndpoints: true }
 
-/** A Service, as the API server completes it, that selects `app: NAME`. */
+/** A Service that selects `app: NAME`, with the defaults of the API server. */
 export function seenService(name = 'web'): Service {
   return serviceObject({ selector: { app: name } }, { name, uid: `uid-of-service-${name}` })
 }
 
-/** A Service without a selector: its endpoints are another program's. */
+/** A Service without a selector, whose endpoints another program keeps. */
 export function selectorless(name = 'web'): Service {
   const { metadata, spec } = seenService(name)
   const { selector: _selector, ...rest } = spec
   return { metadata, spec: rest }
 }
 
-/** What another program has made of the address of a pod, with a reference to it or without. */
+/** Endpoints that another program has made of the addresses of pods, with or without a `targetRef`. */
 export function copyOf(kind: SeenEndpoints['kind'], pods: readonly SeenPod[], hasReference = false): SeenEndpoints {
   const addresses = endpointsOf(kind, seenService(), pods).addresses.map((one): SeenAddress => {
     const { pod: _pod, podName: _podName, ...bare } = one
@@ -106,7 +106,7 @@ export function copyOf(kind: SeenEndpoints['kind'], pods: readonly SeenPod[], ha
   }
 }
 
-/** One cluster, or several, by the events that come of them. Instants are milliseconds since the start. */
+/** An observer, with methods for the events of one cluster or several. Instants are in milliseconds since the start. */
 export function createScene(options: Partial<ObserverOptions> = {}, counts: ObserverCounts = {}) {
   const observer = createObserver(
     {
@@ -139,7 +139,7 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
       now = ms
       return scene
     },
-    /** Of which the next events come. */
+    /** Sets the cluster of the next events. */
     in(name: string) {
       cluster = name
       return scene
@@ -158,7 +158,7 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
       return scene
     },
     nodeGone: (name: string) => (take({ ...stamp(), type: 'node-gone', name }), scene),
-    /** Each write has a version of its own. */
+    /** Emits a write. Each write has a new `resourceVersion`. */
     endpoints(endpoints: SeenEndpoints) {
       version += 1
       take({ ...stamp(), type: 'endpoints', endpoints: { ...endpoints, resourceVersion: String(version) } })
@@ -171,7 +171,7 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
     },
     entryGone: (loadBalancer: string, id = 'a') => (take({ at: START + now, type: 'entry-gone', loadBalancer, id }), scene),
     read: (loadBalancer: string) => (take({ at: START + now, type: 'load-balancer-read', loadBalancer }), scene),
-    /** Until then nothing happens. */
+    /** Ends the observation at that instant, without an event before it. */
     end(ms: number) {
       now = ms
       take({ at: START + now, type: 'end' })
@@ -187,7 +187,7 @@ export function createScene(options: Partial<ObserverOptions> = {}, counts: Obse
   return scene
 }
 
-/** A Service with one ready pod, its slice and its Endpoints, all as they are to be. */
+/** A Service with one ready pod, and with the EndpointSlice and the Endpoints that the controllers make of them. */
 export function healthyScene(options: Partial<ObserverOptions> = {}) {
   const service = seenService()
   const pods = [seenPod('web-0')]

@@ -15,7 +15,7 @@ export interface AskOptions {
   method?: string
   body?: string
   headers?: Record<string, string>
-  /** Without one, each request has a connection of its own. */
+  /** The agent of the connection. Without an agent, each request has a connection of its own. */
   agent?: HttpAgent | HttpsAgent
   ca?: string
 }
@@ -33,7 +33,7 @@ export function ask(url: string, { method = 'GET', body, agent, ...options }: As
           status: response.statusCode!,
           headers: response.headers,
           body: Buffer.concat(chunks).toString(),
-          // A session that is resumed may show no certificate.
+          // A resumed session may show no certificate.
           ...(peer?.subject === undefined ? {} : { certifiedAs: String(peer.subject.CN) }),
         }),
       )
@@ -45,13 +45,13 @@ export function ask(url: string, { method = 'GET', body, agent, ...options }: As
 
 export interface RawConnection {
   socket: Socket
-  /** What the server has sent until now. */
+  /** Returns the text that the server has sent until now. */
   received(): string
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when either side has ended the connection. */
   gone: Promise<void>
 }
 
-/** A connection on which a test writes what it likes. `reads`: whether it takes what comes. */
+/** Opens a connection for raw text. `reads` is whether the test reads the answers. */
 export async function connectRaw(port: number, { reads = true } = {}): Promise<RawConnection> {
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''

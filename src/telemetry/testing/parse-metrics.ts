@@ -15,7 +15,7 @@ const SUFFIXES: Record<string, string[]> = { histogram: ['_bucket', '_sum', '_co
 const NUMBERS: Record<string, number> = { '+Inf': Infinity, '-Inf': -Infinity }
 const ESCAPES: Record<string, string> = { '\\\\': '\\', '\\"': '"', '\\n': '\n' }
 
-/** Text in the format of Prometheus. @throws Error on a line that is none, and on a sample without a type before it */
+/** Parses the text format of Prometheus. @throws Error on a line of no known form, and on a sample without a type before it */
 export function parseMetrics(text: string): Map<string, Family> {
   const families = new Map<string, Family>()
   if (!text.endsWith('\n')) throw new Error('the text does not end with its last line')
