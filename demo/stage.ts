@@ -9,17 +9,17 @@ import type { Children } from './processes/children.ts'
 
 export interface StageOptions<Kind extends Balancer> extends StartClusterOptions {
   start(children: Children, options: BalancerOptions): Promise<Kind>
-  /** Where sluice finds the load balancer. */
+  /** The path of the config file in which sluice finds the load balancer. */
   config: string
-  /** Entries of the load balancer beside those of the pods, given where pods listen. */
+  /** Entries of the load balancer in addition to those of the pods. `port` is the port that the pods listen on. */
   more?: (port: number) => BalancerOptions['pods']
 }
 
 const POLL_MS = 50
-/** They take some seconds. */
+/** Pods become ready within some seconds. */
 const READY_LIMIT_MS = 60_000
 
-/** Pods, each a process, behind a load balancer; resolves once all are ready. */
+/** Starts pods, each as a process, behind a load balancer; resolves once all pods are ready. */
 export async function setStage<Kind extends Balancer>(
   children: Children,
   { start, config, more = () => [], ...options }: StageOptions<Kind>,
@@ -28,7 +28,7 @@ export async function setStage<Kind extends Balancer>(
   const { port, endpointOf, api } = cluster
   const balanced = cluster.pods.map((name) => ({ name, address: `${endpointOf(name).host}:${endpointOf(name).port}` }))
   const balancer = await start(children, { pods: [...balanced, ...more(port)], port, folder: options.folder })
-  // Any JSON is YAML.
+  // JSON is valid YAML.
   const document = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [balancer.config] }
   writeFileSync(config, `${JSON.stringify(document, undefined, 2)}\n`)
   const giveUpAt = performance.now() + READY_LIMIT_MS

@@ -2,9 +2,9 @@ import type { Manifest } from '../../sim/cluster.ts'
 import { NAMESPACE, WORKLOAD } from '../cluster/manifests.ts'
 import type { Incident, Scene } from './incident.ts'
 
-/** Services of others, in the queue before those of the demo: 12,954 in the field. */
+/** Services of other teams, which the controller syncs before those of the demo. The incident in production had 12,954. */
 const OTHERS = 170
-/** Over the same pods. */
+/** Services that select the pods of the demo. */
 const OWN = 12
 const WRITES_PER_S = 20
 const PODS = 3

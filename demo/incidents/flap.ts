@@ -2,7 +2,7 @@ import { upgradeByAggregation } from '../acts/aggregation.ts'
 import { CONTAINER, imageOf, WORKLOAD } from '../cluster/manifests.ts'
 import type { Incident } from './incident.ts'
 
-/** 7 s and 2 s in the field. */
+/** The values of the incident in production are 7 s and 2 s. */
 const SCALED = { guessedDrainMs: 2_000, everyMs: 250 }
 
 export const flap: Incident = {
@@ -10,7 +10,7 @@ export const flap: Incident = {
   symptom: 'At each release some requests fail, and the load balancer shows pods that come and go.',
   cure: 'sluice upgrades the pods: it waits for the proof of the new container, and alone changes the load balancer.',
   expected: ['observe entry-flaps'],
-  // While it stops it is Ready, for long enough that the job which goes by Ready does not miss it.
+  // The pod stays Ready while it stops, for long enough that the job which reads Ready sees it.
   stage: { pods: 2, stopSeconds: 1 },
   async happen(scene, isCured) {
     const observing = await scene.observe([])

@@ -4,7 +4,7 @@ import { NAMESPACE } from '../cluster/manifests.ts'
 import type { Followed } from './incident.ts'
 
 export interface Following {
-  /** Rejects where it has failed. */
+  /** Stops following. Rejects where following has failed. */
   stop(): Promise<void>
 }
 
@@ -23,7 +23,9 @@ interface Endpoints {
 
 const LOOK_MS = 100
 
-/** As an ingress controller: a server gets requests exactly while the endpoints of the Service have it as ready. */
+/**
+ * Follows endpoints as an ingress controller does: a server gets requests exactly while the endpoints of the Service list it as ready.
+ */
 export function followEndpoints(
   { service, object }: Followed,
   { url, balancer, outside }: { url: string; balancer: EmbeddedBalancer; outside: { name: string; host: string } },
@@ -54,7 +56,7 @@ export function followEndpoints(
   }
 
   const following = follow()
-  // Told where it is stopped; until then a failure must not end the process by itself.
+  // `stop` reports a failure. Until then, a rejection must not end the process.
   following.catch(() => {})
   return {
     async stop() {

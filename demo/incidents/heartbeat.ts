@@ -2,7 +2,7 @@ import { NODE } from '../cluster/start.ts'
 import type { Incident, Scene } from './incident.ts'
 
 const HEARTBEAT_MS = 1_000
-/** 50 s in Kubernetes, with a heartbeat each 10 s. */
+/** Kubernetes has a grace period of 50 s, and a heartbeat every 10 s. */
 const GRACE_S = 3
 const CURED_GRACE_S = 60
 
@@ -39,7 +39,7 @@ export const heartbeat: Incident = {
   },
 }
 
-/** The controller manager as a pod of the control plane, which nothing runs: its command says what it goes by. */
+/** Creates a pod of the controller manager that no kubelet runs. The doctor reads the grace period from its command. */
 function tellController({ stage: { cluster } }: Scene, graceS: number): void {
   const metadata = { name: 'kube-controller-manager', namespace: 'kube-system', labels: { component: 'kube-controller-manager' } }
   const command = ['kube-controller-manager', `--node-monitor-grace-period=${graceS}s`]

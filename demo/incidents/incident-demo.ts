@@ -10,12 +10,12 @@ import { incidentFaults } from './verdict.ts'
 
 export interface IncidentDemoOptions {
   name: IncidentName
-  /** The script that is sluice's command line. */
+  /** The path of the script of sluice's command line. */
   program: string
   show: IncidentShow & IncidentSummary
 }
 
-/** One incident of the field. `play` is false where sluice did not find it, or finds something after the cure. */
+/** Plays one incident from production. `play` resolves to false where sluice did not find it, or found something after the cure. */
 export function createIncidentDemo({ name, program, show }: IncidentDemoOptions): Demo {
   const children = createChildren()
   const folder = temporaryFolder('sluice-demo-')

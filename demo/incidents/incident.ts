@@ -6,48 +6,48 @@ import type { Tools } from './tools.ts'
 
 export type IncidentName = 'flap' | 'heartbeat' | 'backlog' | 'selector'
 
-/** Which endpoints a load balancer follows, as an ingress controller does. */
+/** The endpoints that a load balancer follows, as an ingress controller does. */
 export interface Followed {
   service: string
   object: 'endpointslices' | 'endpoints'
 }
 
-/** A server that is no pod. */
+/** A server that is not a pod. */
 export interface Outside {
   name: string
   host: string
   port: number
 }
 
-/** An incident of the field, as it can be played: once as it was, and once more after the cure. */
+/** An incident from production. The demo plays it twice: as it was, and again after the cure. */
 export interface Incident {
   name: IncidentName
-  /** What a person saw at first. */
+  /** The symptom that operators see first. */
   symptom: string
   cure: string
-  /** What finds it: the command of sluice and the code. */
+  /** The findings that reveal the incident, each as the command of sluice and the code. */
   expected: readonly string[]
   stage: Pick<StartClusterOptions, 'pods' | 'stopSeconds' | 'embedded'>
-  /** Absent where the load balancer is told by whoever upgrades. */
+  /** Absent where the program that upgrades the pods also updates the load balancer. */
   followed?: Followed
-  /** Before it happens for the first time. */
+  /** Prepares the cluster, before the incident happens for the first time. */
   prepare?(scene: Scene): Promise<void>
-  /** The same events, with the cure or without it. */
+  /** Plays the events of the incident. They are equal with the cure and without it. */
   happen(scene: Scene, isCured: boolean): Promise<void>
   applyCure?(scene: Scene): Promise<void>
 }
 
-/** What an incident is played on. */
+/** The cluster, the processes and the tools that an incident is played with. */
 export interface Scene extends Tools {
   stage: Stage & { balancer: EmbeddedBalancer }
   children: Children
-  /** Listens, and is no pod of the cluster. */
+  /** A server that listens, and is no pod of the cluster. */
   outside: Outside
   say(text: string): void
-  /** Requests go through the load balancer while the work is done; they are counted. */
+  /** Sends requests through the load balancer while `work` runs, and counts them. */
   underTraffic(work: () => Promise<void>): Promise<void>
-  /** As a client of its own; `by` is the name that it gives itself. Rejects where it is refused. */
+  /** Sends a request as a separate client; `by` is the name of the client. Rejects where the API server refuses the request. */
   call(method: string, path: string, by: string, body?: unknown): Promise<unknown>
-  /** Waits for what comes within seconds. Rejects with a DemoError where it does not. */
+  /** Waits for a condition that holds within seconds. Rejects with a DemoError where it does not. */
   until(what: string, holds: () => Promise<boolean> | boolean): Promise<void>
 }

@@ -18,11 +18,11 @@ export interface PlayOptions {
   folder: string
   program: string
   show: IncidentShow
-  /** Begins with the cure, so that nothing happens that could be found. For tests. */
+  /** Applies the cure before the incident, so that it leaves nothing to find. For tests. */
   isCured?: boolean
 }
 
-/** What is told while an incident is played. */
+/** The output while an incident is played. */
 export interface IncidentShow {
   step(text: string): void
   say(text: string): void
@@ -30,11 +30,11 @@ export interface IncidentShow {
   line(text: string): void
 }
 
-/** What came of it once, as it was found, and as it was seen from outside. */
+/** The result of playing an incident once: the findings of sluice, and the requests that a client outside counted. */
 export interface Passage {
-  /** The command of sluice and the code, each once. */
+  /** The findings without duplicates, each as the command of sluice and the code. */
   found: string[]
-  /** The same of what is worth knowing, and is nothing wrong. */
+  /** The notes, in the form of `found`. A note alone means that nothing is wrong. */
   noted: string[]
   requests: number
   failed: number
@@ -49,7 +49,7 @@ export interface IncidentResult {
 const POLL_MS = 50
 const LIMIT_MS = 60_000
 
-/** Plays an incident as it was, then the cure, then the same once more. Rejects with a DemoError where it cannot. */
+/** Plays an incident as it was, applies the cure, and plays it again. Rejects with a DemoError where a step fails. */
 export async function playIncident(incident: Incident, options: PlayOptions): Promise<IncidentResult> {
   const { children, folder, program, show, isCured = false } = options
   const config = configIn(folder)

@@ -4,7 +4,7 @@ import type { Incident, Scene } from './incident.ts'
 
 const SERVICE = 'db'
 const PERSON = 'kubectl-edit'
-/** Requests go to the addresses before their controller looks, and after that. */
+/** The durations of requests to the addresses, before and after the controller syncs the Service. */
 const BEFORE_MS = 1_000
 const AFTER_MS = 2_000
 
@@ -61,7 +61,10 @@ function slicesOf({ stage }: Scene): unknown[] {
   return slices.filter(({ metadata: { labels } }) => labels?.['kubernetes.io/service-name'] === SERVICE)
 }
 
-/** Into the Endpoints that there are; of a Service without a selector there are none, and the EndpointSlice is by hand, too. */
+/**
+ * Writes the address into the existing Endpoints. A Service without a selector has none, so the Endpoints and an EndpointSlice are
+ * created.
+ */
 async function writeByHand(scene: Scene, isCured: boolean): Promise<void> {
   const { host, port } = scene.outside
   const subsets = [{ addresses: [{ ip: host }], ports: [{ name: 'http', port, protocol: 'TCP' }] }]

@@ -4,47 +4,47 @@ import { NAMESPACE } from '../cluster/manifests.ts'
 import { DemoError } from '../demo-error.ts'
 import type { Child, Children } from '../processes/children.ts'
 
-/** The commands of sluice, each as a process of its own against the API of the embedded cluster. */
+/** The commands of sluice. Each runs as a separate process against the API of the embedded cluster. */
 export interface Tools {
-  /** Resolves once everything is observed. */
+  /** Resolves once sluice observes the cluster and the load balancer. */
   observe(flags: readonly string[]): Promise<Observing>
   doctor(): Promise<void>
   explain(object: string): Promise<void>
-  /** Rejects where it does not end with 0. */
+  /** Rejects where the command exits with a code other than 0. */
   upgrade(flags: readonly string[]): Promise<void>
 }
 
 export interface Observing {
-  /** Ends it in order, with its summary. */
+  /** Ends the command in order, so that it prints its summary. */
   end(): Promise<void>
 }
 
 export interface ToolsOptions {
   children: Children
-  /** The script that is sluice's command line. */
+  /** The path of the script of sluice's command line. */
   program: string
   kubeconfig: string
   config: string
-  /** The command as it is run, and then lines of its output. */
+  /** Reports a command when it starts; `onLine` reports lines of its output. */
   onCommand(command: string): void
   onLine(line: string): void
-  /** A finding: by which command, with which code. `isNote`: nothing is wrong by that alone. */
+  /** Reports a finding by its command and its code. `isNote` is true where the finding alone means that nothing is wrong. */
   onFound(command: string, code: string, isNote?: boolean): void
 }
 
-/** Of `observe`: a finding, what belongs to it, and the summary. */
+/** The output of `observe`: the first line of a finding, the summary, and a count with its code in the summary. */
 const FINDING = /^\d\d:\d\d:\d\d\.\d+ {2}[‼×] /
 const SUMMARY = /^observed for [^;]+; (.*)$/
 const COUNTED = /\d+ × ([a-z-]+)/g
-/** Of `doctor`: a check that has found something. */
+/** The line of `doctor` for a check with findings. */
 const CHECK = /^[‼×] (?!\d+ passed)/
-/** The last line of each finding of both. */
+/** The last line of each finding of `observe` and `doctor`. */
 const PAGE = /see docs\/\w+\.md#([a-z-]+)$/
-/** Of `explain`: what is wrong, and what is worth knowing. */
+/** The line of `explain` for a finding or a note, with its code. */
 const REASON = /^([‼×?]) .* \[([a-z-]+)\]$/
-/** What is worth seeing of an upgrade. */
+/** The lines of `upgrade` that the demo shows. */
 const PROGRESS = / (drain of|restore of|✓) |^Done:/
-/** So many of one code are shown. */
+/** The number of findings of one code that are shown. */
 const SHOWN = 2
 const LEGS_SHOWN = 4
 const POLL_MS = 20
@@ -87,7 +87,7 @@ export function createTools(options: ToolsOptions): Tools {
       })
       let isOver = false
       void child.exit.then(() => (isOver = true))
-      // It says so once it has read the cluster and the load balancer.
+      // sluice prints both lines once it has read the cluster and the load balancer.
       while (!/observing the cluster/.test(child.complaints()) || !/observing the load balancer/.test(child.complaints())) {
         if (isOver) throw new DemoError(`sluice observe ended too early: ${child.complaints()}`)
         await sleep(POLL_MS)
@@ -138,7 +138,7 @@ export function createTools(options: ToolsOptions): Tools {
   }
 }
 
-/** Shows the first findings of each code, and how many more there are. A finding ends with its page. */
+/** Shows the first findings of each code, and the number of the others. The line with the page ends a finding. */
 function createFindings(onLine: (line: string) => void): { begin(line: string): void; add(line: string): void; end(): void } {
   const times = new Map<string, number>()
   let lines: string[] = []

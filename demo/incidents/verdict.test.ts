@@ -7,7 +7,7 @@ const passage: Passage = { found: [], noted: [], requests: 100, failed: 10, chan
 const before = { ...passage, found: ['observe sweep'], noted: ['explain no-selector'] }
 
 test('found by all of its codes, and by none after the cure', () => {
-  // What is worth knowing is nothing wrong.
+  // A note alone is not a fault.
   const after = { ...passage, noted: ['explain no-selector'] }
   expect(incidentFaults(incident, { before, after })).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { Incident } from './incident.ts'
 import type { IncidentResult } from './play.ts'
 
-/** What keeps an incident from being found and cured; empty where nothing does. */
+/** The reasons why the incident does not count as found and cured; empty where it does. */
 export function incidentFaults({ expected }: Pick<Incident, 'expected'>, { before, after }: IncidentResult): string[] {
   const missing = expected.filter((one) => ![...before.found, ...before.noted].includes(one))
   return [

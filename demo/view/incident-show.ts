@@ -8,7 +8,7 @@ export interface IncidentSummary {
   conclude(incident: Incident, result: IncidentResult, faults: readonly string[]): void
 }
 
-/** What is seen of an incident: each command of sluice as it is typed, and what it has found. */
+/** Shows each command of sluice as an operator types it, and its findings. */
 export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & IncidentSummary {
   const say = (...lines: readonly string[]): void => out.write(`${lines.join('\n')}\n`)
   const coloured = (line: string): string => {
@@ -37,7 +37,7 @@ export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & In
   }
 }
 
-/** From the root of the repository. */
+/** The path of the page of an incident, relative to the root of the repository. */
 export function pageOf(name: IncidentName): string {
   return `docs/incidents/${name === 'selector' ? 'selector-reset' : name}.md`
 }

@@ -9,9 +9,9 @@ import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { startChild } from './testing/child.ts'
 
-/* The doctor on an embedded cluster: silent where all is well, and two faults found by their codes. */
+/* The doctor on an embedded cluster has no findings where all is well, and finds two faults by their codes. */
 
-// Whole processes, on a machine that may have others to run.
+// The tests start whole processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -102,7 +102,7 @@ test('a healthy cluster is told by the list alone, with a probe that leaves noth
   const { outcome, checks } = JSON.parse(stdout) as Told
   expect(checks.flatMap(({ findings }) => findings)).toEqual([])
   expect([code, outcome, stderr]).toEqual([0, 'passed', ''])
-  // What the embedded API server does not have.
+  // The embedded API server does not have these kinds.
   const skipped = checks.flatMap((check) => check.skipped.map((one) => [check.check, one.code, one.resource]))
   expect(skipped).toEqual([
     ['webhooks', 'not-served', 'validatingwebhookconfigurations.admissionregistration.k8s.io'],

@@ -9,9 +9,9 @@ import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { startChild } from './testing/child.ts'
 
-/* What `sluice explain` says of pods that are in rotation, and of those that are not. */
+/* Tests of the output of `sluice explain`, for pods in rotation and for pods out of it. */
 
-// Whole processes, on a machine that may have others to run.
+// The tests start whole processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -179,7 +179,7 @@ test('a load balancer that does not answer leaves the verdict open: exit 3, and 
   expect(stdout).toMatch(/^ {2}service\/web, slice web-\S+ +yes/m)
 })
 
-// Last: it leaves the StatefulSet in the middle of its run.
+// This test comes last, because it leaves the StatefulSet in the middle of its run.
 test('a pod in the middle of a run is told with the run that has it', async () => {
   const run = start('upgrade', 'sts/web', 'app=app:v2', '-o', 'jsonl')
   await vi.waitUntil(() => podNamed('web-2').spec.containers[0]!.image === 'app:v2' && !isReady(podNamed('web-2')), {

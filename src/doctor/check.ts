@@ -10,13 +10,13 @@ import {
 } from './findings.ts'
 import type { CheckReport, FoundBy } from './report.ts'
 
-/** What a check has seen. A part of it may be skipped, and another find something. */
+/** The result of a check. A check may skip one part, and have findings in another. */
 export interface Examination {
   findings: readonly Finding[]
   skipped: readonly Skip[]
 }
 
-/** A pure function of what was gathered. */
+/** A check is a pure function of the gathered data. */
 export interface Check {
   readonly name: CheckName
   examine(gathered: Gathered): Examination
@@ -30,7 +30,7 @@ export function skippedFor(...skipped: readonly Skip[]): Examination {
   return { findings: [], skipped }
 }
 
-/** A part of a check that needs these objects, and is skipped where one of them could not be read. */
+/** Runs `find` on objects of these kinds. The part of the check is skipped where one of the kinds could not be read. */
 export function needing<Kind extends keyof Objects>(
   { listed }: Gathered,
   kinds: readonly Kind[],
@@ -43,7 +43,7 @@ export function needing<Kind extends keyof Objects>(
   return found(find(objects as unknown as { readonly [K in Kind]: readonly Objects[K][] }))
 }
 
-/** A check of Services, which is skipped where there are none: a namespace that is mistyped has none either. */
+/** Skips a check of Services where there are none. A mistyped namespace has no Services either, and must not pass. */
 export function ofServices({ listed: { services }, namespace }: Gathered, examination: Examination): Examination {
   if (!services.ok || services.value.length > 0) return examination
   return skippedFor({ code: 'nothing-there', resource: 'services', ...(namespace === undefined ? {} : { namespace }) })
@@ -74,7 +74,7 @@ function groupOf(name: CheckName): CheckGroup {
   return groups.find(([, names]) => names.includes(name))![0]
 }
 
-/** Two parts of a check may need the same object. */
+/** Removes duplicates, because two parts of a check may need the same objects. */
 function distinct(skipped: readonly Skip[]): Skip[] {
   return [...new Map(skipped.map((one) => [JSON.stringify(one), one])).values()]
 }

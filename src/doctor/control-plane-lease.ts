@@ -5,10 +5,10 @@ import type { Gathered } from './gathered.ts'
 
 const NAMESPACE = 'kube-system'
 const DEFAULT_SECONDS = 15
-/** A renewal may be late, and another process takes over after one duration. */
+/** Two durations pass before a Lease counts as silent: a renewal may be late, and another process takes over after one duration. */
 const DURATIONS = 2
 
-/** The Lease by which one process of a part of the control plane is at work. A part without leader election has none. */
+/** Examines the Lease that a part of the control plane renews while it works. A part without leader election has no Lease. */
 export function leaseOfPart(gathered: Gathered, part: ControlPlanePart): Examination {
   const { systemLeases } = gathered.listed
   const lease = systemLeases.ok ? systemLeases.value.find(({ metadata }) => metadata.name === part) : undefined

@@ -8,10 +8,10 @@ import { agoText, healthy, lease, pod, read } from './testing/healthy.ts'
 
 const planted = Object.entries(FAULTS).flatMap(([code, some]) => some.map((gathered, index) => ({ code, index, gathered })))
 
-/** What comes with a fault: each version that freezes Endpoints is older than those that are tested. */
+/** Further findings of a fault: each version that freezes Endpoints is older than the tested versions. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   'webhook-freeze': ['version-untested'],
-  // It would be a risk with its server, too.
+  // The webhook also fails closed while its server is up.
   'webhook-without-server': ['webhook-fails-closed'],
 }
 

@@ -5,7 +5,7 @@ import type { FindingCode } from './findings.ts'
 import type { Gathered } from './gathered.ts'
 import type { DoctorReport } from './report.ts'
 
-/** Looks at a cluster, its load balancers and the records of sluice. The report says which objects could not be read. */
+/** Examines a cluster, its load balancers and the records of sluice. The report names the objects that could not be read. */
 export async function examine(
   { ignore, ...request }: DoctorRequest & { ignore?: readonly FindingCode[] },
   ports: DoctorPorts,
@@ -13,7 +13,7 @@ export async function examine(
   return diagnose(await gather(request, ports), ignore)
 }
 
-/** All checks on what was gathered. Findings with a code that is to be ignored are counted, and not told. */
+/** Runs all checks on the gathered data. Findings with an ignored code are counted, and not reported. */
 export function diagnose(gathered: Gathered, ignore: readonly FindingCode[] = []): DoctorReport {
   const checks = CHECKS.map((check) => reportOf(check, check.examine(gathered), ignore))
   const has = (outcome: 'failed' | 'warning'): boolean => checks.some((one) => one.outcome === outcome)

@@ -2,12 +2,12 @@ import type { Advice } from '../reasons/advice.ts'
 import type { NoFields } from '../reasons/fields.ts'
 import type { Reason } from '../reasons/reason.ts'
 
-/** A webhook, and the kind and name of the configuration that it stands in. */
+/** A webhook, with the kind and name of its configuration. */
 export interface OfWebhook {
   kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration'
   configuration: string
   webhook: string
-  /** The names of its matchConditions. What they let through is not known: it may be asked about less. */
+  /** The names of the matchConditions. sluice does not evaluate them, so the webhook may be called for fewer objects. */
   conditions?: string[]
 }
 
@@ -17,17 +17,17 @@ export interface OfService {
   service: string
 }
 
-/** `loadBalancer`: its name in the config. */
+/** A load balancer, by its name in the config. */
 export interface OfLoadBalancer {
   loadBalancer: string
 }
 
-/** An entry of a load balancer that is a pod's. */
+/** An entry of a load balancer, and the pod that it belongs to. */
 export interface OfEntry extends OfLoadBalancer {
   target: string
   namespace: string
   pod: string
-  /** In the words of the adapter. */
+  /** The detail that the adapter reports. */
   said?: string
 }
 
@@ -43,87 +43,96 @@ export interface OfBudget {
   budget: string
 }
 
-/** What a check finds wrong with the cluster itself. */
+/** The findings about the cluster itself. */
 export interface ClusterFindings {
   'api-unreachable': { because: Reason }
-  /** `rights`: such as `patch pods/status`. */
+  /** `rights` are verbs with resources, such as `patch pods/status`. */
   'rights-missing': { namespace: string; rights: string[] }
-  /** The own wall clock is ahead of that of the API server by so much; behind it where it is below 0. */
+  /** The clock of this machine is ahead of the clock of the API server; `aheadMs` is below 0 where it is behind. */
   'clock-differs': { aheadMs: number; uncertaintyMs: number }
   'version-untested': { version: string; from: string; to: string }
   /** A kubelet is newer than the API server, or older by more than three minor versions. */
   'kubelet-version-apart': { version: string; nodes: { node: string; version: string }[] }
-  /** An update of Endpoints that the webhook turns into nothing makes their controller leave the object alone for good. */
+  /** The webhook may turn an update of Endpoints into no change. Their controller then never writes the object again. */
   'webhook-freeze': { version: string; fixedIn: string; webhooks: OfWebhook[] }
-  /** `resources`: those of pods, endpoints and endpointslices that it is asked about. */
+  /** `resources` are those of pods, endpoints and endpointslices that the webhook is called for. */
   'webhook-fails-closed': OfWebhook & { resources: string[]; timeoutMs: number }
-  /** It fails closed, and its Service, `NAMESPACE/NAME`, has no ready endpoint: each such write is refused now. */
+  /** The webhook fails closed, and its Service, `NAMESPACE/NAME`, has no ready endpoint: the API server refuses each such write now. */
   'webhook-without-server': OfWebhook & { resources: string[]; service: string }
-  /** It is asked about pods of the namespace that its own server runs in, and fails closed. */
+  /** The webhook fails closed, and is called for pods or endpoints in the namespace of its own server. */
   'webhook-locks-itself-out': OfWebhook & { resources: string[]; namespace: string }
-  /** The same of one that fails open: each call for its own objects waits for its timeout. */
+  /**
+   * The webhook fails open, and is called in the namespace of its own server. Each such call waits for the timeout while the server is
+   * down.
+   */
   'webhook-on-own-namespace': OfWebhook & { resources: string[]; namespace: string; timeoutMs: number }
 }
 
-/** What a check finds of nodes and of the control plane. */
+/** The findings about nodes and the control plane. */
 export interface ControlPlaneFindings {
   /** The Lease of a node is older than half of the grace period. */
   'heartbeat-late': { node: string; ageMs: number; graceMs: number }
   'heartbeat-missed': { node: string; ageMs: number; graceMs: number }
-  /** Fewer heartbeats fit into the grace period than a Lease of these nodes, `leaseMs`, has room for. */
+  /** The grace period is shorter than the duration `leaseMs` of the Leases of these nodes, so fewer heartbeats fit into it. */
   'grace-period-short': { graceMs: number; leaseMs: number; nodes: string[] }
-  /** The Lease of a node was renewed in what is the future for the API server. */
+  /** The last renewal of the Lease of a node is in the future by the clock of the API server. */
   'node-clock-ahead': { node: string; aheadMs: number }
-  /** Its Lease was renewed while the doctor watched, with an instant that is at least so far in the past for the API server. */
+  /**
+   * The Lease of a node was renewed while the doctor watched, with an instant that is at least `behindMs` in the past by the clock of
+   * the API server.
+   */
   'node-clock-behind': { node: string; behindMs: number }
-  /** `status` of its condition Ready: `False`, `Unknown` where its kubelet does not report, or `missing`. `forMs`: since that has changed. */
+  /**
+   * `status` is that of condition Ready: `False`, `Unknown` where the kubelet does not report, or `missing`. `forMs` is the time since
+   * its last change.
+   */
   'node-not-ready': { node: string; status: string; reason?: string; forMs?: number }
-  /** By Events: the node controller has set its pods to not ready, and its kubelet has come back. */
+  /** Events tell that the node controller has set the pods of the node to not ready. The kubelet reports again. */
   'node-was-silent': { node: string; times: number; lastAt: string; graceMs: number }
   'control-plane-part-silent': { part: ControlPlanePart; holder?: string; ageMs: number; leaseMs: number }
-  /** These pods have no node, and no condition of a scheduler that says why. */
+  /** These pods have no node, and no condition in which a scheduler says why. */
   'pods-without-scheduler': { pods: string[]; oldestMs: number }
   /** These Services have no EndpointSlice, not even an empty one. */
   'services-without-controller': { services: string[]; oldestMs: number }
   'endpoint-controller-slow': { lagMs: number; namespace: string }
   'endpoint-controller-stuck': { waitedMs: number; namespace: string }
   'probe-refused': { namespace: string; because: Reason }
-  /** The probe Service is there still. */
+  /** The probe Service could not be removed. */
   'probe-left': OfService & { because: Reason }
 }
 
 export type ControlPlanePart = 'kube-scheduler' | 'kube-controller-manager'
 
-/** What a check finds of Services and their endpoints. */
+/** The findings about Services and their endpoints. */
 export interface ServiceFindings {
-  /** A slice of a Service with a selector that another writer keeps. */
+  /** Another writer than the controller keeps a slice of a Service with a selector. */
   'foreign-slice': OfService & { slice: string; managedBy: string; addresses: string[] }
-  /** Endpoints of a Service with a selector have addresses of another writer, which the controller takes away at its next sync. */
+  /** The Endpoints of a Service with a selector have addresses of another writer, which the controller removes at its next sync. */
   'endpoints-by-hand': OfService & { by: string; at?: string; addresses: string[] }
   'selectorless-without-endpoints': OfService & { type: string }
-  /** The controller finds these labels unequal, and writes the object at each sync. */
+  /** These labels differ by the comparison of the controller, which therefore writes the object at each sync. */
   'endpoints-labels-differ': OfService & { object: 'Endpoints' | 'EndpointSlice'; name: string; labels: LabelDifference[] }
 }
 
-/** One of the two is absent where that side has no such label. */
+/** A label that differs. `onService` or `onEndpoints` is absent where that object does not have the label. */
 export interface LabelDifference {
   name: string
   onService?: string
   onEndpoints?: string
 }
 
-/** What a check finds of load balancers. */
+/** The findings about load balancers. */
 export interface LoadBalancerFindings {
   'load-balancer-unreachable': OfLoadBalancer & { because: Reason }
-  /** It answers, and says no: trying again cannot help. */
+  /** The load balancer answers with a refusal. A retry cannot help. */
   'load-balancer-refuses': OfLoadBalancer & { because: Reason }
-  /** A drain or a restore cannot be made as the config has it. */
+  /** The config makes a drain or a restore of the target impossible. */
   'effect-impossible': OfLoadBalancer & { target: string; others: number; because: Reason }
   'lock-rights-missing': OfLoadBalancer & { namespace: string; rights: string[] }
   'lock-unreachable': OfLoadBalancer & { because: Reason }
-  /** `inRotation`: absent where that is not known. */
+  /** `inRotation` is absent where it is not known. */
   'server-without-pod': OfLoadBalancer & { target: string; address: string; inRotation?: boolean }
-  /** Others of its workload are in the load balancer. */
+  /** The load balancer has entries for other pods of the workload. */
   'pod-without-server': OfLoadBalancer & { namespace: string; pod: string; workload: string; siblings: number; because: Reason }
   /** The pod is Ready, and its entry in rotation gets no requests. */
   'server-unhealthy': OfEntry
@@ -131,21 +140,21 @@ export interface LoadBalancerFindings {
   'server-of-unready-pod': OfEntry
 }
 
-/** What a check finds of workloads. */
+/** The findings about workloads. */
 export interface WorkloadFindings {
-  /** `behind`: load balancers and Services that send it requests. */
+  /** `behind` are the load balancers and Services that send requests to the workload. */
   'no-readiness-probe': OfWorkload & { pods: number; containers: string[]; behind: string[] }
-  /** A pod that fails turns not ready only after `readinessMs`, and the load balancer has taken it out after `healthMs`. */
+  /** A pod that fails becomes not ready only after `readinessMs`. The load balancer has taken it out after `healthMs`. */
   'readiness-probe-slow': OfWorkload & { container: string; readinessMs: number; loadBalancer: string; healthMs: number }
-  /** `behind`: the load balancers that send its pods requests. `hasRuns`: sluice has upgraded it before. */
+  /** `behind` are the load balancers that send requests to the pods. `hasRuns` is true where sluice has upgraded the workload before. */
   'rolling-update': OfWorkload & { strategy: string; behind: string[]; hasRuns: boolean }
   'budget-allows-nothing': OfBudget & { pods: number }
   'budget-used-up': OfBudget & { pods: number; healthy: number; wanted: number }
 }
 
-/** What a check finds in the records of sluice. */
+/** The findings about the records of sluice. */
 export interface RecordFindings {
-  /** No process has the run of this pod. */
+  /** No process works on the run of this pod. */
   'journal-open': { namespace: string; pod: string; workload: string; run: string; step: string; out: boolean | null }
   'pod-needs-operator': { namespace: string; pod: string; workload: string; run: string; because?: Reason; advice: Advice[] }
   'run-open': { namespace: string; workload: string; run: string; startedAt: string; ordered?: 'pause' | 'abort' }
@@ -157,17 +166,17 @@ export interface RecordFindings {
 export interface FindingFields
   extends ClusterFindings, ControlPlaneFindings, ServiceFindings, LoadBalancerFindings, WorkloadFindings, RecordFindings {}
 
-/** The codes are a closed set: docs/doctor.md has all of them. */
+/** The codes of findings. They are a closed set that docs/doctor.md documents. */
 export type FindingCode = keyof FindingFields
 
 export type FindingOf<Code extends FindingCode> = { [C in Code]: { readonly code: C } & Readonly<FindingFields[C]> }[Code]
 
-/** What is wrong: a code, and the facts that go with it. Nothing reads its English, which `src/report/words` makes. */
+/** A finding is a code with its facts. `src/report/words` makes the English text, and no code reads it. */
 export type Finding = FindingOf<FindingCode>
 
 export type Severity = 'warning' | 'failed'
 
-/** `failed`: requests are lost, or would be, or an upgrade cannot run. One that is in doubt is a warning: `severityOf`. */
+/** `failed` means that requests are or would be lost, or that an upgrade cannot run. `severityOf` makes a finding in doubt a warning. */
 export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'api-unreachable': 'failed',
   'rights-missing': 'failed',
@@ -218,10 +227,13 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
   'records-unneeded': 'warning',
 }
 
-/** A node that restarts is back by then, and one that an autoscaler takes away is gone. */
+/**
+ * The age at which a node that is not ready is a failure. By then, a node that restarts is back, and a node that an autoscaler removes
+ * is gone.
+ */
 export const NODE_SETTLES_MS = 180_000
 
-/** How bad a finding is. One that may not be so, or may be over soon, fails nothing. */
+/** The severity of a finding. A finding that is in doubt, or may be over soon, is a warning. */
 export function severityOf(finding: Finding): Severity {
   return isInDoubt(finding) ? 'warning' : SEVERITY[finding.code]
 }
@@ -240,27 +252,27 @@ function isInDoubt(finding: Finding): boolean {
   }
 }
 
-/** Why a check could not be made. */
+/** The reasons why a check was skipped. */
 export interface SkipFields {
-  /** Such as `list nodes`. */
+  /** `right` is a verb with a resource, such as `list nodes`. */
   'no-right': { right: string; namespace?: string }
-  /** The API server has no such kind, or does not serve it. */
+  /** The API server does not have or serve this kind. */
   'not-served': { resource: string }
   'not-read': { resource: string; because: Reason }
-  /** Load balancers are known from the config alone. */
+  /** The config is the only source of load balancers, and there is none. */
   'no-config': NoFields
   'probe-not-asked-for': NoFields
-  /** There is no such object. */
+  /** The object does not exist. */
   'nothing-there': { resource: string; namespace?: string }
   'api-server-not-read': NoFields
-  /** No answer of the API server had a date. */
+  /** No answer of the API server had a Date header. */
   'no-date': NoFields
-  /** The rights could not be asked for. */
+  /** The API server did not tell which rights the caller has. */
   'rights-not-asked': { because: Reason }
-  /** Its records are in use. */
+  /** A run uses the records of the namespace. */
   'run-at-work': { namespace: string; holders: string[] }
   'no-load-balancer-lists': { loadBalancers: string[] }
-  /** Entries at addresses that no pod of the namespace has; whether one of another namespace has them was not asked. */
+  /** The entries have addresses that no pod of the namespace has, and other namespaces were not searched for them. */
   'servers-not-asked': OfLoadBalancer & { servers: number }
 }
 
@@ -268,7 +280,7 @@ export type SkipCode = keyof SkipFields
 export type SkipOf<Code extends SkipCode> = { [C in Code]: { readonly code: C } & Readonly<SkipFields[C]> }[Code]
 export type Skip = SkipOf<SkipCode>
 
-/** In the order in which they are told. */
+/** The groups of checks, in the order of the report. */
 export const CHECK_GROUPS = {
   cluster: ['api-server', 'rights', 'clock', 'versions', 'webhooks'],
   'control-plane': ['heartbeats', 'scheduler', 'controller-manager', 'endpoint-controller'],

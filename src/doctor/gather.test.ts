@@ -8,7 +8,7 @@ import { diagnose } from './doctor.ts'
 import { gather } from './gather.ts'
 import type { DoctorReport } from './report.ts'
 
-/* What the doctor makes of a cluster that takes its time, or changes while it is read. */
+/* Tests of the doctor on a cluster that answers slowly, or changes while it is read. */
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces'
 
@@ -18,7 +18,7 @@ interface Scene {
   renew(namespace: string, name: string, agoMs: number): void
 }
 
-/** A cluster of one node that is Ready, and whose Leases were renewed a moment ago. */
+/** Creates a cluster of one Ready node, with Leases that were renewed just now. */
 function scene(): Scene {
   const [clock, api] = [createVirtualClock(), createFakeApi()]
   const renew: Scene['renew'] = (namespace, name, agoMs) => {
@@ -39,7 +39,7 @@ function scene(): Scene {
   return { clock, api, renew }
 }
 
-/** What is found, with a client whose answers take so long. */
+/** The findings with a client whose answers take `delayMs`. */
 async function found({ clock, api }: Scene, delayMs: (path: string) => number = () => 0) {
   const client: KubeClient = {
     ...api.client,
@@ -48,7 +48,7 @@ async function found({ clock, api }: Scene, delayMs: (path: string) => number = 
       if (late > 0) await pause(clock, late)
       return api.client.get(path, options)
     },
-    // The caller may do all.
+    // The caller has all rights.
     create: async () => ({
       status: { incomplete: false, resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] },
     }),

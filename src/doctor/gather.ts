@@ -24,11 +24,11 @@ import { workloadOf } from './workload-of.ts'
 const REVIEWS = 'selfsubjectaccessreviews.authorization.k8s.io'
 
 export interface DoctorRequest {
-  /** Workloads that are to be upgraded in place: the rights of a run are asked for them. Default: those on record. */
+  /** The workloads to upgrade in place, for which the rights of a run are checked. Default: the workloads on record. */
   refs?: readonly WorkloadId[]
-  /** Absent: all. */
+  /** The namespace to examine. All namespaces are examined where it is absent. */
   namespace?: string
-  /** Makes a Service in this namespace, and removes it. Absent: makes nothing. */
+  /** The namespace of the probe Service, which is created and removed. Absent where no probe is wanted. */
   probeIn?: string
 }
 
@@ -37,12 +37,15 @@ export interface DoctorPorts {
   clock: Clock
   random: Random
   kinds: Kinds
-  /** Absent without a config. */
+  /** Absent where there is no config. */
   loadBalancers?: readonly LoadBalancer[]
   signal?: AbortSignal
 }
 
-/** Reads all that the checks need, each kind once. Writes nothing but a probe that was asked for. */
+/**
+ * Reads all data that the checks need, and lists each kind once; only Leases of nodes may be listed again. Writes nothing except a probe
+ * that the request asks for.
+ */
 export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, ports: DoctorPorts): Promise<Gathered> {
   const { clock, random, kinds, loadBalancers, signal } = ports
   const asking = withSignal(ports.client, () => signal)
@@ -73,7 +76,7 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
       upgradesIn(namespace, refs, records).map((one) => readRights(asking, one.namespace, { workloads: one.workloads, kinds })),
     ),
   )
-  // The last, and for itself: what it makes is in none of the lists. Not ended by the signal before it has removed that.
+  // The probe runs last, so that no list includes its objects. Its client ignores the signal, so that it can still remove them.
   const probe =
     probeIn === undefined
       ? undefined
@@ -97,7 +100,7 @@ export async function gather({ refs = [], namespace, probeIn }: DoctorRequest, p
   }
 }
 
-/** What is to be upgraded: what was named, or what is on record. */
+/** The workloads to check rights for: those of the request, or those on record. */
 function upgradesIn(
   namespace: string | undefined,
   refs: readonly WorkloadId[],
@@ -127,7 +130,7 @@ const KINDS_LISTED: Readonly<Record<keyof Objects, true>> = {
   mutatingWebhooks: true,
 }
 
-/** Of an API server that does not answer. */
+/** The data from an API server that does not answer: every part is unread. */
 function nothing(nowAt: number, wanted: readonly string[]): Gathered {
   const unread = { ok: false, because: { code: 'api-server-not-read' } satisfies Skip } as const
   const listed = Object.fromEntries(Object.keys(KINDS_LISTED).map((kind) => [kind, unread]))

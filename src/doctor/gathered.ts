@@ -6,11 +6,11 @@ import type { Reason } from '../reasons/reason.ts'
 import type { Skip } from './findings.ts'
 import type { Budget, Event, Lease, Namespace, Node, Pod, Service, WebhookConfiguration } from './objects.ts'
 
-/** What was read, or why it could not be. */
+/** The value that was read, or the reason why it could not be read. */
 export type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly because: Skip }
 export type Listed<One> = Read<readonly One[]>
 
-/** Each kind is listed once. */
+/** The kinds that the doctor lists. */
 export interface Objects {
   pods: Pod
   services: Service
@@ -19,87 +19,87 @@ export interface Objects {
   budgets: Budget
   namespaces: Namespace
   nodes: Node
-  /** Of namespace kube-node-lease: one for each node. */
+  /** The Leases of namespace kube-node-lease, one for each node. */
   nodeLeases: Lease
-  /** Of namespace kube-system: those of the control plane are among them. */
+  /** The Leases of namespace kube-system. Those of the control plane are among them. */
   systemLeases: Lease
-  /** `NodeNotReady` of nodes. */
+  /** The Events `NodeNotReady` of nodes. */
   nodeEvents: Event
-  /** Of the controller manager, where it runs as one that can be seen. */
+  /** The pods of the controller manager, where it runs as pods. */
   controllerManagers: Pod
   validatingWebhooks: WebhookConfiguration
   mutatingWebhooks: WebhookConfiguration
 }
 
-/** A workload whose controller brings pods to its template, and how. */
+/** A workload whose controller replaces pods by its template, and its update strategy. */
 export interface Template {
   namespace: string
-  /** Such as `statefulset/web`. */
+  /** The name, such as `statefulset/web`. */
   workload: string
   strategy?: string
 }
 
 export interface Server {
-  /** Such as `v1.35.4`. */
+  /** The version, such as `v1.35.4`. */
   version: string
-  /** 35 of it; absent where it cannot be read. */
+  /** The minor version, such as 35; absent where `version` cannot be parsed. */
   minor?: number
   patch?: number
-  /** How far the own wall clock is ahead of that of the API server. */
+  /** The difference between the clocks; `aheadMs` is above 0 where this machine is ahead of the API server. */
   clock?: { aheadMs: number; uncertaintyMs: number }
 }
 
-/** Rights that a run in a namespace needs, and that the caller lacks. */
+/** The rights that a run in a namespace needs, and the caller lacks. */
 export interface Rights {
   namespace: string
   missing: readonly string[]
-  /** Some could not be asked for. */
+  /** The reason why some rights could not be checked. */
   unasked?: Reason
 }
 
-/** What became of the probe Service. */
+/** The result of the probe. */
 export interface Probe {
   namespace: string
   service: string
-  /** Until its EndpointSlice was there; absent where it did not come, or nothing was made. */
+  /** The time until the EndpointSlice existed; absent where it did not appear, or no Service was created. */
   lagMs?: number
-  /** How long it was waited for. */
+  /** The time for which the doctor waited in vain. */
   waitedMs?: number
-  /** It could not be made, or its slices not be read. */
+  /** The reason why the Service could not be created, or its EndpointSlices could not be read. */
   refused?: Reason
-  /** It could not be removed. */
+  /** The reason why the Service could not be removed. */
   left?: Reason
 }
 
-/** One pod in one load balancer. */
+/** A pod in a load balancer. */
 export interface BalancedPod {
   uid: string
-  /** Absent where the load balancer has no entry for it. */
+  /** Absent where the load balancer has no entry for the pod. */
   entries?: readonly { target: string; observation: TargetObservation }[]
-  /** Why there is no entry. */
+  /** The reason why there is no entry. */
   because?: Reason
 }
 
 export interface StrayEntry {
   target: string
   address: string
-  /** Absent where that is not known. */
+  /** Absent where it is not known. */
   inRotation?: boolean
 }
 
-/** What a load balancer of the config says. */
+/** The state of a load balancer of the config. */
 export interface BalancerState {
   name: string
-  /** It could not be read. `refuses`: trying again cannot help. */
+  /** The reason why the load balancer could not be read. `refuses` is true where a retry cannot help. */
   unread?: { because: Reason; refuses: boolean }
   pods: readonly BalancedPod[]
-  /** The quickest of its own; absent where it has none, or that is not known. */
+  /** The quickest health check; absent where the load balancer has none, or where it is not known. */
   healthCheck?: HealthCheck
-  /** Entries at addresses that no pod of the cluster has; absent where the adapter cannot list, or not all pods could be asked for. */
+  /** The entries at addresses that no pod of the cluster has; absent where the adapter cannot list entries. */
   strays?: Read<readonly StrayEntry[]>
-  /** How many entries more are at addresses that no pod read has, and that were not asked for. */
+  /** The number of other entries without a known pod, whose addresses were not searched for in the cluster. */
   unasked?: number
-  /** Of the drain and the restore of these targets, none can be made. */
+  /** The targets whose drain or restore cannot be made. */
   impossible: readonly { target: string; because: Reason }[]
   lock?: Rights & { unreachable?: Reason }
 }
@@ -108,42 +108,42 @@ export interface BalancerState {
 export interface Records {
   namespace: string
   status: Status
-  /** Leases of workloads that were renewed a moment ago, by their names. */
+  /** The Leases of workloads that a live process holds. `lease` is the name of the Lease. */
   live: readonly { lease: string; holder: string }[]
-  /** What a cleanup would remove; why it was not asked for, where a run is at work. */
+  /** The records that a cleanup would remove; not read where a run holds a Lease. */
   unneeded: Read<readonly CleanupRecord[]>
 }
 
-/** All that the checks look at. */
+/** All data that the checks use. */
 export interface Gathered {
-  /** Absent: all. */
+  /** The namespace that is examined; absent where all are. */
   namespace?: string
   /**
-   * When the lists were asked for, by the clock of the API server, where that is known: milliseconds since 1970. What is old by this
-   * instant was so in each of them, however long others took.
+   * The instant just before the lists were requested, in milliseconds since 1970, by the clock of the API server where it is known. An
+   * object that is too old by this instant was too old in its list, however long other lists took.
    */
   nowAt: number
-  /** How long the lists took: what was written meanwhile is of up to that later than `nowAt`. */
+  /** The duration of the lists. An object that was written meanwhile has an instant of up to `readMs` after `nowAt`. */
   readMs: number
   server: Read<Server>
-  /** Workloads that are to be upgraded in place, such as `statefulset/web`: those that were named. */
+  /** The workloads to upgrade in place that the request names, such as `statefulset/web`. */
   wanted: readonly string[]
-  /** Why nothing could be read at all. */
+  /** The reason why the API server could not be reached. Every part is unread then. */
   unreachable?: Reason
-  /** Of each namespace that has records, or of the one that is looked at. */
+  /** The rights in each namespace with records, or in the namespace that is examined. */
   rights: Read<readonly Rights[]>
   listed: { readonly [Kind in keyof Objects]: Listed<Objects[Kind]> }
-  /** Leases of nodes as they were read for a second time; absent where no node that is Ready has seemed late. */
+  /** The Leases of nodes, read a second time; absent where no Ready node seemed late. */
   secondLook?: Listed<Lease>
-  /** Ready endpoints of each Service that a webhook fails closed without, by `NAMESPACE/NAME`. */
+  /** The number of ready endpoints of the Service of each webhook that fails closed, by `NAMESPACE/NAME`. */
   webhookServers: ReadonlyMap<string, Read<number>>
-  /** Of each kind whose template sluice writes. */
+  /** The workloads of each kind whose template sluice writes. */
   templates: readonly Listed<Template>[]
-  /** What a person calls the workload of each pod, by the UID of the pod. */
+  /** The display name of the workload of each pod, by the UID of the pod. */
   workloads: ReadonlyMap<string, string>
-  /** Absent where it was not asked for. */
+  /** Absent where the request asks for no probe. */
   probe?: Probe
-  /** Absent without a config. */
+  /** Absent where there is no config. */
   balancers?: readonly BalancerState[]
   records: Read<readonly Records[]>
 }

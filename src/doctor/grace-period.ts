@@ -2,13 +2,13 @@ import { goDurationMs } from './ages.ts'
 import type { Gathered } from './gathered.ts'
 import type { Pod } from './objects.ts'
 
-/** For so long may a node be silent unless the controller manager is told otherwise: 50 s since 1.32. */
+/** The default grace period: 50 s since Kubernetes 1.32, and 40 s before. */
 const GRACE_MS = 50_000
 const FORMER_GRACE_MS = 40_000
 const GRACE_SINCE = 32
 const GRACE_FLAG = '--node-monitor-grace-period'
 
-/** As the controller manager is told, where it runs as a pod that can be seen. */
+/** The grace period for a silent node: the flag of the controller manager where it runs as a pod, or the default of the version. */
 export function graceOf({ listed: { controllerManagers }, server }: Pick<Gathered, 'listed' | 'server'>): number {
   const told = controllerManagers.ok ? controllerManagers.value.flatMap(toldGrace) : []
   if (told.length > 0) return Math.min(...told)

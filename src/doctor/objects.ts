@@ -2,7 +2,7 @@ import type { Container as EndpointContainer, Service as EndpointService } from 
 import type { StoredNode, StoredPod } from '../endpoints/stored.ts'
 import type { LabelSelector } from '../pods/label-selector.ts'
 
-/** Objects as the API server has them, with the fields that the checks read. */
+/** The objects of the API server, with the fields that the checks read. */
 
 interface Metadata {
   readonly name: string
@@ -98,7 +98,7 @@ export interface Webhook {
   readonly clientConfig?: { readonly url?: string; readonly service?: { readonly namespace: string; readonly name: string } }
   readonly namespaceSelector?: LabelSelector
   readonly objectSelector?: LabelSelector
-  /** In CEL: it is asked where all of them hold. */
+  /** Conditions in CEL. The API server calls the webhook where all of them hold. */
   readonly matchConditions?: readonly { readonly name: string; readonly expression?: string }[]
   readonly rules?: readonly {
     readonly apiGroups?: readonly string[]

@@ -8,11 +8,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Probe } from './gathered.ts'
 
-/** A controller that has not made it by then has a backlog of minutes, or is not at work. */
+/** A controller that has not created the slice by then has a backlog of minutes, or does not work. */
 const LONGEST_MS = 30_000
 const LOOK_EVERY_MS = 100
 
-/** By which a probe that was left can be found, and told from everything else. */
+/** The label that marks a probe, so that a probe that was left can be found. */
 export const PROBE_LABEL = 'sluice.dev/doctor-probe'
 
 export interface ProbePorts {
@@ -23,8 +23,8 @@ export interface ProbePorts {
 }
 
 /**
- * Makes a Service that selects no pod, waits for its EndpointSlice, which a controller makes all the same, and removes the Service, whose
- * slices go with it. The answer tells of failures.
+ * Creates a Service that selects no pod, waits for its EndpointSlice, which the controller creates even so, and removes the Service, and
+ * with it the slice. The result reports failures.
  */
 export async function probeEndpoints(namespace: string, ports: ProbePorts): Promise<Probe> {
   const { client, random } = ports
@@ -36,7 +36,7 @@ export async function probeEndpoints(namespace: string, ports: ProbePorts): Prom
     await client.create(path, probeService(namespace, service))
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
-    // Nobody knows whether it was made: what has this name is the probe.
+    // The Service may exist in spite of the error. Its random name makes sure that an object of this name is the probe.
     const left = error.kind === 'ambiguous' ? await remove(client, `${path}/${service}`) : undefined
     return { namespace, service, refused: reasonOf(error), ...(left === undefined ? {} : { left }) }
   }
@@ -77,7 +77,7 @@ async function untilSlice(
   }
 }
 
-/** Undefined where it is gone. */
+/** Removes the probe. Resolves to undefined once it is gone, and to the reason where it could not be removed. */
 async function remove(client: KubeClient, path: string): Promise<Probe['left']> {
   try {
     await client.delete(path)

@@ -7,7 +7,7 @@ import type { Pod } from './objects.ts'
 import { readLoadBalancers } from './read-load-balancers.ts'
 import { pod, read } from './testing/healthy.ts'
 
-/* Servers of no pod: what is told of the entries of a load balancer, by the pods of one namespace or of all. */
+/* Tests of servers without a pod: the findings about entries of a load balancer, by the pods of one namespace or of all. */
 
 function at(namespace: string, name: string, ips: readonly string[], status: object = {}): Pod {
   const made = pod(0)
@@ -18,12 +18,12 @@ function at(namespace: string, name: string, ips: readonly string[], status: obj
   }
 }
 
-/** What is told where the load balancer has these addresses. `namespace` absent: all are looked at. */
+/** The findings where the load balancer has these addresses. All namespaces are examined where `namespace` is absent. */
 async function told(addresses: readonly string[], pods: readonly Pod[], namespace?: string) {
   const asked: string[] = []
   const client: KubeClient = {
     ...createFakeApi().client,
-    // As the API server selects: by the first address alone, whatever has become of the pod.
+    // The API server selects by the first address alone, and includes pods that have finished.
     async get(path) {
       const [, address] = /status\.podIP=(.*)$/.exec(new URLSearchParams(path.split('?')[1]).get('fieldSelector') ?? '') ?? []
       asked.push(address!)

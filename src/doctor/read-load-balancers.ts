@@ -13,23 +13,29 @@ import { reading } from './read-problem.ts'
 import { readLock } from './read-rights.ts'
 
 const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
-/** An entry that was read. Where none can be, each pod has one, whether it is behind the load balancer or not. */
+/**
+ * The states of an entry that was read. An adapter that cannot read entries reports one for each pod, even for pods that are not behind
+ * it.
+ */
 const SEEN: ReadonlySet<TargetObservation['admin']> = new Set(['in', 'draining', 'out'])
-/** Each address that no known pod has is asked for by itself. */
+/** The limit of addresses to search for. The search for each address is a request of its own. */
 const MOST_STRAYS = 50
 
 type Family = 'IPv4' | 'IPv6'
 
-/** Where pods are, but for those that are finished. */
+/** The addresses of the known pods that have not finished, and of their nodes. */
 interface Known {
   addresses: ReadonlySet<string>
-  /** The family of the first address of each pod. */
+  /** The family of the first address of pods, which all pods of a cluster share. */
   family: Family
-  /** Those are the pods of all namespaces. */
+  /** The pods are those of all namespaces. */
   areAll: boolean
 }
 
-/** What each load balancer says of the pods. It is only read. `namespace`: the one that these are of; absent of all. */
+/**
+ * Reads the entries of the pods from each load balancer, and changes nothing. `namespace` is that of the pods; absent where they are of
+ * all namespaces.
+ */
 export function readLoadBalancers(
   loadBalancers: readonly LoadBalancer[],
   { pods, namespace }: { pods: Listed<Pod>; namespace?: string },
@@ -76,7 +82,7 @@ async function readPods(
   pods: readonly PodView[],
 ): Promise<{ pod: BalancedPod; targets: readonly Target[] }[]> {
   if (pods.length === 0) {
-    // It is to answer all the same.
+    // The load balancer must answer, even without pods.
     await loadBalancer.adapter.resolve([], call)
     return []
   }
@@ -98,7 +104,7 @@ async function readPods(
 async function rehearse({ adapter }: LoadBalancer, targets: readonly Target[]): Promise<BalancerState['impossible']> {
   if (adapter.rehearse === undefined || targets.length === 0) return []
   const standing = await adapter.snapshot(targets, call)
-  // What an operator has out gets no effect.
+  // A run sends no effect to an entry that an operator has taken out.
   const wanted = targets.flatMap((target) => {
     const snapshot = standing.get(target.id)
     return snapshot?.inRotation ? [{ target, prior: snapshot.prior }] : []
@@ -107,7 +113,7 @@ async function rehearse({ adapter }: LoadBalancer, targets: readonly Target[]): 
   return Array.from(wrong, ([target, error]) => ({ target, because: reasonOf(error) }))
 }
 
-/** Not to be allowed to ask is not to know. */
+/** An adapter that may not read the health checks leaves them unknown. */
 async function healthCheckOf({ adapter }: LoadBalancer): Promise<Pick<BalancerState, 'healthCheck'>> {
   try {
     const [quickest] = (await adapter.healthChecks?.(call)) ?? []
@@ -118,7 +124,7 @@ async function healthCheckOf({ adapter }: LoadBalancer): Promise<Pick<BalancerSt
   }
 }
 
-/** Entries at an address that no pod of the cluster has, and no node of one. */
+/** Finds entries whose address belongs to no pod of the cluster, and to no node of the known pods. */
 async function strays(
   { adapter }: LoadBalancer,
   { addresses: known, family, areAll }: Known,
@@ -126,7 +132,7 @@ async function strays(
 ): Promise<Pick<BalancerState, 'strays' | 'unasked'>> {
   if (adapter.entries === undefined) return {}
   const unknown = (await adapter.entries(call)).filter(({ address }) => !known.has(address))
-  // The field has the first address of a pod alone.
+  // The field selector matches only the first address of a pod.
   const askable = unknown.filter(({ address }) => familyOf(address) === family).map(({ address }) => address)
   const asked = new Set([...new Set(askable)].slice(0, MOST_STRAYS))
   const read = await reading({ resource: 'pods' }, async () => {
@@ -148,7 +154,7 @@ function familyOf(address: string): Family {
   return address.includes(':') ? 'IPv6' : 'IPv4'
 }
 
-/** A pod that is finished keeps its address in its status, when another may have it. */
+/** A finished pod keeps its address in its status, although another pod may have the address now. */
 async function isOfPod(client: KubeClient, address: string): Promise<boolean> {
   const fieldSelector = `status.podIP=${address}`
   const { items } = await listPages({ client, path: '/api/v1/pods', selectors: { fieldSelector } })

@@ -10,19 +10,19 @@ import type { Gathered, Listed, Objects, Template } from './gathered.ts'
 import { reading } from './read-problem.ts'
 
 interface Source {
-  /** `api/v1`, or `apis/GROUP/VERSION`. */
+  /** The path of the API: `api/v1`, or `apis/GROUP/VERSION`. */
   api: string
   plural: string
-  /** `looked`: of the namespace that the doctor looks at, or of all. `cluster`: of no namespace. */
+  /** `looked`: the namespace that the doctor examines, or all namespaces. `cluster`: no namespace. */
   scope: 'looked' | 'cluster' | { namespace: string }
   labelSelector?: string
   fieldSelector?: string
-  /** Absent: as it is. */
+  /** Objects stay as they are where it is absent. */
   parse?: (raw: unknown) => unknown
 }
 
 const SYSTEM = 'kube-system'
-/** Events of what has no namespace are there. */
+/** The namespace of the Events of objects without a namespace. */
 const EVENTS_OF_NODES = 'default'
 const ADMISSION = 'apis/admissionregistration.k8s.io/v1'
 const LEASES = 'apis/coordination.k8s.io/v1'
@@ -53,13 +53,13 @@ const SOURCES: { readonly [One in keyof Objects]: Source } = {
   mutatingWebhooks: { api: ADMISSION, plural: 'mutatingwebhookconfigurations', scope: 'cluster' },
 }
 
-/** Lists each kind once, at the same time. `namespace` absent: of all. */
+/** Lists each kind once, all concurrently. All namespaces are listed where `namespace` is absent. */
 export async function readObjects(client: KubeClient, namespace: string | undefined): Promise<Gathered['listed']> {
   const lists = Object.entries(SOURCES).map(async ([kind, source]) => [kind, await list(client, source, namespace)] as const)
   return Object.fromEntries(await Promise.all(lists)) as unknown as Gathered['listed']
 }
 
-/** One kind, anew. `namespace`: as for all of them. */
+/** Lists one kind again. `namespace` is that of `readObjects`. */
 export function listKind<Key extends keyof Objects>(
   client: KubeClient,
   kind: Key,
@@ -68,7 +68,7 @@ export function listKind<Key extends keyof Objects>(
   return list(client, SOURCES[kind], namespace) as Promise<Listed<Objects[Key]>>
 }
 
-/** The workloads of each kind whose template sluice writes. */
+/** Lists the workloads of each kind whose template sluice writes. */
 export function readTemplates(client: KubeClient, namespace: string | undefined, kinds: Kinds): Promise<Listed<Template>[]> {
   const read = kinds.all.filter(isTemplateWritten).map(async (kind): Promise<Listed<Template>> => {
     const { group, version, plural } = kind

@@ -4,14 +4,14 @@ import { WorkloadError } from '../workloads/errors.ts'
 import type { Skip } from './findings.ts'
 import type { Read } from './gathered.ts'
 
-/** What was asked for, as a Role names it. */
+/** The resource of a request, as a Role names it. */
 export interface Asked {
-  /** Such as `nodes`, or `leases.coordination.k8s.io`. */
+  /** The name, such as `nodes` or `leases.coordination.k8s.io`. */
   resource: string
   namespace?: string
 }
 
-/** The value, or why there is none: an error that sluice knows. */
+/** Reads a value, or the reason why it could not be read. Rejects with errors that sluice does not know. */
 export async function reading<Value>(asked: Asked, read: () => Promise<Value>): Promise<Read<Value>> {
   try {
     return { ok: true, value: await read() }
@@ -27,7 +27,7 @@ function isReflectorError(error: unknown): boolean {
 
 const COLLECTION = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/(?:namespaces\/([^/]+)\/)?([a-z]+)$/
 
-/** One of several lists may be what failed. */
+/** The resource whose list failed, where `read` makes several lists. */
 function listed(asked: Asked, error: unknown): Asked {
   const [, group, namespace, plural] = (error instanceof KubeError && COLLECTION.exec(error.path)) || []
   if (plural === undefined) return asked
@@ -38,7 +38,7 @@ function whySkipped(asked: Asked, error: unknown): Skip {
   const { resource, namespace } = listed(asked, error)
   if (error instanceof KubeError && isMissingRight(error.status, error.message))
     return { code: 'no-right', right: `list ${resource}`, ...(namespace === undefined ? {} : { namespace }) }
-  // The API server serves no such kind: of a list, nothing else is a 404.
+  // A list has status 404 only where the API server does not serve the kind.
   if (error instanceof KubeError && error.status === 404 && (isNotFound(error) || error.reason === undefined))
     return { code: 'not-served', resource }
   return { code: 'not-read', resource, because: reasonOf(error) }

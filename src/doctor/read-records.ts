@@ -13,18 +13,21 @@ import type { Pod } from './objects.ts'
 import { reading } from './read-problem.ts'
 
 const RUN_LEASES = 'sluice-'
-/** A Lease that was renewed within so many of its durations has a process that lives. */
+/** The process that holds a Lease lives where the Lease was renewed within this number of its durations. */
 const DURATIONS = 2
 
 interface RecordPorts {
   client: KubeClient
   clock: Clock
   kinds: Kinds
-  /** By the clock of the API server: milliseconds since 1970. */
+  /** The time by the clock of the API server, in milliseconds since 1970. */
   serverNow(): number
 }
 
-/** What sluice has left, as `status` and `cleanup --dry-run` tell it. Without a namespace: of each that has a record. */
+/**
+ * Reads the records of sluice as `status` and `cleanup --dry-run` tell them. Without a namespace, it reads each namespace that has a
+ * record.
+ */
 export async function readRecords(
   namespace: string | undefined,
   pods: Listed<Pod>,
@@ -62,7 +65,7 @@ async function recordsOf(namespace: string, { client, clock, kinds, serverNow }:
   }
 }
 
-/** Only where nobody holds a Lease: a cleanup watches what is held for as long as it lives. */
+/** Plans a cleanup only where no run holds a Lease, because a cleanup watches a held Lease for as long as the Lease lives. */
 async function unneededIn(
   namespace: string,
   held: readonly LeaseRecord[],

@@ -9,7 +9,7 @@ import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import type { BalancerState, Rights } from './gathered.ts'
 
-/** The rights of a run of these workloads. Of no workload: what each run needs. */
+/** Checks the rights of a run of these workloads; without workloads, those that every run needs. */
 export async function readRights(
   client: KubeClient,
   namespace: string,
@@ -22,7 +22,7 @@ export async function readRights(
   return askedFor(client, rightsOfRun(known), namespace)
 }
 
-/** Those of the Lease of a document, in its own cluster. */
+/** Checks the rights on the Lease of a document, in the cluster of the Lease. */
 export async function readLock(lock: DocumentLock): Promise<NonNullable<BalancerState['lock']>> {
   const { client, namespace } = lock
   try {

@@ -4,10 +4,10 @@ import { stringField } from '../kube/json.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Server } from './gathered.ts'
 
-/** A date in a header has whole seconds: it may be up to a second older than the instant that it was written at. */
+/** The resolution of a Date header: its value may be up to a second older than the instant at which it was written. */
 const DATE_STEP_MS = 1_000
 
-/** What the API server says of itself, and by what clock. Throws a KubeError where it does not answer. */
+/** Reads the version and the clock of the API server. Rejects with a KubeError where the API server does not answer. */
 export async function readServer(client: KubeClient, clock: Clock): Promise<Server> {
   let date: string | undefined
   const [begunAt, begunWallAt] = [clock.now(), clock.wallNow()]
@@ -30,7 +30,7 @@ function numbersOf(version: string): Pick<Server, 'minor' | 'patch'> {
   return minor === undefined ? {} : { minor: Number(minor), patch: Number(patch) }
 }
 
-/** The middle of what is possible: the header was written at some instant of the call. */
+/** Takes the middle of the possible range, because the server writes the header at some instant of the call. */
 function clockOf(date: string | undefined, begunWallAt: number, tookMs: number): Pick<Server, 'clock'> {
   const serverAt = date === undefined ? Number.NaN : Date.parse(date)
   if (Number.isNaN(serverAt)) return {}

@@ -7,7 +7,7 @@ import type { Gathered, Read } from './gathered.ts'
 import { reading } from './read-problem.ts'
 import { allWebhooks, failsClosed, isAskedAbout, lookedNamespaces, serverOf, WATCHED } from './webhooks.ts'
 
-/** How many servers each Service has that a webhook fails closed without, by `NAMESPACE/NAME`. Of other webhooks nothing is asked. */
+/** Counts the ready endpoints of the Service of each webhook that fails closed, by `NAMESPACE/NAME`. Other webhooks need no request. */
 export async function readWebhookServers(
   client: KubeClient,
   gathered: Pick<Gathered, 'listed' | 'namespace'>,

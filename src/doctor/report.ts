@@ -1,26 +1,26 @@
 import type { CheckGroup, CheckName, Finding, Severity, Skip } from './findings.ts'
 
-/** What one check has come to. */
+/** The result of one check. */
 export interface CheckReport {
   check: CheckName
   group: CheckGroup
   outcome: 'passed' | 'warning' | 'failed' | 'skipped'
-  /** The worst first. */
+  /** The findings, the worst first. */
   findings: readonly FoundBy[]
-  /** Findings that the caller did not want to be told of, where there are such. */
+  /** The number of findings whose code the caller ignores; absent where there are none. */
   ignored?: number
-  /** Where the check was skipped, or a part of it. */
+  /** The reasons why the check, or a part of it, was skipped. */
   skipped: readonly Skip[]
 }
 
-/** A finding, and how bad it is. */
+/** A finding with its severity. */
 export type FoundBy = Finding & { readonly severity: Severity }
 
-/** What `sluice doctor` has found. */
+/** The report of `sluice doctor`. */
 export interface DoctorReport {
-  /** Absent where all namespaces were looked at. */
+  /** Absent where all namespaces were examined. */
   namespace?: string
-  /** That of the worst check; `passed` where all others were skipped. */
+  /** The outcome of the worst check; `passed` where all others were skipped. */
   outcome: 'passed' | 'warning' | 'failed'
   checks: readonly CheckReport[]
 }

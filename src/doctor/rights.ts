@@ -5,8 +5,8 @@ import type { Kinds } from '../workloads/kinds/kinds.ts'
 const LIST = ['list']
 
 /**
- * What the doctor reads of a whole cluster: for a ClusterRole. It changes nothing by these. Without ConfigMaps, which may hold
- * secrets of others: those of the records are in a Role of their namespace.
+ * The rights to read a whole cluster, for a ClusterRole; they allow no change. ConfigMaps may hold secrets of others, so the rights to
+ * read the records are in a Role of their namespace.
  */
 export function rightsOfDoctor(kinds: Kinds): Right[] {
   return [
@@ -40,7 +40,7 @@ export function rightsOfDoctor(kinds: Kinds): Right[] {
   ]
 }
 
-/** In the namespace that is looked at: its records, and the Service of `--probe`. */
+/** The rights in the namespace that is examined, for its records and the Service of `--probe`. */
 export function rightsOfDoctorIn(kinds: Kinds): Right[] {
   const between = kinds.all.flatMap(({ mechanism }) => (mechanism?.type === 'pods-alone' ? [mechanism.through] : []))
   return [

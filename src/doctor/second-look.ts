@@ -8,23 +8,23 @@ import { graceOf } from './grace-period.ts'
 import type { Lease } from './objects.ts'
 import { listKind } from './read-objects.ts'
 
-/** A kubelet renews its Lease in a quarter of its duration, and may be a little late. */
+/** A kubelet renews its Lease every quarter of the Lease duration, and may be a little late. */
 const RENEWS_IN = 4
 const LATE_MS = 2_000
 const LONGEST_WAIT_MS = 20_000
-/** As the kubelet has it unless it is told another one. */
+/** The default Lease duration of a kubelet. */
 const LEASE_SECONDS = 40
 
 interface Ports {
-  /** Reads anew each time. */
+  /** The client must read anew at each call. */
   client: KubeClient
   clock: Clock
   signal?: AbortSignal
 }
 
 /**
- * A renewal is stamped by the clock of the node. Where a node that is Ready seems to be late, the Leases are read once more after as long as a
- * kubelet takes to renew one: a clock that is behind is told from a kubelet that is silent. Undefined where no node gives cause.
+ * Lists the Leases again where a Ready node seems late, after the time that a kubelet needs to renew one. The node stamps a renewal by
+ * its own clock, so only a second look tells a clock that is behind from a silent kubelet. Undefined where no node seems late.
  */
 export async function lookAgain(
   gathered: Pick<Gathered, 'listed' | 'server' | 'nowAt'>,
@@ -38,7 +38,7 @@ export async function lookAgain(
   return listKind(client, 'nodeLeases')
 }
 
-/** Of a node that is not Ready its condition tells. */
+/** Leaves out nodes that are not Ready, because their condition is a finding already. */
 function lateLeases({ listed, server, nowAt }: Pick<Gathered, 'listed' | 'server' | 'nowAt'>): Lease[] {
   const { nodes, nodeLeases } = listed
   if (!nodes.ok || !nodeLeases.ok) return []

@@ -2,7 +2,7 @@ import { matchesSelector } from '../pods/label-selector.ts'
 import type { Gathered } from './gathered.ts'
 import type { Namespace, Webhook, WebhookConfiguration } from './objects.ts'
 
-/** A webhook with what it is called. */
+/** A webhook with its identity. */
 export interface NamedWebhook {
   id: {
     kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration'
@@ -13,7 +13,7 @@ export interface NamedWebhook {
   webhook: Webhook
 }
 
-/** What endpoints are made from, and what they are. */
+/** The resources that endpoints are made from, and the endpoints themselves. */
 export const WATCHED = ['pods', 'pods/status', 'endpoints', 'endpointslices'] as const
 export type Watched = (typeof WATCHED)[number]
 
@@ -35,7 +35,7 @@ export function webhooksOf(configurations: readonly WebhookConfiguration[], kind
   )
 }
 
-/** Of both kinds; none of a kind that could not be read. */
+/** The webhooks of both kinds; none of a kind that could not be read. */
 export function allWebhooks({ listed }: Pick<Gathered, 'listed'>): NamedWebhook[] {
   const { validatingWebhooks: validating, mutatingWebhooks: mutating } = listed
   return [
@@ -49,15 +49,15 @@ export function lookedNamespaces({ listed, namespace }: Pick<Gathered, 'listed' 
   return all.filter(({ metadata }) => namespace === undefined || metadata.name === namespace)
 }
 
-/** The Service that its server is found by, as `NAMESPACE/NAME`. */
+/** The Service of the server of the webhook, as `NAMESPACE/NAME`. */
 export function serverOf({ webhook }: NamedWebhook): string | undefined {
   const service = webhook.clientConfig?.service
   return service === undefined ? undefined : `${service.namespace}/${service.name}`
 }
 
 /**
- * It is called when an object of that kind is created or updated, in one of these namespaces. Of the object no labels are known: a webhook
- * that wants some is for the objects that ask for it.
+ * The API server calls the webhook when an object of that kind is created or updated in one of these namespaces. The labels of the
+ * object are not known, so a webhook that selects by label does not count.
  */
 export function isAskedAbout({ webhook }: NamedWebhook, resource: Watched, namespaces: readonly Namespace[]): boolean {
   return (

@@ -3,7 +3,7 @@ import { displayName, kindOfOwner, ownerId } from '../pods/workload-id.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import type { Pod } from './objects.ts'
 
-/** What a person calls the workload of a pod, such as `statefulset/web`: by the words of the pod alone. */
+/** The display name of the workload of a pod, such as `statefulset/web`, derived from the pod alone. */
 export function workloadOf({ metadata: { name, ownerReferences = [] } }: Pod, kinds: Kinds): string {
   const owner = ownerReferences.find(({ controller }) => controller === true)
   if (owner === undefined) return `pod/${name}`
@@ -14,7 +14,7 @@ export function workloadOf({ metadata: { name, ownerReferences = [] } }: Pod, ki
   return displayName({ ...kind, name: isMade ? mechanism.through.workloadName(owner.name) : owner.name })
 }
 
-/** It can get requests, now or soon. */
+/** The pod can get requests, now or soon. */
 export function isAlive(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && !isFinished(pod)
 }

@@ -1,21 +1,21 @@
 import type { ControllerRules } from './controller-rules.ts'
 import type { AddressType, Pod, Service } from './objects.ts'
 
-/** Those that a Service has slices of, the one of its Endpoints first. */
+/** The address types of the slices of a Service. The first is that of the Endpoints. */
 export function addressTypesOf({ spec: { ipFamilies = [], clusterIP = '' } }: Service): readonly AddressType[] {
   if (ipFamilies.length > 0) return ipFamilies
   if (clusterIP !== '' && clusterIP !== 'None') return [typeOf(clusterIP)]
   return ['IPv4', 'IPv6']
 }
 
-/** The one of the Endpoints, which a headless Service without families takes from the pod. */
+/** The address type of the Endpoints. A headless Service without IP families takes it from the pod. */
 export function endpointsTypeOf(service: Service, pod: Pod): AddressType {
   const { ipFamilies = [], clusterIP = '' } = service.spec
   if (ipFamilies.length === 0 && (clusterIP === '' || clusterIP === 'None')) return typeOf(pod.status?.podIP ?? '')
   return addressTypesOf(service)[0]!
 }
 
-/** `podIP` alone counts as an address, and no endpoint has it: the API server sets both. */
+/** `podIP` alone counts as an address, although endpoints are made from `podIPs`. The API server sets both. */
 export function hasAddress({ status }: Pod): boolean {
   return Boolean(status?.podIP) || (status?.podIPs ?? []).length > 0
 }
@@ -29,7 +29,7 @@ export function typesOf({ status }: Pod): AddressType[] {
   return [...new Set((status?.podIPs ?? []).map(({ ip = '' }) => typeOf(ip)))]
 }
 
-/** An IPv4 address in an IPv6 one is of IPv4, as Go has it. */
+/** Go treats an IPv4-mapped IPv6 address as an IPv4 address. */
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 function typeOf(ip: string): AddressType {

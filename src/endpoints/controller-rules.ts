@@ -1,14 +1,14 @@
-/** How the controllers of versions of Kubernetes differ. */
+/** The differences between the controllers of versions of Kubernetes. */
 export interface ControllerRules {
   /** EndpointSlices have the named ports of sidecars. Endpoints have them in each version. */
   readonly slicesKnowSidecarPorts: boolean
-  /** Addresses are written in their canonical form, and not as the pod has them. */
+  /** The controllers write addresses in canonical form, and not in the form that the pod has. */
   readonly canonicalAddresses: boolean
   /** Endpoints have the label `endpoints.kubernetes.io/managed-by`. */
   readonly labelsEndpoints: boolean
 }
 
-/** Of Kubernetes 1.`minor`. */
+/** The rules of Kubernetes 1.`minor`. */
 export function controllerRules(minor: number): ControllerRules {
   const isCurrent = minor >= 33
   return { slicesKnowSidecarPorts: isCurrent, canonicalAddresses: isCurrent, labelsEndpoints: isCurrent }

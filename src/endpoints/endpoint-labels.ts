@@ -7,13 +7,13 @@ export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io'
 export const ENDPOINTS_MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
 export const ENDPOINTS_CONTROLLER = 'endpoint-controller'
 export const HEADLESS = 'service.kubernetes.io/headless'
-/** Annotations: when that has changed which the controller has written for, and that there is room for no more. */
+/** The annotations for the time of the change that caused the write, and for Endpoints that are over capacity. */
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
 export const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Those of the Service, but for the ones that the controller owns. */
+/** The labels of the Service, and the labels that the controller owns. */
 export function sliceLabels(service: Service): Labels {
   const { [SERVICE_NAME]: _name, [SLICE_MANAGED_BY]: _by, [HEADLESS]: _headless, ...own } = service.metadata.labels ?? {}
   return { ...own, ...headless(service), [SERVICE_NAME]: service.metadata.name, [SLICE_MANAGED_BY]: SLICE_CONTROLLER }

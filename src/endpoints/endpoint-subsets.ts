@@ -7,17 +7,17 @@ import { type EndpointSource, hasHostname, portsKey, referenceTo } from './slice
 export const ENDPOINTS_LIMIT = 1_000
 
 export interface Truncation {
-  /** Before. */
+  /** The number of ready addresses before the truncation; `notReady` is that of the others. */
   readonly ready: number
   readonly notReady: number
 }
 
-/** Endpoints have a pod that terminates only where the Service publishes what is not ready. */
+/** Endpoints include a terminating pod only where the Service publishes addresses that are not ready. */
 function isForEndpoints({ spec }: Service, { metadata }: Pod): boolean {
   return metadata.deletionTimestamp === undefined || spec.publishNotReadyAddresses === true
 }
 
-/** `pods`: as for slices. Before the truncation. */
+/** Makes the subsets before the truncation. `pods` are those of `sliceGroupsOf`. */
 export function endpointSubsetsOf(source: EndpointSource, pods: readonly Pod[]): EndpointSubset[] {
   const { service } = source
   const byPort = new Map<string, { ports: EndpointPort[]; addresses: EndpointAddress[] }>()
@@ -43,7 +43,7 @@ export function endpointSubsetsOf(source: EndpointSource, pods: readonly Pod[]):
   })
 }
 
-/** One after another; a headless Service without ports has its addresses once, without any. */
+/** The sets of ports for a pod, one port in each. A headless Service without ports has one empty set. */
 function portsFor(service: Service, pod: Pod): EndpointPort[][] {
   if ((service.spec.ports ?? []).length === 0) return service.spec.clusterIP === 'None' ? [[]] : []
   return endpointsPortsOf(service, pod).found.map((port) => [port])
@@ -61,14 +61,14 @@ function addressOf({ service, rules }: EndpointSource, pod: Pod): EndpointAddres
   }
 }
 
-/** Sorts as the controller does: as texts. */
+/** The key to sort addresses by. The controller sorts them as texts. */
 function addressKey({ ip, targetRef }: EndpointAddress): string {
   return `${ip}\0${targetRef.uid}`
 }
 
 /**
- * Each subset keeps its share, ready addresses first. The controller goes through several subsets by the order of a hash, so that
- * the last one may keep a few less than here, and another a few more.
+ * Each subset keeps its share, ready addresses first. The controller visits the subsets in the order of a hash, so the last one may keep
+ * a few addresses less than here, and another a few more.
  */
 export function truncate(subsets: readonly EndpointSubset[]): { subsets: readonly EndpointSubset[]; truncation?: Truncation } {
   const count = (of: (subset: EndpointSubset) => readonly unknown[]): number =>

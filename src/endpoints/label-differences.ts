@@ -6,14 +6,14 @@ type Labels = Readonly<Record<string, string>>
 
 export interface LabelDifference {
   readonly name: string
-  /** Absent where that side has no such label. */
+  /** Each value is absent where that object does not have the label. */
   readonly onService?: string
   readonly onEndpoints?: string
 }
 
 /**
- * The labels by which the controller finds Endpoints unequal to their Service, so that it writes them at each sync. It leaves out its own
- * labels on the Endpoints alone: a Service that has one of them is never equal.
+ * The labels by which the controller finds Endpoints unequal to their Service, so that it writes them at each sync. The controller
+ * leaves out its own labels only on the Endpoints, so a Service with one of them is never equal.
  */
 export function endpointsLabelDifferences(
   { metadata: { labels = {} } }: Service,
@@ -23,13 +23,13 @@ export function endpointsLabelDifferences(
   const { [HEADLESS]: _headless, ...rest } = current
   const wanted = labelsEndpoints ? { ...labels, [ENDPOINTS_MANAGED_BY]: ENDPOINTS_CONTROLLER } : labels
   const differences = differing(wanted, rest)
-  // Counted on the Service, and not on the Endpoints.
+  // The controller counts its label on the Service, and not on the Endpoints.
   const owned = labels[ENDPOINTS_MANAGED_BY]
   if (!labelsEndpoints || owned === undefined || differences.some(({ name }) => name === ENDPOINTS_MANAGED_BY)) return differences
   return [...differences, { name: ENDPOINTS_MANAGED_BY, onService: owned, onEndpoints: ENDPOINTS_CONTROLLER }]
 }
 
-/** The same of an EndpointSlice, where the reserved labels count on neither side. */
+/** The labels by which an EndpointSlice differs from its Service. The reserved labels count on neither side. */
 export function sliceLabelDifferences({ metadata: { labels = {} } }: Service, current: Labels): LabelDifference[] {
   return differing(withoutReserved(labels), withoutReserved(current))
 }

@@ -1,2 +1,2 @@
-/** The namespace of the Leases that kubelets renew: one for each node, by its name. */
+/** The namespace of the Leases that kubelets renew. Each node has one, with the name of the node. */
 export const NODE_LEASES = 'kube-node-lease'

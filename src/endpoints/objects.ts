@@ -1,4 +1,4 @@
-/** Objects as the API server has them, with the fields that decide on endpoints. */
+/** The objects of the API server, with the fields that decide about endpoints. */
 
 export type Protocol = string
 
@@ -25,9 +25,9 @@ export interface Service {
   readonly metadata: NamespacedMetadata
   readonly spec: {
     readonly type?: string
-    /** `None` where the Service is headless. */
+    /** The value `None` makes the Service headless. */
     readonly clusterIP?: string
-    /** The first is that of the Endpoints. */
+    /** The first family is that of the Endpoints. */
     readonly ipFamilies?: readonly AddressType[]
     readonly selector?: Readonly<Record<string, string>>
     readonly ports?: readonly ServicePort[]
@@ -37,7 +37,7 @@ export interface Service {
 
 export interface Container {
   readonly name: string
-  /** `Always` on an init container makes it a sidecar. */
+  /** The value `Always` makes an init container a sidecar. */
   readonly restartPolicy?: string
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number; readonly protocol?: Protocol }[]
 }
@@ -81,7 +81,7 @@ export interface Node {
 export type AddressType = 'IPv4' | 'IPv6'
 
 export interface EndpointPort {
-  /** Empty where the Service has one port without a name. */
+  /** The name; empty where the Service has a single port without a name. */
   readonly name: string
   readonly port: number
   readonly protocol: Protocol
@@ -104,12 +104,12 @@ export interface SliceEndpoint {
   readonly targetRef: PodReference
 }
 
-/** The EndpointSlices of one address type and one set of ports. How many there are, and which has what, depends on their history. */
+/** The EndpointSlices with one address type and one set of ports. Their number, and the endpoints in each, depend on their history. */
 export interface SliceGroup {
   readonly addressType: AddressType
-  /** None where no port of the Service is found, or it has none. */
+  /** The ports; empty where the Service has none, or none is found in the pods. */
   readonly ports: readonly EndpointPort[]
-  /** None in the one empty slice of an address type that has no endpoint. */
+  /** The endpoints; empty only in the single slice of an address type without endpoints. */
   readonly endpoints: readonly SliceEndpoint[]
 }
 

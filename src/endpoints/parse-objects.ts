@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Service } from './objects.ts'
 import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from './stored.ts'
 
-/* Objects as the API server gives them: what is read of them is checked, and the rest stays. */
+/* Parsers of objects of the API server. They check the fields that are read, and keep the others. */
 
 const Metadata = z.looseObject({
   name: z.string(),
@@ -60,7 +60,7 @@ const NodeObject = z.looseObject({
   status: z.looseObject({ conditions: z.array(Condition).optional() }).optional(),
 })
 
-/** @throws z.ZodError where it is no such object; so do the others */
+/** @throws z.ZodError where `raw` is no Pod; the other parsers throw it for their kinds */
 export function parsePod(raw: unknown): StoredPod {
   return Pod.parse(withoutNulls(raw)) as unknown as StoredPod
 }
@@ -81,7 +81,7 @@ export function parseNode(raw: unknown): StoredNode {
   return NodeObject.parse(withoutNulls(raw)) as unknown as StoredNode
 }
 
-/** Go writes an empty list as null where the field has no `omitempty`: the endpoints of an EndpointSlice, say. */
+/** Removes nulls. Go writes an empty list as null where the field has no `omitempty`, such as the endpoints of an EndpointSlice. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value

@@ -9,22 +9,22 @@ import { type EndpointSource, hasHostname, isOnKnownNode } from './slice-groups.
 
 const OLD_ANNOTATION = 'service.alpha.kubernetes.io/tolerate-unready-endpoints'
 
-/** Where a pod is in the endpoints of a Service, and why. */
+/** The place of a pod in the endpoints of a Service, and the reasons for it. */
 export interface PodMembership {
   readonly pod: Pod
-  /** The selector of the Service has it. */
+  /** The selector of the Service matches the pod. */
   readonly selected: boolean
-  /** One for each address type that the pod has an address of. */
+  /** The endpoints of the pod, one for each address type that it has. */
   readonly slices: readonly (Pick<SliceGroup, 'addressType' | 'ports'> & SliceEndpoint)[]
-  /** In the Endpoints, under one port at least. */
+  /** The place of the pod in the Endpoints, under at least one port. */
   readonly inEndpoints: 'ready' | 'not-ready' | 'absent'
-  /** Why it is out, or in as it is; none where all is as usual. */
+  /** The reasons why the pod is out, or is in with an unusual state; empty in the usual case. */
   readonly reasons: readonly PodEndpointReason[]
 }
 
 export interface MadeEndpoints {
   readonly groups: readonly SliceGroup[]
-  /** Before the truncation, and after. */
+  /** The subsets before the truncation; `subsets` are those after it. */
   readonly whole: readonly EndpointSubset[]
   readonly subsets: readonly EndpointSubset[]
   readonly truncation?: Truncation
@@ -34,7 +34,7 @@ export function isFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** Looks up what each pod has, by its UID. */
+/** Finds the place of each pod in the endpoints that were made, by the UID of the pod. */
 export function membershipsOf(source: EndpointSource, pods: readonly Pod[], made: MadeEndpoints): PodMembership[] {
   const slices = Map.groupBy(
     made.groups.flatMap(({ addressType, ports, endpoints }) => endpoints.map((one) => ({ ...one, addressType, ports }))),
@@ -69,7 +69,7 @@ function placesIn(subsets: readonly EndpointSubset[]): ReadonlyMap<string, ('rea
   return places
 }
 
-/** The first that keeps the pod out of all is the only one. */
+/** A reason that keeps the pod out of all endpoints is the only one. */
 function reasonsOf(source: EndpointSource, pod: Pod, truncation: Truncation | undefined): PodEndpointReason[] {
   const { service } = source
   const labels = lackedLabels(service, pod)

@@ -11,7 +11,7 @@ export interface FoundPorts {
   readonly notFound: readonly NotFound[]
 }
 
-/** Where the ports of a Service lead to in a pod, as EndpointSlices have it. */
+/** The ports of a Service in a pod, by the rules for EndpointSlices. */
 export function slicePortsOf(service: Service, pod: Pod, rules: ControllerRules): FoundPorts {
   return portsOf(service, pod, rules.slicesKnowSidecarPorts)
 }
@@ -32,7 +32,7 @@ function portsOf({ spec: { ports = [] } }: Service, pod: Pod, withSidecars: bool
   return { found, notFound }
 }
 
-/** A number stands for itself, whether a container has that port or not. */
+/** The port number in the pod. A numeric target port counts even where no container declares it. */
 function portIn(
   { spec }: Pod,
   { port, targetPort = port, protocol = TCP }: ServicePort,

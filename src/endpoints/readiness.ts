@@ -5,17 +5,17 @@ interface WithConditions<Condition> {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-/** Of a pod or of a node. */
+/** The condition Ready of a pod or of a node. */
 export function readyOf<Condition extends PodCondition>(object: WithConditions<Condition>): Condition | undefined {
   return find(object, 'Ready')
 }
 
-/** The controllers read condition Ready alone. */
+/** The controllers read only condition Ready. */
 export function isReady(object: WithConditions<PodCondition>): boolean {
   return readyOf(object)?.status === 'True'
 }
 
-/** What explains a Ready that is not True. */
+/** The reason why condition Ready is not True. */
 export function notReadyBecause(pod: Pod): PodEndpointReason {
   const ready = find(pod, 'Ready')
   const areContainersReady = find(pod, 'ContainersReady')?.status === 'True'
@@ -26,7 +26,7 @@ export function notReadyBecause(pod: Pod): PodEndpointReason {
   const gates = closedGates(pod)
   if (areContainersReady && gates.length > 0) return { code: 'readiness-gates-closed', gates }
   const { nodeName } = pod.spec
-  // The node lifecycle controller gives no reason.
+  // The node lifecycle controller sets no reason.
   if (areContainersReady && ready?.status === 'False' && ready.reason === undefined && nodeName)
     return { code: 'node-silent', node: nodeName }
   const { status = 'missing', reason, message } = ready ?? {}

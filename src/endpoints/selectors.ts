@@ -2,17 +2,17 @@ import { hasLabels } from '../pods/label-selector.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Pod, Service } from './objects.ts'
 
-/** The controllers make its endpoints. An empty selector is stored as none. */
+/** The controllers make the endpoints of the Service. An empty selector counts as none. */
 export function hasSelector({ spec: { type, selector = {} } }: Pick<Service, 'spec'>): boolean {
   return type !== 'ExternalName' && Object.keys(selector).length > 0
 }
 
-/** Of a Service that has a selector. */
+/** The selector of the Service matches the pod. The Service must have a selector. */
 export function selects({ spec: { selector = {} } }: Service, { metadata: { labels = {} } }: Pod): boolean {
   return hasLabels(labels, selector)
 }
 
-/** The labels that the selector wants, and the pod has not, or otherwise. */
+/** The labels of the selector that the pod lacks, or has with another value. */
 export function lackedLabels(
   { spec: { selector = {} } }: Service,
   { metadata: { labels = {} } }: Pod,

@@ -16,7 +16,7 @@ interface Case {
   what: string
   service?: Service
   pod?: Pod
-  /** `ready serving terminating`, one for each endpoint in slices; `-` for no. */
+  /** The conditions of each endpoint in slices, as `ready serving terminating`; `-` stands for false. */
   slices: string[]
   inEndpoints: 'ready' | 'not-ready' | 'absent'
   reasons: EndpointReason[]

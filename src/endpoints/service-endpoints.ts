@@ -10,14 +10,14 @@ import { sliceGroupsOf } from './slice-groups.ts'
 
 export interface ClusterObjects {
   readonly service: Service
-  /** Those of its namespace. */
+  /** The pods of the namespace of the Service. */
   readonly pods: readonly Pod[]
   readonly nodes: readonly Node[]
-  /** Those of the newest version when absent. */
+  /** Default: the rules of the newest version. */
   readonly rules?: ControllerRules
 }
 
-/** What the controllers of Kubernetes make for one Service, once they have seen these objects. */
+/** The endpoints that the controllers of Kubernetes make for one Service, once they have seen these objects. */
 export interface ServiceEndpoints {
   /** Absent where the controllers leave the Service alone. */
   readonly made?: {
@@ -29,11 +29,11 @@ export interface ServiceEndpoints {
     }
   }
   readonly reasons: readonly ServiceEndpointReason[]
-  /** Every pod that was given; none where the controllers leave the Service alone. */
+  /** All pods of the input; empty where the controllers leave the Service alone. */
   readonly pods: readonly PodMembership[]
 }
 
-/** Hints for zones, the trigger-time annotation and names of slices are left out. */
+/** Makes the endpoints of a Service, without hints for zones, the trigger-time annotation and names of slices. */
 export function serviceEndpoints({ service, pods, nodes, rules = controllerRules(Infinity) }: ClusterObjects): ServiceEndpoints {
   const { type, selector = {}, ports = [], clusterIP } = service.spec
   if (type === 'ExternalName') return { reasons: [{ code: 'external-name' }], pods: [] }

@@ -4,20 +4,20 @@ import type { AddressType, EndpointPort, Node, Pod, PodReference, Service, Slice
 import { slicePortsOf } from './ports.ts'
 import { isReady } from './readiness.ts'
 
-/** What the endpoints of a Service are made from. */
+/** The objects that the endpoints of a Service are made from. */
 export interface EndpointSource {
   readonly service: Service
-  /** By name. */
+  /** The nodes, by name. */
   readonly nodes: ReadonlyMap<string, Node>
   readonly rules: ControllerRules
 }
 
-/** The controller leaves out a pod of an unknown node and comes back to it, unless the Service has it published all the same. */
+/** The controller leaves out a pod of an unknown node for now, unless the Service publishes addresses that are not ready. */
 export function isOnKnownNode({ service, nodes }: EndpointSource, { spec: { nodeName = '' } }: Pod): boolean {
   return nodes.has(nodeName) || service.spec.publishNotReadyAddresses === true
 }
 
-/** `pods`: those that the Service selects, that have an address, and are not finished. */
+/** Makes the slices. `pods` are those that the Service selects, that have an address, and that have not finished. */
 export function sliceGroupsOf(source: EndpointSource, pods: readonly Pod[]): SliceGroup[] {
   const known = pods
     .filter((pod) => isOnKnownNode(source, pod))
@@ -38,12 +38,12 @@ export function referenceTo({ metadata: { namespace, name, uid } }: Pod): PodRef
   return { kind: 'Pod', namespace, name, uid }
 }
 
-/** Whether the pod has its name in DNS below the Service. */
+/** The pod has a DNS name below the Service. */
 export function hasHostname({ metadata: { name } }: Service, { spec: { hostname, subdomain } }: Pod): boolean {
   return Boolean(hostname) && subdomain === name
 }
 
-/** Equal exactly where the sets of ports are. */
+/** The key of a set of ports. Keys are equal exactly where the sets are. */
 export function portsKey(ports: readonly EndpointPort[]): string {
   return ports
     .map(({ name, port, protocol, appProtocol }) => JSON.stringify([name, port, protocol, appProtocol]))

@@ -6,7 +6,7 @@ export function serviceKey({ metadata: { namespace, name } }: { metadata: { name
   return `${namespace}/${name}`
 }
 
-/** The name of the Service that the slice is of, within its namespace. */
+/** The name of the Service that the slice belongs to, in the namespace of the slice. */
 export function serviceNameOf({ metadata: { labels = {} } }: StoredSlice): string | undefined {
   return labels[SERVICE_NAME]
 }
@@ -19,7 +19,7 @@ export function managerOf({ metadata: { labels = {} } }: StoredSlice): string | 
   return labels[SLICE_MANAGED_BY]
 }
 
-/** The controller of Kubernetes makes it. */
+/** The controller of Kubernetes manages the slice. */
 export function isByController(slice: StoredSlice): boolean {
   return managerOf(slice) === SLICE_CONTROLLER
 }
@@ -28,7 +28,7 @@ export function addressesIn({ endpoints = [] }: StoredSlice): string[] {
   return endpoints.flatMap(({ addresses }) => addresses)
 }
 
-/** A condition that is not set is as the API documents it: ready unless said otherwise, serving as ready, and not terminating. */
+/** The conditions, with the defaults that the API documents: `ready` is true, `serving` equals `ready`, and `terminating` is false. */
 export function conditionsOf({ conditions = {} }: StoredEndpoint): { ready: boolean; serving: boolean; terminating: boolean } {
   const { ready = true, serving = ready, terminating = false } = conditions
   return { ready, serving, terminating }

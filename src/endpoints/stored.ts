@@ -1,6 +1,6 @@
 import type { Pod, PodCondition } from './objects.ts'
 
-/* Objects as the API server has them, with what is read of them beside the fields that decide on endpoints. */
+/* The objects of the API server, with fields that are read in addition to those that decide about endpoints. */
 
 /** One entry of `metadata.managedFields`. */
 export interface ManagedFields {
@@ -46,7 +46,7 @@ export interface StoredEndpoint {
   readonly addresses: readonly string[]
   readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean }
   readonly targetRef?: PodReference
-  /** Which zones and nodes it is for. */
+  /** The zones and nodes that the endpoint is meant for. */
   readonly hints?: unknown
 }
 

@@ -2,17 +2,17 @@ import type { Writer } from '../reasons/fields.ts'
 import { ENDPOINTS_MANAGED_BY, TRIGGER_TIME } from './endpoint-labels.ts'
 import type { ManagedFields } from './stored.ts'
 
-/** Where a field stands in `fieldsV1`: `['f:status', 'f:podIP']`. */
+/** The path of a field in `fieldsV1`, such as `['f:status', 'f:podIP']`. */
 export type FieldPath = readonly string[]
 
 export interface Ownership {
-  /** Whose part it is. */
+  /** The component that the fields belong to. */
   is: 'kubelet' | 'controller-manager'
-  /** Fields that nobody else writes: their owner is that client, whatever it calls itself. */
+  /** Fields that no other client writes. Their owner is that component, whatever name it uses. */
   marks: readonly FieldPath[]
 }
 
-/** The kubelet of a distribution may be a part of a larger program, and have its name. */
+/** The kubelet of a distribution may be a part of a larger program, and use its name. */
 export const KUBELET: Ownership = {
   is: 'kubelet',
   marks: [
@@ -50,9 +50,9 @@ const NAMES: Readonly<Record<string, Writer['is']>> = {
 /** Programs that the kubelet and the controllers are parts of. */
 const WHOLES: ReadonlySet<string> = new Set(['hyperkube', 'k0s', 'k3s', 'kubelite'])
 
-/** The client that has last changed this field; undefined where the object does not say. */
+/** The client that last changed this field; undefined where the object does not record it. */
 export function writerOf(all: readonly ManagedFields[] = [], path: FieldPath, ownership: Ownership): Writer | undefined {
-  // Several own a field where each has applied the same value.
+  // A field has several owners where each has applied an equal value.
   return lastOf(
     all.filter((entry) => owns(entry, path)),
     all,
@@ -60,14 +60,14 @@ export function writerOf(all: readonly ManagedFields[] = [], path: FieldPath, ow
   )
 }
 
-/** The client that has changed anything of the object last, by the whole second: the later entry of two. */
+/** The client that last changed the object. Times are in whole seconds, so the later entry wins a tie. */
 export function lastWriterOf(all: readonly ManagedFields[] = [], ownership: Ownership): Writer | undefined {
   return lastOf(all.toReversed(), all, ownership)
 }
 
 /**
- * The client that has written the addresses of an EndpointSlice or of Endpoints. Nobody owns addresses that are gone: where there are none,
- * it is the client that has changed the object last.
+ * The client that wrote the addresses of an EndpointSlice or of Endpoints. Addresses that are gone have no owner, so an object without
+ * addresses names the client that last changed the object.
  */
 export function addressWriterOf(
   kind: 'EndpointSlice' | 'Endpoints',

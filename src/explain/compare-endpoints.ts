@@ -14,7 +14,7 @@ interface MadeEndpoints {
   isTruncated: boolean
 }
 
-/** How the Endpoints of a Service differ from what their controller would make, for the pods that are asked about. */
+/** Compares the Endpoints of a Service with those that the controller would make, for the requested pods. */
 export function compareEndpoints(
   { metadata: { name: service } }: Service,
   { pods, subsets, isTruncated }: MadeEndpoints,
@@ -24,7 +24,7 @@ export function compareEndpoints(
   if (stored === undefined) return [{ code: 'endpoints-missing', service }]
   const found = placesIn(stored)
   const compared = pods.filter(({ pod }) => known.isAsked(pod.metadata.uid))
-  // Which of them a truncation leaves out depends on the order of a hash.
+  // A truncation leaves out pods in the order of a hash, so they cannot be compared.
   const differ = compared.filter((one) => {
     const is = isIn(found, one.pod.metadata.uid)
     return !isTruncated && is !== one.inEndpoints && !(isFinished(one.pod) && is === 'not-ready')
@@ -38,9 +38,9 @@ export function compareEndpoints(
     const made = byUid.get(targetRef?.uid ?? '')
     if (made !== undefined && (isTruncated || !known.isAsked(made.pod.metadata.uid))) return []
     const because = made !== undefined && made.inEndpoints !== 'absent' ? 'other-address' : known.whyStale(targetRef)
-    // That a pod is there at all is told with its others.
+    // `endpoints-differ` already reports a pod that the controller would leave out.
     if (because === undefined || because === 'not-made') return []
-    // The controller syncs no Service for a pod that is not Ready and ends.
+    // The controller syncs no Service for a pod that ends while it is not Ready.
     if (because === 'pod-finished' && notReady.has(address)) return []
     return [{ ...staleIn(service, stored, ip), ...(targetRef?.name === undefined ? {} : { pod: targetRef.name }), because }]
   })
@@ -70,7 +70,7 @@ function endpointsWrittenByOther(stored: StoredEndpoints): ReasonOf<'written-by-
   return [{ code: 'written-by-other', object: { kind: 'Endpoints', name }, writer }]
 }
 
-/** By the UID of the pod: ready under any port counts. */
+/** The places of pods, by the UID of the pod. A pod that is ready under any port counts as ready. */
 export function placesIn({ subsets = [] }: StoredEndpoints): ReadonlyMap<string, InEndpoints> {
   const places = new Map<string, InEndpoints>()
   for (const { addresses = [], notReadyAddresses = [] } of subsets) {
@@ -99,7 +99,7 @@ function staleIn(service: string, { metadata: { name } }: StoredEndpoints, addre
   return { code: 'stale-address' as const, service, object: { kind: 'Endpoints', name }, address }
 }
 
-/** An address stands once for each set of ports. */
+/** Removes duplicates, because an address is listed once for each set of ports. */
 function unique<One>(some: readonly One[]): One[] {
   const seen = new Set<string>()
   return some.filter((one) => {

@@ -20,8 +20,8 @@ export function slicesOf(service: Service, slices: readonly StoredSlice[]): Stor
 }
 
 /**
- * How the slices of the controller differ from what it would make, for the pods that are asked about. `pods`: what it would make of each
- * pod that the Service selects.
+ * Compares the slices of the controller with those that it would make, for the requested pods. `pods` are the endpoints that it would
+ * make of each pod that the Service selects.
  */
 export function compareSlices(
   service: Service,
@@ -61,7 +61,7 @@ function ofPod(service: string, { pod, slices: made }: PodMembership, index: Sli
       .byUid(uid)
       .filter(({ slice }) => slice.addressType === one.addressType)
       .filter(({ endpoint }) => endpoint.addresses.join() === one.addresses.join())
-    // For a moment, while a pod goes from one slice to another, both have it.
+    // Two slices have a pod for a moment, while the controller moves it from one to the other.
     const differences = places.map(({ slice, endpoint }): SliceDifference[] => {
       const within = { service, slice: slice.metadata.name, pod: name }
       const is = conditionsOf(endpoint)
@@ -99,8 +99,8 @@ function staleIn(service: string, pods: ReadonlyMap<string, PodMembership>, slic
 }
 
 /**
- * The controller syncs a Service for none of these: for a node that goes, and for a pod that is not Ready and ends. It writes them with the
- * next change of the Service or its pods.
+ * The controller syncs no Service for a node that goes away, nor for a pod that ends while it is not Ready. The next change of the
+ * Service or its pods makes it write them.
  */
 function isNotWrittenYet(because: StaleAddress, made: PodMembership | undefined, endpoint: StoredEndpoint): boolean {
   if (because === 'not-made') return made?.reasons.some(({ code }) => code === 'node-not-found') === true

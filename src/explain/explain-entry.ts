@@ -5,7 +5,7 @@ import type { ObservedEntry, RunFacts } from './observed.ts'
 
 type FoundEntry = Extract<ObservedEntry, { found: true }>
 
-/** The entry of a pod as a place, and what is to be said of it. */
+/** Describes the entry of a pod as a place, with the reasons to report. */
 export function explainEntry(
   entry: ObservedEntry,
   { isFit, run }: { isFit: boolean; run: RunFacts | undefined },

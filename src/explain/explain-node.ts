@@ -4,7 +4,7 @@ import type { Reason } from '../reasons/reason.ts'
 import type { NodeExplanation } from './explanation.ts'
 import type { Heartbeat } from './observed.ts'
 
-/** How the node of a pod stands: its condition Ready, and its Lease. */
+/** Describes the node of a pod: its condition Ready, and its Lease. */
 export function explainNode(
   node: StoredNode,
   heartbeat: Heartbeat | undefined,

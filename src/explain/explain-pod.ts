@@ -5,10 +5,10 @@ import type { ConditionExplanation } from './explanation.ts'
 import type { StoredPod } from '../endpoints/stored.ts'
 import { conditionPath, KUBELET, writerOf } from '../endpoints/writers.ts'
 
-/** These the kubelet owns; the node lifecycle controller may set Ready to False. */
+/** The conditions that the kubelet owns. The node lifecycle controller may also set Ready to False. */
 const OF_KUBELET = ['Ready', 'ContainersReady', 'Initialized', 'PodReadyToStartContainers']
 
-/** What a pod is by itself, whatever Service asks. */
+/** The reasons that belong to the pod itself, and to no Service. */
 const OF_POD = [
   'pod-finished',
   'pod-has-no-address',
@@ -24,7 +24,7 @@ export function isOfPod({ code }: Reason): boolean {
   return OF_POD.some((one) => one === code)
 }
 
-/** Why a pod is not fit to get requests; what follows from the first is left out. */
+/** The reasons why a pod cannot get requests, without the consequences of the first. */
 export function unfitBecause(pod: StoredPod): Reason[] {
   const { phase } = pod.status ?? {}
   const { restartPolicy } = pod.spec
@@ -41,7 +41,7 @@ export function unfitBecause(pod: StoredPod): Reason[] {
   ]
 }
 
-/** A Ready without a reason is what the node lifecycle controller writes, and what a person writes who changes the status alone. */
+/** A Ready without a reason comes from the node lifecycle controller, or from a manual change of the status alone. */
 function readyTakenBecause(observed: StoredPod): Reason {
   const because = notReadyBecause(observed)
   const { status, writtenBy } = conditionOf(observed, 'Ready')
@@ -53,7 +53,7 @@ export function isFit(observed: StoredPod): boolean {
   return unfitBecause(observed).length === 0
 }
 
-/** Ready first, and its parts; then what tells why the pod is on no node, or is going. */
+/** Lists Ready and its parts, then the conditions that tell why the pod has no node, or is going. */
 export function conditionsOfPod(pod: StoredPod): ConditionExplanation[] {
   const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
   const types = new Set(['Ready', 'ContainersReady', ...gates])
@@ -78,7 +78,7 @@ export function conditionOf({ metadata, status }: StoredPod, type: string): Cond
   }
 }
 
-/** Conditions of the kubelet that another client has set. */
+/** Reports conditions of the kubelet that another client has set. */
 export function conditionsByOthers(pod: StoredPod): Reason[] {
   return OF_KUBELET.flatMap((type): Reason[] => {
     const { status, writtenBy: writer } = conditionOf(pod, type)

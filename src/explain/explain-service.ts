@@ -18,13 +18,13 @@ import { addressWriterOf } from '../endpoints/writers.ts'
 
 export interface ExplainedService {
   explanation: ServiceExplanation
-  /** Where it has each pod that is asked about, by the UID of the pod. */
+  /** The places of each requested pod in the Service, by the UID of the pod. */
   places: ReadonlyMap<string, Place[]>
-  /** `pod`: the one that the reason is about, where it does not say. */
+  /** `pod` is the pod that the reason is about, where the reason does not name it. */
   reasons: { reason: Reason; pod?: string }[]
 }
 
-/** What one Service makes of the pods that are asked about, and how its endpoints stand. */
+/** Explains the requested pods in one Service, and the state of its endpoints. */
 export function explainService(service: Service, observed: Observed): ExplainedService {
   const { name } = service.metadata
   const result = serviceEndpoints({ service, pods: observed.pods, nodes: nodesFor(observed), rules: observed.rules })
@@ -49,7 +49,7 @@ export function explainService(service: Service, observed: Observed): ExplainedS
   }
 }
 
-/** What is to be said of the Service itself. Where pods cannot be listed, nobody knows that it selects none. */
+/** The reasons about the Service itself. It is unknown whether the Service selects no pods where pods cannot be listed. */
 function ofService(service: Service, { reasons }: ServiceEndpoints, selected: number, observed: Observed): Reason[] {
   if (observed.about.type !== 'service') return reasons.filter(({ code }) => code === 'headless-without-ports')
   const told = reasons.filter(({ code }) => code !== 'selects-nothing' || observed.hasAllPods)
@@ -74,7 +74,7 @@ function differences(
   ]
 }
 
-/** By the UID of the pod. */
+/** The places of each requested pod, by the UID of the pod. */
 function placesOf(
   of: Service,
   selected: ReadonlySet<string>,
@@ -104,7 +104,7 @@ function placesOf(
   )
 }
 
-/** The Service has something to say of a pod that is asked about. */
+/** The request is about the Service, or the Service selects or lists a requested pod. */
 export function isAbout(service: Service, observed: Observed): boolean {
   const { metadata } = service
   if (observed.about.type === 'service') return metadata.name === observed.about.name
@@ -117,7 +117,7 @@ export function isAbout(service: Service, observed: Observed): boolean {
   return places !== undefined && pods.some((pod) => places.has(pod.metadata.uid))
 }
 
-/** Where the nodes cannot be read, each pod's own is taken to be there. */
+/** The nodes. Where they cannot be read, the node of each pod counts as existing. */
 function nodesFor({ nodes, pods }: Observed): readonly Node[] {
   if (nodes !== undefined) return nodes
   const names = new Set(pods.flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])))
@@ -143,7 +143,7 @@ function emptyBecause(
   if (about.type !== 'service' || read === undefined) return []
   const { name } = service.metadata
   if (service.spec.type === 'ExternalName' || slices.some(({ ready }) => ready > 0)) return []
-  // That it selects nothing is told already.
+  // `selects-nothing` already reports an empty selection.
   if (hasSelector(service))
     return selected === 0 && hasAllPods ? [] : [{ code: 'no-ready-endpoint', service: name, pods: selected }]
   if (slices.every(({ notReady }) => notReady === 0)) return [{ code: 'no-address-given', service: name }]

@@ -83,12 +83,12 @@ interface Scene {
     | 'selects-nothing'
   what?: string
   seen: () => Partial<Observed> & { pods?: Observed['pods'] }
-  /** Each finding, in its order. */
+  /** The findings, in order. */
   findings: string[]
   verdict: Explanation['verdict']
 }
 
-/** Where a pod is that the controllers have seen, and one that they have not. */
+/** Scenes with pods that the controllers have seen, and with pods that they have not seen. */
 const scenes: Scene[] = [
   {
     code: 'containers-not-ready',
@@ -564,7 +564,7 @@ test('above the limit of Endpoints it is worth knowing which pods they lack, and
   const pods = Array.from({ length: 1_003 }, (_, index) =>
     pod({ name: `web-${index}`, address: `10.0.${index >> 8}.${index & 255}` }),
   )
-  // The controller keeps the first by their addresses, as texts.
+  // The controller keeps the first pods in the order of their addresses as texts.
   const kept = pods.toSorted((a, b) => (a.status!.podIP! < b.status!.podIP! ? -1 : 1)).slice(0, 1_000)
   const result = explain(observed({ pods, about: STATEFUL_SET_WEB, endpoints: [endpointsObject(kept)] }))
   expect([result.verdict, codes(result)]).toEqual(['right', Array.from({ length: 3 }, () => 'note endpoints-truncated')])

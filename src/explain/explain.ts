@@ -12,7 +12,7 @@ import { rotationOf } from './rotation.ts'
 import { nearestServices } from './nearly-selected.ts'
 import { severityOf } from './severity.ts'
 
-/** Makes of what was seen whether the pods are in rotation, and if not, why. */
+/** Decides from the observed state whether the pods are in rotation, and why they are not. */
 export function explain(observed: Observed): Explanation {
   const { about, asked, runs, unread } = observed
   const findings: Finding[] = []
@@ -79,7 +79,7 @@ function tellRun({ metadata: { name: pod } }: StoredPod, run: RunFacts | undefin
   if (id === '') tell({ code: 'journal-unreadable', problem: because }, of)
   else {
     const by = holder === undefined ? {} : { holder }
-    // Of containers that change without a drain the pod stays in rotation.
+    // The pod stays in rotation where its containers change without a drain.
     tell({ code: 'pod-in-run', pod, run: id, step, out, ...by, because }, of, out === false ? 'note' : 'wrong')
   }
   if (needsOperator) tell({ code: 'pod-needs-operator', pod, run: id }, of)
@@ -90,18 +90,21 @@ function tellPod(pod: StoredPod, tell: Tell): void {
   for (const reason of [...unfitBecause(pod), ...conditionsByOthers(pod)]) tell(reason, { pod: name })
 }
 
-/** A pod has its name in DNS below the one headless Service that its subdomain names: the others leave it out as they are to. */
+/**
+ * A hostname that is left out is reported only where the subdomain names no Service. Otherwise, the pod has its DNS name below that
+ * headless Service, and the others leave it out as they should.
+ */
 function isWorthwhile(reason: Reason, { spec }: Service, services: readonly Service[]): boolean {
   if (reason.code !== 'hostname-left-out') return true
   return spec.clusterIP === 'None' && !services.some(({ metadata }) => metadata.name === reason.subdomain)
 }
 
 interface OfPod {
-  /** In Services. */
+  /** The places in Services. */
   places: readonly Place[]
   entries: readonly ObservedEntry[]
   run: RunFacts | undefined
-  /** There may be more places. */
+  /** The pod may have places that could not be read. */
   isHidden: boolean
 }
 
@@ -129,7 +132,7 @@ function runOf({ targets: _targets, ...run }: RunFacts): Omit<RunFacts, 'targets
   return run
 }
 
-/** Pods that no Service has. Where a load balancer has them, they need none. */
+/** Reports pods that no Service has. Pods in a load balancer need no Service. */
 function tellUnserved(pods: readonly PodExplanation[], observed: Observed, tell: Tell): void {
   const { about, services, unread } = observed
   if (about.type === 'service' || unread.some(({ what }) => what === 'services')) return

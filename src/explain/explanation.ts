@@ -2,43 +2,43 @@ import type { Command } from '../reasons/command.ts'
 import type { Writer } from '../reasons/fields.ts'
 import type { Reason } from '../reasons/reason.ts'
 
-/* What `sluice explain` tells. */
+/* The output of `sluice explain`. */
 
-/** Whether pods are in rotation, where, since when, by whom; and if not, why. */
+/** Whether pods are in rotation, in which places, since when, and by which writer; and the reasons where they are not. */
 export interface Explanation {
   about: Subject
-  /** `unknown`: nothing was found wrong, and a part that decides could not be read. */
+  /** `unknown`: no finding is wrong, and a part that decides could not be read. */
   verdict: 'right' | 'wrong' | 'unknown'
-  /** Those that route to the pods. */
+  /** The Services that route to the pods. */
   services: ServiceExplanation[]
   pods: PodExplanation[]
-  /** Those that the pods run on. */
+  /** The nodes that the pods run on. */
   nodes: NodeExplanation[]
-  /** What is wrong comes first. */
+  /** The findings; those that are wrong come first. */
   findings: Finding[]
   unread: Unread[]
 }
 
 export interface Subject {
   type: 'pod' | 'service' | 'workload'
-  /** Such as `statefulset/web`. */
+  /** The object, such as `statefulset/web`. */
   object: string
   name: string
   namespace: string
 }
 
 export interface Finding {
-  /** `wrong`: something is out of rotation, or differs from what it should be. */
+  /** `wrong`: an object is out of rotation, or differs from its desired state. */
   severity: 'wrong' | 'note'
   reason: Reason
-  /** What it is about, where the reason does not say. */
+  /** The pod that the finding is about, where the reason does not name it. */
   pod?: string
   service?: string
-  /** What to run next. */
+  /** The commands to run next. */
   next: Command[]
 }
 
-/** `partly`: in some places and not in others; `nowhere`: nothing routes to it. */
+/** `partly`: the pod is in rotation in some places only. `nowhere`: no place routes to it. */
 export type Rotation = 'in' | 'out' | 'partly' | 'nowhere' | 'unknown'
 
 export interface PodExplanation {
@@ -47,37 +47,37 @@ export interface PodExplanation {
   address?: string
   node?: string
   rotation: Rotation
-  /** Ready first, and its parts; PodScheduled where it is not True, and DisruptionTarget where it is. */
+  /** Ready comes first, then its parts; PodScheduled is included where it is not True, and DisruptionTarget where it is True. */
   conditions: ConditionExplanation[]
   places: Place[]
-  /** The run of sluice that has it. */
+  /** The run of sluice that works on the pod. */
   run?: RunOfPod
 }
 
 export interface ConditionExplanation {
   type: string
-  /** `missing` where the pod has none of that type. */
+  /** The status; `missing` where the pod has no condition of that type. */
   status: string
   reason?: string
   message?: string
-  /** By the clock of the client that wrote it. */
+  /** The time of the last change, by the clock of the client that wrote it. */
   since?: string
   writtenBy?: Writer
 }
 
-/** Where a pod gets requests from, or should. */
+/** A place that sends requests to a pod, or should. */
 export type Place =
   | {
       in: 'slice'
       service: string
       slice: string
       addressType: string
-      /** Another controller than that of Kubernetes. */
+      /** The controller of the slice, where it is not the controller of Kubernetes. */
       managedBy?: string
       ready: boolean
       serving: boolean
       terminating: boolean
-      /** Since it has been so, where the pod tells: by the clock of the client that wrote that. */
+      /** The time since which the slice has this state, where the pod tells it; by the clock of the client that wrote it. */
       since?: string
       writtenBy?: Writer
     }
@@ -88,30 +88,30 @@ export type Place =
       loadBalancer: string
       target: string
       admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
-      /** New requests can reach it: the load balancer's own health check has a say in that. */
+      /** New requests can reach the entry. The health check of the load balancer is taken into account. */
       routable: boolean
       weight?: number
       inFlight: number | null
-      /** In the words of the load balancer. */
+      /** The detail that the load balancer reports. */
       said?: string
-      /** Of one that is out. `others`: an operator, or another tool. */
+      /** The cause of an entry that is out. `others` stands for an operator, or another tool. */
       outBy?: 'run' | 'others'
-      /** When the run has drained it; told by its process, at the end of that. */
+      /** The time at which the run drained the entry. The process of the run records it at its end. */
       since?: string
-      /** Why it could not be read. */
+      /** The reason why the entry could not be read. */
       by?: Reason
     }
   | { in: 'no-entry'; loadBalancer: string; because: Reason }
 
 export interface RunOfPod {
   run: string
-  /** Where the journal of the pod stands. */
+  /** The step that the journal of the pod has reached. */
   step: string
-  /** Such as `statefulset/web`; absent where the records could not be read. */
+  /** The workload, such as `statefulset/web`; absent where the records could not be read. */
   workload?: string
-  /** The process that has the Lease. */
+  /** The process that holds the Lease. */
   holder?: string
-  /** When the run began. */
+  /** The time at which the run began. */
   startedAt?: string
   out: boolean | null
   because: Reason
@@ -120,10 +120,10 @@ export interface RunOfPod {
 
 export interface ServiceExplanation {
   name: string
-  /** Empty where other writers make its endpoints. */
+  /** The selector; empty where other writers make the endpoints. */
   selector: Readonly<Record<string, string>>
   slices: SliceExplanation[]
-  /** Absent where there is no such object, or it could not be read. */
+  /** Absent where there are no Endpoints, or they could not be read. */
   endpoints?: { ready: number; notReady: number; writtenBy?: Writer }
 }
 
@@ -133,30 +133,30 @@ export interface SliceExplanation {
   managedBy?: string
   ready: number
   notReady: number
-  /** Whoever has last changed its endpoints. */
+  /** The client that last changed the endpoints. */
   writtenBy?: Writer
 }
 
 export interface NodeExplanation {
   name: string
-  /** Condition Ready. */
+  /** The condition Ready. */
   ready: ConditionExplanation
-  /** Its Lease in kube-node-lease; absent where there is none, or it could not be read. */
+  /** The Lease of the node in kube-node-lease; absent where there is none, or it could not be read. */
   heartbeat?: {
-    /** By the clock of the node. */
+    /** The time of the last renewal, by the clock of the node. */
     renewedAt?: string
-    /** As seen in `watchedMs`, by the clock of this process; absent where nothing gave cause to watch. */
+    /** The result of watching the Lease for `watchedMs`, by the clock of this process; absent where there was no cause to watch. */
     seen?: 'renewed' | 'silent'
     watchedMs?: number
   }
 }
 
-/** What could not be read; the rest is told. */
+/** A part that could not be read. The explanation has the rest. */
 export interface Unread {
   what: 'pods' | 'services' | 'endpointslices' | 'endpoints' | 'nodes' | 'leases' | 'records' | 'workload' | 'load-balancer'
-  /** Of the load balancer; of a run, whose record it is. */
+  /** The name of the load balancer, or of the run whose record it is. */
   name?: string
-  /** Without it nobody can tell that all is as it should be. */
+  /** Without this part, the verdict cannot be `right`. */
   decides: boolean
   because: Reason
 }

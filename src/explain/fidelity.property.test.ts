@@ -8,7 +8,7 @@ import { explain } from './explain.ts'
 import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from '../endpoints/stored.ts'
 import { NOT_READY, observed, pod, READY, SERVICE_WEB } from './testing/observed.ts'
 
-/* What the controllers make is never told as a difference, and each difference that is planted is told. */
+/* Endpoints that the controllers make are never a difference, and each difference that is planted is reported. */
 
 const DIFFERENCES = new Set<string>([
   'no-slice',
@@ -62,7 +62,7 @@ interface Made {
   endpoints: StoredEndpoints
 }
 
-/** As the controllers store it. */
+/** The endpoints, as the controllers store them. */
 function madeOf(one: Service, some: readonly StoredPod[], nodes: readonly StoredNode[] = observed().nodes!): Made {
   const made = serviceEndpoints({ service: one, pods: some, nodes }).made!
   return {
@@ -107,7 +107,7 @@ test('what they have made before a node went, and before pods ended that were no
   let left = 0
   fc.assert(
     fc.property(services, pods, (one, some) => {
-      // A pod that is published while it is not Ready gets requests: that it does so at its end is told.
+      // A pod that is published while it is not Ready gets requests, so its end is a difference.
       const isSilent = ({ status }: StoredPod): boolean =>
         one.spec.publishNotReadyAddresses !== true && status?.conditions === NOT_READY
       const ran = some.map((each) => (isSilent(each) ? { ...each, status: { ...each.status, phase: 'Running' } } : each))
@@ -143,7 +143,7 @@ function hasEndpoints({ endpoints = [] }: StoredSlice): boolean {
 
 type Endpoint = NonNullable<StoredSlice['endpoints']>[number]
 
-/** Undefined where there is none to change. */
+/** Undefined where there is no endpoint to change. */
 function changeFirst(
   slices: StoredSlice[],
   endpoints: StoredEndpoints,

@@ -6,13 +6,15 @@ import type { StaleAddress } from '../reasons/explain-reasons.ts'
 
 export interface Known {
   isAsked(uid: string): boolean
-  /** Why an address of this pod is stale in a Service that does not have it; undefined where that is not known, or not asked. */
+  /**
+   * The reason why the address of this pod does not belong to the Service; undefined where it is unknown, or the pod is not requested.
+   */
   whyStale(pod: { uid?: string; name?: string; kind?: string } | undefined): StaleAddress | undefined
 }
 
 /**
- * Which pods are asked about, and what became of others. `isWhole`: the Service itself is asked about, and so is each of its addresses.
- * `pods`: with `hasAllPods` those of the whole namespace, and whatever is missing there is gone.
+ * Looks up the requested pods, and the fate of others. `isWhole` means that the request is about the Service, and so about each of its
+ * addresses. With `hasAllPods`, `pods` are those of the whole namespace, and a missing pod is gone.
  */
 export function knownPods(
   service: Service,

@@ -4,7 +4,7 @@ import type { ReasonOf } from '../reasons/reason.ts'
 
 type Nearly = ReasonOf<'selector-nearly'>
 
-/** Pods that have a part of the labels that the selector wants, where none has all: those that have the most of them, by what they lack. */
+/** The pods that have the most labels of the selector without having all, grouped by the labels that they lack. */
 export function nearlySelected(service: Service, pods: readonly Pod[]): Nearly[] {
   const wanted = Object.keys(service.spec.selector ?? {}).length
   const near = pods
@@ -22,7 +22,7 @@ export function nearlySelected(service: Service, pods: readonly Pod[]): Nearly[]
   }))
 }
 
-/** Services whose selector the pod misses by the fewest labels, having others of them. */
+/** The Services whose selector the pod misses by the fewest labels, while it has other labels of the selector. */
 export function nearestServices(pod: Pod, services: readonly Service[]): { service: string; labels: Nearly['labels'] }[] {
   const near = services
     .map((service) => ({ service, labels: lackedLabels(service, pod) }))
@@ -33,7 +33,7 @@ export function nearestServices(pod: Pod, services: readonly Service[]): { servi
     .map(({ service, labels }) => ({ service: service.metadata.name, labels }))
 }
 
-/** There may be more of them than a call can have arguments. */
+/** The list may be too long to be passed to `Math.min` as arguments. */
 function fewestOf(near: readonly { labels: Nearly['labels'] }[]): number {
   return near.reduce((fewest, { labels }) => Math.min(fewest, labels.length), Infinity)
 }

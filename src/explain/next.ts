@@ -10,7 +10,7 @@ export interface About {
   workload?: string
 }
 
-/** What to run next, where a finding is. */
+/** The commands to run next, for a finding. */
 export function nextOf(reason: Reason, { namespace, pod, service, workload }: About): Command[] {
   const kubectl = (...args: string[]): Command => ({ command: 'kubectl', namespace, args })
   const describePod = pod === undefined ? [] : [kubectl('describe', 'pod', pod)]

@@ -4,18 +4,18 @@ import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from '../end
 import type { Reason } from '../reasons/reason.ts'
 import type { RunOfPod, Subject, Unread } from './explanation.ts'
 
-/* What was seen of the cluster and the load balancers, as it was seen. */
+/* The observed state of the cluster and the load balancers. */
 
 /** The Lease of a node. */
 export interface Heartbeat {
-  /** By the clock of the node. */
+  /** The time of the last renewal, by the clock of the node. */
   renewedAt?: string
-  /** `renewed`, `silent`: as seen in `watchedMs`, by the clock of this process. Absent where nobody has watched. */
+  /** The result of watching the Lease for `watchedMs`, by the clock of this process; absent where the Lease was not watched. */
   seen?: 'renewed' | 'silent'
   watchedMs?: number
 }
 
-/** What a load balancer says of a pod. */
+/** The answer of a load balancer about a pod. */
 export type ObservedEntry = { pod: string; loadBalancer: string } & (
   | {
       found: true
@@ -31,31 +31,34 @@ export type ObservedEntry = { pod: string; loadBalancer: string } & (
 )
 
 export interface RunFacts extends RunOfPod {
-  /** Entries that the journal names. `untouched`: an operator had it out. `drainedAt`: by the clock of the process that has told it. */
+  /**
+   * The entries that the journal names. `untouched` is true where an operator had the entry out. `drainedAt` is by the clock of the
+   * process that recorded it.
+   */
   targets: readonly { loadBalancer: string; target: string; untouched: boolean; drainedAt?: string }[]
 }
 
 export interface Observed {
   about: Subject
   rules: ControllerRules
-  /** Of the namespace. */
+  /** The Services of the namespace. */
   services: readonly Service[]
   pods: readonly StoredPod[]
-  /** `pods` are all of the namespace: what is missing there is gone. */
+  /** `pods` are all pods of the namespace, so a missing pod is gone. */
   hasAllPods: boolean
-  /** The UIDs of the pods that are asked about; of a Service, those that it selects. */
+  /** The UIDs of the requested pods. For a Service, these are the pods that it selects, and the pods in its slices. */
   asked: ReadonlySet<string>
-  /** Absent: they could not be read. */
+  /** The slices; absent where they could not be read. */
   slices?: readonly StoredSlice[]
   endpoints?: readonly StoredEndpoints[]
   nodes?: readonly StoredNode[]
-  /** By the name of the node. */
+  /** The Leases of nodes, by the name of the node. */
   heartbeats: ReadonlyMap<string, Heartbeat>
-  /** Of a workload: how many pods it is to have. */
+  /** The number of pods that a workload is to have. */
   wanted?: number
-  /** By the UID of the pod. */
+  /** The entries. `pod` is the UID of the pod. */
   entries: readonly ObservedEntry[]
-  /** By the UID of the pod. */
+  /** The runs, by the UID of the pod. */
   runs: ReadonlyMap<string, RunFacts>
   unread: readonly Unread[]
 }

@@ -1,6 +1,9 @@
 import type { Place, Rotation } from './explanation.ts'
 
-/** Of a pod, by all places that decide: slices and load balancers. Endpoints follow the same pods, and are read by few. `isHidden`: there may be more. */
+/**
+ * The rotation of a pod by the places that decide: slices and load balancers. Endpoints follow the same pods, and few clients read them.
+ * `isHidden` means that the pod may have other places.
+ */
 export function rotationOf(places: readonly Place[], isHidden: boolean): Rotation {
   const states = [...places.flatMap(stateOf), ...(isHidden ? ['unknown' as const] : [])]
   if (states.length === 0) return 'nowhere'

@@ -4,7 +4,7 @@ import type { Explanation, Finding } from './explanation.ts'
 
 type ForNow = 'no-slice' | 'not-in-slices' | 'slice-differs' | 'slice-ports-differ' | 'stale-address' | 'endpoints-differ'
 
-/** What a controller may be about to put right. */
+/** The differences that a controller may be about to correct. */
 const FOR_NOW: ReadonlySet<ReasonCode> = new Set<ForNow>([
   'no-slice',
   'not-in-slices',
@@ -18,7 +18,7 @@ export function differsForNow({ findings }: Explanation): boolean {
   return findings.some(({ reason }) => FOR_NOW.has(reason.code))
 }
 
-/** The second look, without what a controller may be about to put right and the first one has not seen. */
+/** The second explanation, without the differences that a controller may be about to correct and that the first explanation lacks. */
 export function seenTwice(first: Explanation, second: Explanation): Explanation {
   const before = new Set(first.findings.flatMap(({ reason }) => placesOf(reason)))
   const findings = second.findings.flatMap((one) => seenBefore(one, before))
@@ -37,7 +37,7 @@ function isForNow(reason: Reason): reason is ReasonOf<ForNow> {
   return FOR_NOW.has(reason.code)
 }
 
-/** What it is about, whatever it says of that. */
+/** The places that the reason is about, whatever the difference is. */
 function placesOf(reason: Reason): string[] {
   if (!isForNow(reason)) return []
   switch (reason.code) {

@@ -13,18 +13,18 @@ const NOTES: ReadonlySet<ReasonCode> = new Set([
   'selector-nearly',
   'slices-of-others',
   'endpoints-missing',
-  // Whoever reads EndpointSlices misses nothing.
+  // Clients that read EndpointSlices miss nothing.
   'endpoints-truncated',
   'written-by-other',
   'node-cordoned',
   'ledger-unreadable',
 ])
 
-/** Everything is wrong that keeps a pod out of rotation, or differs from what it should be. */
+/** A reason is wrong where it keeps a pod out of rotation, or names a difference from the desired state. */
 export function severityOf(reason: Reason, about: Subject['type']): Finding['severity'] {
-  // A Job leaves such pods behind.
+  // A Job leaves finished pods behind.
   if (reason.code === 'pod-finished') return about === 'pod' ? 'wrong' : 'note'
-  // Endpoints are of the first family alone, and the pod is out of them.
+  // Endpoints have only the first family, so the pod is not in them.
   if (reason.code === 'no-address-of-type') return reason.forEndpoints ? 'wrong' : 'note'
   return NOTES.has(reason.code) ? 'note' : 'wrong'
 }

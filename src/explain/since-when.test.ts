@@ -8,7 +8,7 @@ import { endpointOf, notReady, pod } from './testing/observed.ts'
 const GOING = { deletionTimestamp: '2026-11-29T12:30:30Z', deletionGracePeriodSeconds: 30 }
 const terminating = { ready: false, serving: true, terminating: true }
 
-/** `at`, by the kubelet or nobody. */
+/** The result of `sinceWhen`: the time, and the kind of its writer. */
 function told(
   one: StoredPod,
   conditions?: StoredEndpoint['conditions'],

@@ -5,8 +5,8 @@ import type { Writer } from '../reasons/fields.ts'
 import { conditionOf } from './explain-pod.ts'
 
 /**
- * Since when a slice has a pod as it has it, and by whom, where the pod tells: a slice follows condition Ready, and the deletion of the pod.
- * Nothing where the slice says something else than the pod does by now, or has addresses whether they are ready or not.
+ * The time since which a slice has the pod in this state, and the writer, where the pod tells them: a slice follows condition Ready, and
+ * the deletion of the pod. Empty where slice and pod disagree, or the Service publishes addresses that are not ready.
  */
 export function sinceWhen({ spec }: Service, pod: StoredPod, endpoint: StoredEndpoint): { since?: string; writtenBy?: Writer } {
   const is = conditionsOf(endpoint)
@@ -18,10 +18,10 @@ export function sinceWhen({ spec }: Service, pod: StoredPod, endpoint: StoredEnd
   return { ...(at === undefined ? {} : { since: at }), ...(isGoing || writtenBy === undefined ? {} : { writtenBy }) }
 }
 
-/** The timestamp of a deletion is when its grace is over. */
+/** The time of the deletion. The timestamp of a deletion is the end of the grace period. */
 function deletedAt({ metadata: { deletionTimestamp = '', deletionGracePeriodSeconds } }: StoredPod): string | undefined {
   const dueAt = Date.parse(deletionTimestamp)
   if (deletionGracePeriodSeconds === undefined || Number.isNaN(dueAt)) return undefined
-  // As the API server writes it.
+  // The API server writes times without a fraction.
   return new Date(dueAt - deletionGracePeriodSeconds * 1_000).toISOString().replace('.000Z', 'Z')
 }

@@ -5,10 +5,10 @@ export interface PlacedEndpoint {
   endpoint: StoredEndpoint
 }
 
-/** The endpoints of some slices, by the pod that each is of. */
+/** The endpoints of slices, by their pods. */
 export interface SliceIndex {
   byUid(uid: string): readonly PlacedEndpoint[]
-  /** Other writers may name no pod: then its address counts. */
+  /** Finds the endpoints of a pod. Other writers may name no pod, and then the address counts. */
   of(pod: StoredPod): readonly PlacedEndpoint[]
 }
 

@@ -7,9 +7,9 @@ import { isReady } from './workloads.ts'
 /* Faults of statefulset/web with two pods, its Service, its budget and its HAProxy, each planted alone and healed. */
 
 export interface Fault {
-  /** What the doctor finds of it, in the order of the checks: this, and nothing besides. */
+  /** The codes of the findings, in the order of the checks. The doctor finds no others. */
   codes: FindingCode[]
-  /** Pods count once they have settled. */
+  /** The finding appears once the pods have settled. */
   takesAMinute?: true
   plant(bed: UpgradeBed): Promise<unknown>
   heal(bed: UpgradeBed): Promise<unknown>
@@ -41,7 +41,7 @@ export function faultsIn(namespace: string): Fault[] {
       codes: ['endpoints-by-hand'],
       plant: ({ cluster: { api } }) =>
         api.patch('Endpoints', 'web', namespace, [{ op: 'add', path: '/subsets/0/addresses/-', value: { ip: NOBODY } }], 'json'),
-      // The next change of a label makes the controller write them anew.
+      // The next change of a label makes the controller write the Endpoints anew.
       heal: touchService,
     },
     {
@@ -213,7 +213,7 @@ interface Server {
   address: string
 }
 
-/** An object that is a fault while it is there. */
+/** A fault that lasts while an object exists. */
 function thing(codes: FindingCode[], object: KubeObject): Fault {
   const { kind, metadata } = object
   return {
@@ -227,7 +227,7 @@ function bare(namespace: string): KubeObject {
   return pod({ name: 'bare', namespace, probe: false, labels: { app: 'web' } })
 }
 
-/** A condition that has been so for the minute in which the doctor says nothing of it. */
+/** The condition has not changed for the minute in which the doctor does not report it. */
 function isSettled({ status }: KubeObject, type: string, is: string): boolean {
   const found = status.conditions.find((one: { type: string }) => one.type === type)
   return found?.status === is && Date.now() - Date.parse(found.lastTransitionTime) > 62_000

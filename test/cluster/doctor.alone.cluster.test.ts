@@ -7,12 +7,12 @@ import { startUpgradeBed, type UpgradeBed } from './upgrade-bed.ts'
 
 const NAME = 'doctor-alone'
 const PLANTED = 'doctor-planted'
-/** Since 1.32; a controller manager that is no pod says nothing else. */
+/** The default since Kubernetes 1.32. A controller manager that is no pod shows no other value. */
 const GRACE_MS = 50_000
-/** Each of these waits for a minute, by which the doctor tells a part that stands still from one that is late. */
+/** Each of these tests waits for a minute, after which the doctor tells a part that stands still from a part that is late. */
 const IS_SLOW = process.env['SLUICE_SLOW'] !== undefined
 
-/* What the doctor says of parts that the whole cluster needs, while they stand still. */
+/* The findings of the doctor about parts that the whole cluster needs, while they stand still. */
 describeOnCluster('doctor, of nodes and the control plane', (cluster) => {
   let bed: UpgradeBed
 
@@ -27,7 +27,7 @@ describeOnCluster('doctor, of nodes and the control plane', (cluster) => {
   })
   afterAll(() => bed.stop())
 
-  /** Of tests before this one. */
+  /** Removes the Events of earlier tests. */
   function forgetEvents(): Promise<unknown> {
     return cluster().api.request('DELETE', '/api/v1/namespaces/default/events')
   }
@@ -39,7 +39,7 @@ describeOnCluster('doctor, of nodes and the control plane', (cluster) => {
     return checks.flatMap(({ findings }) => findings.map(({ code }) => code))
   }
 
-  /** Until the doctor finds these; what follows from them it may find too. */
+  /** Waits until the doctor finds these codes. Further findings may follow from them. */
   function found(...codes: string[]): Promise<string[]> {
     return until(codes.join(', '), (are) => codes.every((code) => are.includes(code)))
   }

@@ -13,12 +13,12 @@ import { startUpgradeBed, type UpgradeBed } from './upgrade-bed.ts'
 
 const NAME = 'doctor'
 const V2 = 'app=localhost/app:v2'
-/** With faults that are none before a minute is over. */
+/** Includes faults that become findings only after a minute. */
 const IS_SLOW = process.env['SLUICE_SLOW'] !== undefined
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
 const labels = { team: 'shop' }
 
-/** Silent where all is well; each planted fault is found by its code, and nothing besides. */
+/** The doctor is silent where all is well. It finds each planted fault by its code, and nothing else. */
 describeOnCluster('doctor', (cluster) => {
   let bed: UpgradeBed
 
@@ -52,7 +52,7 @@ describeOnCluster('doctor', (cluster) => {
     return looked(['--kubeconfig', cluster().kubeconfig.host, ...args])
   }
 
-  /** As the runner of the bed, unless told otherwise. */
+  /** Runs the doctor, by default as the runner of the bed. */
   async function looked(args: string[]): Promise<Looked> {
     const given = ['doctor', 'statefulset/web', '--config', bed.configFile, '-o', 'json', ...args]
     const { code, stdout, stderr } = await bed.start(given, { jsonl: false }).exit
@@ -93,7 +93,7 @@ describeOnCluster('doctor', (cluster) => {
     expect(codes(await doctor())).toEqual([])
   })
 
-  /** A config of this load balancer alone. */
+  /** Writes a config with this load balancer alone. */
   async function configOf(name: string, loadBalancer: object): Promise<string> {
     const file = join(cluster().info.dir, `doctor-${name}.yaml`)
     const loadBalancers = [{ name, port: appPort, ...loadBalancer }]
@@ -126,7 +126,7 @@ describeOnCluster('doctor', (cluster) => {
     expect(codes(await doctor('--config', file))).toEqual([])
   })
 
-  /** The administrator's, with a port at which nobody listens. */
+  /** Writes the kubeconfig of the administrator, with a port that no server listens on. */
   async function nobodysKubeconfig(): Promise<string> {
     const file = join(cluster().info.dir, 'doctor-nobody.kubeconfig')
     const text = await readFile(cluster().kubeconfig.host, 'utf8')
@@ -201,7 +201,7 @@ describeOnCluster('doctor', (cluster) => {
     await lastRenewedAMinuteAgo()
     expect(codes(await doctor())).toEqual(['journal-open'])
 
-    // It ends with web-1 and begins nothing else.
+    // The process ends with web-1, and begins no other pod.
     const second = bed.start(['upgrade', 'statefulset/web', V2, '--ready-for', '10s', '--exit-when-paused'])
     await second.seen(({ type }) => type === 'podState')
     await bed.start(['pause', 'statefulset/web'], { jsonl: false }).exit
@@ -216,7 +216,7 @@ describeOnCluster('doctor', (cluster) => {
     await untilBudgetAllows(1)
     expect(codes(await doctor())).toEqual([])
 
-    /** A run counts as at work for two durations of its Lease. */
+    /** Makes the Lease old, because a run counts as live for two durations of its Lease. */
     async function lastRenewedAMinuteAgo(): Promise<void> {
       const renewTime = new Date(Date.now() - 60_000).toISOString().replace('Z', '000Z')
       for (const { metadata } of await api.list('Lease', NAME))

@@ -11,15 +11,15 @@ export interface Embedded extends SimulatedCluster {
   client: KubeClient
   clock: VirtualClock
   random: { next(): number }
-  /** Method and path without the query, in their order. */
+  /** The method and the path without the query of each request, in order. */
   calls: string[]
-  /** Lists of kinds that the embedded API server does not have, by path. */
+  /** The lists of kinds that the embedded API server does not have, by path. */
   lists: Map<string, unknown[]>
-  /** May throw. */
+  /** The function is called with each request, and may throw. */
   onRequest: (request: TransportRequest) => void
 }
 
-/** A cluster in this process on virtual time, and sluice's own client to it. */
+/** A cluster in this process on virtual time, and sluice's own client for it. */
 export function embedded({ endpointLag = [1, 8] as const }: { endpointLag?: readonly [number, number] } = {}): Embedded {
   const clock = createVirtualClock()
   let seed = 7

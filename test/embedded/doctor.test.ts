@@ -247,7 +247,7 @@ test('a load balancer that cannot be read back says nothing of which pods are be
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
 
-/** The ledger of a run of statefulset/web that is not finished, and its Lease, renewed so long ago. */
+/** Creates the ledger of an unfinished run of statefulset/web, and its Lease with a renewal `renewedAgoMs` ago. */
 function openRun({ apiServer, clock }: Embedded, renewedAgoMs: number): void {
   const put = (path: string, object: object): void => {
     const answer = apiServer.handle({ method: 'POST', path, headers: {}, body: JSON.stringify(object) }, 'sluice')
@@ -281,7 +281,7 @@ test('a run whose process has not renewed its Lease is left open', async () => {
   expect(report.checks.flatMap(({ findings }) => findings)).toMatchObject([
     { code: 'run-open', namespace: 'default', workload: 'statefulset/web', run: 'r1' },
   ])
-  // In all namespaces, the one that has records is looked at.
+  // Without a namespace, the doctor looks at the namespace that has records.
   expect(codes(await ask(cluster, {}))).toEqual(['run-open'])
 })
 
@@ -314,7 +314,7 @@ test('by the rights that `sluice rbac --for doctor` prints everything is looked 
   inNamespace = [...inNamespace, ...rightsOfRun(KINDS.all.map((kind) => ({ kind })))]
   expect(codes(await ask(cluster, request, balancing(withEntries)))).toEqual(['server-without-pod'])
   inNamespace = rightsOfDoctorIn(KINDS)
-  // Of the records of all namespaces, ConfigMaps are left out.
+  // The rights for all namespaces leave out ConfigMaps, so the records cannot be read.
   const ofAll = await ask(cluster, {})
   expect(ofAll.checks.filter(({ group }) => group === 'records').flatMap(({ skipped }) => skipped)).toEqual([
     { code: 'no-right', right: 'list configmaps' },
@@ -344,7 +344,7 @@ test('a label that somebody puts on a slice alone is found, until its controller
 
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1'
 
-/** A webhook that fails closed on all of namespace default; its server is that of the Service web. */
+/** Adds a webhook that fails closed for namespace default. Its server is the Service web. */
 function guarded(cluster: Embedded): void {
   const webhook = {
     name: 'guard.example.dev',

@@ -14,7 +14,7 @@ describeOn(findPromtool(), (promtool) => {
     for (const folder of folders) rmSync(folder, { recursive: true })
   })
 
-  /** Whether the tests of a file pass, on its rules with another expression for one alert. */
+  /** Tells whether the tests of a file pass on its rules with another expression for one alert. */
   async function passes(file: string, alert: string, expr: string): Promise<boolean> {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-alerts-'))
     folders.push(folder)
@@ -43,7 +43,7 @@ describeOn(findPromtool(), (promtool) => {
     expect(stdout.match(/SUCCESS/g)).toHaveLength(ruleFiles().length)
   })
 
-  // A test says all the alerts that fire at an instant: one that fires in some and is silent in another has both its sides seen.
+  // A test lists all alerts that fire at an instant, so an alert that fires in some tests and is silent in others is tested both ways.
   test.each(ruleFiles())('%s: each alert fires in a test', (file) => {
     const text = readFileSync(join(ALERTS, 'tests', file), 'utf8')
     for (const alert of alertsOf(file)) expect(text).toContain(`{labels: '{alertname="${alert}"}', value: 1}`)

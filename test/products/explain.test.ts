@@ -5,7 +5,10 @@ import { type ControlPlane, type Json, startControlPlane } from './endpoints/con
 import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
-/* Who has written what, as a real API server keeps it, and what its controllers make: of pods of which the test writes the status. */
+/*
+ * Tests of the writers that a real API server records, and of the endpoints that its controllers make. The test writes the status of
+ * pods.
+ */
 
 const SETTLES_WITHIN_MS = 30_000
 const AT = '2026-01-01T00:00:00Z'
@@ -42,12 +45,12 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await plane?.stop()
   })
 
-  /** By the name that a client has in `managedFields`. */
+  /** Writes the status of a pod. `by` is the name of the client in `managedFields`. */
   function writeStatus(namespace: string, by: string, status: Json): Promise<Json> {
     return plane.ask('PATCH', `/api/v1/namespaces/${namespace}/pods/web-0/status?fieldManager=${by}`, { status })
   }
 
-  /** A namespace with a Service and its one pod, which is Ready as its kubelet says. */
+  /** Creates a namespace with a Service and its one pod, which its kubelet reports as Ready. */
   async function createScene(nodeName = 'node-a'): Promise<string> {
     const namespace = `explain-${namespaces++}`
     await plane.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
@@ -132,7 +135,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   test('a node that goes: its pod stays in the slice, which is called right, until its Service is synced', async () => {
     const namespace = await createScene('node-b')
     await plane.ask('DELETE', '/api/v1/nodes/node-b')
-    // The controllers have seen more by then.
+    // The endpoints of a later scene prove that the controllers have seen the deletion.
     await createScene()
     const codes = ({ findings, pods }: Explanation): unknown => [pods[0]!.rotation, ...findings.map(({ reason }) => reason.code)]
     expect(codes(await sluice.explain({ object: 'pod/web-0', namespace }))).toEqual(['in', 'node-not-found'])

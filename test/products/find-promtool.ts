@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import type { Program } from './program.ts'
 
-/** promtool of Prometheus, from the path or SLUICE_PROMTOOL. */
+/** Finds promtool of Prometheus in PATH, or by SLUICE_PROMTOOL. */
 export function findPromtool(): Program {
   const program = process.env['SLUICE_PROMTOOL'] ?? 'promtool'
   const { stdout, error } = spawnSync(program, ['--version'], { encoding: 'utf8' })

@@ -15,11 +15,14 @@ import { type ControlPlane, startControlPlane } from './endpoints/control-plane.
 import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
-/* The kubectl commands that findings print, as a shell and a real kubectl take them. What they name is not there, which kubectl says. */
+/*
+ * A shell and a real kubectl accept the kubectl commands that findings print. Their objects do not exist, which is the only error that
+ * kubectl may report.
+ */
 
 const GOLDEN = join(import.meta.dirname, '../golden')
 const ABOUT = { namespace: 'shop', pod: 'web-0', service: 'web', workload: 'statefulset/web' }
-/** A command that waits for changes ends after this. */
+/** The limit for a command that waits for changes. */
 const WATCH_FOR = '--request-timeout=1s'
 
 function printedIn(file: string): string[] {
@@ -55,7 +58,7 @@ describeOn(
       rmSync(home, { recursive: true })
     })
 
-    /** What kubectl has against the line, other than that the object is not there. */
+    /** The error of kubectl for the line, other than a missing object. */
     async function refusalOf(line: string): Promise<string> {
       const script = `kubectl() { command ${kubectl} "$@" ${line.includes('--watch') ? WATCH_FOR : ''}; }\n${line}`
       const env = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: plane.kubeconfig }

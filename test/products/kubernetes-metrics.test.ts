@@ -8,8 +8,8 @@ import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
 /*
- * The metrics that the rules read, on the programs of Kubernetes that export them. The scheduler is not among those; it has the metric of
- * leaders by the same code.
+ * The programs of Kubernetes export the metrics that the rules read. The scheduler is left out; its metric of leaders comes from shared
+ * code.
  */
 
 const THERE_WITHIN_MS = 30_000

@@ -15,16 +15,16 @@ import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
 /*
- * Each finding that the controllers of Kubernetes can be brought to, on a real API server: the test writes the status of pods, as kubelets
- * would, and what people and other programs write.
+ * Each finding that the controllers of Kubernetes can cause, on a real API server. The test writes the status of pods as kubelets do,
+ * and the changes of people and other programs.
  */
 
 const SETTLES_WITHIN_MS = 30_000
 const GRACE_MS = 2_000
 const BEAT_MS = 1_000
-/** Of each controller: a change of all these Services takes nine seconds. */
+/** The controllers need nine seconds for a change of all these Services. */
 const [MANY, REQUESTS_A_SECOND] = [55, 6]
-/** Endpoints have room for 1,000. */
+/** Endpoints have room for 1,000 addresses. */
 const TOO_MANY = 1_001
 const NAMESPACE = 'shop'
 const AT = '2026-01-01T00:00:00Z'
@@ -160,7 +160,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     const turns = (): number =>
       told.filter((one) => one.type === 'pod' && one.pod === name && (one.change === 'ready' || one.change === 'not-ready'))
         .length
-    // What changes before it was seen is no turn.
+    // A change before the first observation does not count.
     await until(() => turns() > 0)
     for (const isReady of [false, true, false, true, false]) {
       const before = turns()
@@ -181,7 +181,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     for (const round of [1, 2]) {
       await rewriteEndpoints('hand', foreign, 'kubectl-edit')
       await until(() => found('endpoints-by-hand').length === round)
-      // The controller syncs a Service that was touched.
+      // The controller syncs a Service that was changed.
       await plane.ask('PATCH', at('services', 'hand'), { metadata: { annotations: { touched: String(round) } } })
       await expect.poll(isForeign, { timeout: SETTLES_WITHIN_MS }).toBe(false)
     }
@@ -258,7 +258,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     alive.delete('node-b')
     await until(() => told.some((one) => one.type === 'node' && one.node === 'node-b' && one.ready === 'Unknown'))
     await until(() => changes('beat', 'not-ready').length >= 2)
-    // Of a node that is silent still it is waited whether it goes.
+    // observe waits whether a silent node goes away.
     alive.add('node-b')
     await report('node-b')
     await until(() => found('pods-lost-with-heartbeat').length > 0)

@@ -62,13 +62,13 @@ export async function doctorAction(
       }
       return codeOf(report, flags.strict === true)
     } finally {
-      // A probe that was made is removed before that is over.
+      // `close` resolves once nothing is open, and so after the doctor has removed its probe.
       await sluice.close()
     }
   }
 }
 
-/** A mistyped code would ignore nothing, and one of a later version be known to that. */
+/** Throws a UsageError for an unknown code, because a mistyped code would ignore nothing. */
 function ignored(given: readonly string[] = []): FindingCode[] {
   const known = Object.keys(SEVERITY)
   const problems = given

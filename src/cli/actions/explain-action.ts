@@ -46,7 +46,7 @@ export async function explainAction(
   return CODES[explanation.verdict]
 }
 
-/** Throws a UsageError with everything that is wrong. */
+/** Throws a UsageError that lists all problems. */
 function parseArguments(argument: string, flags: ExplainFlags): number | undefined {
   const problems: string[] = []
   const subject = parseSubject(argument)
@@ -56,7 +56,7 @@ function parseArguments(argument: string, flags: ExplainFlags): number | undefin
   return requestTimeoutMs
 }
 
-/** A file that was named has to be there. Without one, what can be told is told without load balancers. */
+/** Reads the config if there is one. A file that a flag names must exist; without a config, load balancers are left out. */
 async function readConfigIfAny(flag: string | undefined, env: NodeJS.ProcessEnv): Promise<Config | undefined> {
   const { configPath, readConfig } = await import('../world.ts')
   const file = configPath(flag, env)

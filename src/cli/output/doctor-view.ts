@@ -7,10 +7,10 @@ import { API_VERSION } from './api-version.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
 
-/** Of one code: what is wrong with many objects has one cause, mostly. */
+/** The number of findings per code that are shown. Many findings of one code mostly have one cause. */
 const MOST_SHOWN = 10
 
-/** For `doctor -o json`: each finding with its English, what to do, and where it is explained. */
+/** The document of `doctor -o json`: each finding with its English text, the advice, and the page that explains it. */
 export function doctorDocument({ checks, ...report }: DoctorReport, write: Writing): unknown {
   const told = checks.map(({ findings, skipped, ...check }) => ({
     ...check,
@@ -26,12 +26,12 @@ export function doctorDocument({ checks, ...report }: DoctorReport, write: Writi
   return { apiVersion: API_VERSION, kind: 'DoctorReport', ...report, checks: told }
 }
 
-/** A code may be that of a reason too, which has other words. */
+/** Words each fact separately. A finding may share its code with a reason, and would get the words of that reason. */
 function factsOf(finding: object, write: Writing): object {
   return Object.fromEntries(Object.entries(finding).map(([name, fact]) => [name, worded(fact, write)]))
 }
 
-/** A line for each check, and below it what was found, what to do, and the page. */
+/** Prints a line for each check, and below it the findings with advice and page. */
 export function doctorLines({ checks, outcome }: DoctorReport, colors: Colors, write: Writing): string[] {
   const groups = Object.keys(CHECK_GROUPS) as CheckGroup[]
   const sections = groups.flatMap((group) => {
@@ -61,7 +61,7 @@ function checkLines({ check, outcome, findings, ignored, skipped }: CheckReport,
   return [`${mark} ${title}`, ...told, ...notTold, ...skips]
 }
 
-/** Where several are found, each has its own mark: one may be worse than the others. */
+/** Each of several findings has a mark of its own, because one may be worse than the others. */
 function findingLines(finding: FoundBy, isOneOfSeveral: boolean, colors: Colors, write: Writing): string[] {
   const mark = finding.severity === 'failed' ? colors.red('× ') : colors.yellow('‼ ')
   return [

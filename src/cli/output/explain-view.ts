@@ -18,11 +18,11 @@ import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
 
-/** More than a screen has room for; those with findings are told by these. */
+/** The number of pods that a screen has room for. Above it, only pods with findings or out of rotation are shown. */
 const MOST_PODS = 20
 const FEW = 3
 
-/** For `explain -o json`. */
+/** The document of `explain -o json`. */
 export function explainDocument(explanation: Explanation, write: Writing): unknown {
   return worded({ apiVersion: API_VERSION, kind: 'Explanation', ...explanation }, write)
 }
@@ -56,7 +56,7 @@ function headline({ about, verdict, pods, services, unread }: Explanation, color
   const paint = verdict === 'right' ? colors.green : verdict === 'wrong' ? colors.red : colors.yellow
   const [only] = pods
   const counted = `${pods.filter(({ rotation }) => rotation === 'in').length} of ${pods.length} pods in rotation`
-  // Of a Service whose endpoints another program keeps.
+  // Another program keeps the endpoints of such a Service.
   const ready = services.flatMap(({ slices }) => slices).reduce((sum, slice) => sum + slice.ready, 0)
   const alone = ready === 0 ? 'no pods' : `no pods, and addresses that are ready: ${ready}`
   const none = unread.some(({ what }) => what === 'pods') ? 'whether it has pods is not known' : alone
@@ -109,7 +109,7 @@ function entryState(place: Extract<Place, { in: 'load-balancer' }>, write: Writi
   ].join(', ')
 }
 
-/** A load balancer says of no entry since when, or by whom. */
+/** The time and the writer of a place. A load balancer reports neither, so those of an entry come from the run. */
 function sinceCells(place: Place, run: PodExplanation['run']): [since: string, by: string] {
   if (place.in === 'slice') return [inert(place.since ?? '-'), conditionBy(place)]
   if (place.in === 'load-balancer' && place.outBy !== undefined)
@@ -119,7 +119,7 @@ function sinceCells(place: Place, run: PodExplanation['run']): [since: string, b
   return ['-', '-']
 }
 
-/** Of a condition that is True its message says nothing, but for the one that tells why the pod is going. */
+/** The message of a condition that is True says nothing, except where it tells why the pod is going. */
 function whyWords({ type, status, reason, message }: ConditionExplanation): string {
   const isTold = status !== 'True' || type === 'DisruptionTarget'
   return [...(reason === undefined ? [] : [reason]), ...(isTold && message !== undefined ? [message] : [])].join(': ')
@@ -137,7 +137,7 @@ function byWords(writer: Writer | undefined): string {
 function podsSection(pods: readonly PodExplanation[], findings: readonly Finding[]): string[] {
   if (pods.length === 0) return []
   const told = new Set(findings.flatMap(({ pod }) => pod ?? []))
-  // Those with findings stay, in their order.
+  // Pods with findings stay, in their order.
   const shown = pods.length <= MOST_PODS ? pods : pods.filter(({ name, rotation }) => told.has(name) || rotation !== 'in')
   const some = shown.slice(0, MOST_PODS)
   const rows = some.map(({ name, rotation, conditions: [ready], node, places, run }) => [
@@ -243,16 +243,16 @@ function heartbeatWords(heartbeat: NodeExplanation['heartbeat']): string {
   return seen === 'renewed' ? `renewed within ${watched}; ${at}` : `not renewed in ${watched}; ${at}`
 }
 
-/** What is said of several pods in the same words is said once. */
+/** Prints findings of several pods once, where their words are equal. */
 function findingsSection(findings: readonly Finding[], write: Writing, colors: Colors): string[] {
   const same = Map.groupBy(findings, ({ severity, reason, service = '' }) => [severity, service, write.reason(reason)].join('\n'))
   const told = new Set<string>()
   return [...same.values()].flatMap((some) => {
     const { severity, reason, service, next } = some[0]!
-    // A command that several findings have stands below the first.
+    // A command that several findings share stands below the first.
     const commands = next.map((command) => write.command(command)).filter((command) => !told.has(command) && told.add(command))
     const mark = severity === 'wrong' ? colors.red('×') : colors.yellow('‼')
-    // A sentence that has the name does without it in front.
+    // A sentence that names the object needs no prefix with its name.
     const about = [
       ...(service === undefined || 'service' in reason ? [] : [`service/${service}`]),
       ...('pod' in reason ? [] : fewNames(some.flatMap(({ pod }) => pod ?? []))),

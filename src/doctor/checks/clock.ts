@@ -1,9 +1,12 @@
 import { type Check, found, skippedFor } from '../check.ts'
 
-/** Above this, instants of the records, of reports and of Leases mislead whoever compares them; certificates and tokens follow later. */
+/**
+ * A larger difference makes instants of records, reports and Leases misleading. Certificates and tokens fail at still larger
+ * differences.
+ */
 export const CLOCK_TOLERANCE_MS = 2_000
 
-/** The own wall clock agrees with that of the API server. */
+/** The clock of this machine agrees with the clock of the API server. */
 export const clock: Check = {
   name: 'clock',
   examine({ server }) {

@@ -4,10 +4,10 @@ import { ageOf, oldestOf } from '../ages.ts'
 import { type Check, needing, together } from '../check.ts'
 import { leaseOfPart } from '../control-plane-lease.ts'
 
-/** Each Service with a selector has a slice soon, be it an empty one. */
+/** The controller creates an EndpointSlice for a Service with a selector well before this age, even an empty one. */
 const UNSEEN_MS = 60_000
 
-/** The controller manager is at work. */
+/** The controller manager works: each Service with a selector has an EndpointSlice, and the Lease is renewed. */
 export const controllerManager: Check = {
   name: 'controller-manager',
   examine(gathered) {

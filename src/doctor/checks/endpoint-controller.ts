@@ -2,10 +2,10 @@ import { type Check, found, skippedFor } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { Probe } from '../gathered.ts'
 
-/** A controller without a backlog has made the slice within some hundred milliseconds. */
+/** A controller without a backlog creates the EndpointSlice within some hundred milliseconds. */
 export const SLOW_MS = 5_000
 
-/** A Service that is made gets its EndpointSlice at once: only where that was asked for, since it writes. */
+/** The controller creates the EndpointSlice of a new Service at once. The check runs only on request, because it writes. */
 export const endpointController: Check = {
   name: 'endpoint-controller',
   examine: ({ probe }) =>

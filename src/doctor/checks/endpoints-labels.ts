@@ -9,8 +9,8 @@ import type { Service } from '../objects.ts'
 type Differ = FindingOf<'endpoints-labels-differ'>
 
 /**
- * The labels of endpoints are equal to those of their Service, as the controller compares them. Where they are not, it writes the object
- * at each sync, and a sync of all Services becomes a queue that changes of pods wait behind.
+ * The labels of endpoints equal those of their Service, by the comparison of the controller. Where they differ, the controller writes
+ * the object at each sync, and changes of pods wait behind the writes of a sync of all Services.
  */
 export const endpointsLabels: Check = {
   name: 'endpoints-labels',

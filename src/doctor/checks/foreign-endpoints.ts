@@ -6,7 +6,7 @@ import { type Check, needing, ofServices, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { Pod, Service } from '../objects.ts'
 
-/** A Service with a selector has endpoints of its controller alone. */
+/** A Service with a selector has only endpoints that its controller wrote. */
 export const foreignEndpoints: Check = {
   name: 'foreign-endpoints',
   examine: (gathered) =>
@@ -36,7 +36,7 @@ function foreignSlice({ metadata: { namespace, name: service } }: Service, slice
   return [{ code: 'foreign-slice', namespace, service, slice: slice.metadata.name, managedBy: managerOf(slice) ?? '', addresses }]
 }
 
-/** Addresses that no pod of the selector has, under a writer that is not the controller. */
+/** Finds addresses that no selected pod has, where the last writer is not the controller. */
 function byHand(
   service: Service,
   { metadata: { managedFields }, subsets = [] }: StoredEndpoints,

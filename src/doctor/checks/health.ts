@@ -18,7 +18,7 @@ export const health: Check = {
   },
 }
 
-/** Of entries in rotation: an entry that somebody has taken out says nothing of the health of a pod. */
+/** Compares only entries in rotation. An entry that an operator has taken out says nothing about the health of its pod. */
 function disagreements({ name: loadBalancer, pods }: BalancerState, byUid: ReadonlyMap<string, Pod>, nowAt: number): Finding[] {
   return pods.flatMap(({ uid, entries = [] }) => {
     const pod = byUid.get(uid)

@@ -7,12 +7,12 @@ import type { Gathered } from '../gathered.ts'
 import { graceOf } from '../grace-period.ts'
 import type { Event, Lease, Node } from '../objects.ts'
 
-/** A renewal that is stamped so far from the clock of the API server is no rounding. */
+/** A difference above this is more than rounding: the clock of the node is ahead or behind. */
 const APART_MS = 5_000
 
 /**
- * Each node reports in time. The pods of a node that is late by the grace period are set to not ready, whatever runs on it: their endpoints
- * go, and come back.
+ * Each node reports in time. The node controller sets the pods of a node to not ready once it is late by the grace period, so their
+ * endpoints go away although the containers may run.
  */
 export const heartbeats: Check = {
   name: 'heartbeats',
@@ -40,14 +40,17 @@ function notReady(node: Node, nowAt: number): Finding[] {
   if (isReady(node)) return []
   const { name, creationTimestamp } = node.metadata
   const { status = 'missing', reason, lastTransitionTime } = readyOf(node) ?? {}
-  // One that has just joined starts its network first. Unknown is one that was heard, and is silent.
+  // A node that has just joined starts its network first. The status Unknown belongs to a node that has reported, and is silent now.
   if (status !== 'Unknown' && (ageOf(creationTimestamp, nowAt) ?? Infinity) < NODE_SETTLES_MS) return []
   const forMs = ageOf(lastTransitionTime, nowAt)
   const since = forMs === undefined ? {} : { forMs: Math.max(0, forMs) }
   return [{ code: 'node-not-ready', node: name, status, ...(reason ? { reason } : {}), ...since }]
 }
 
-/** A kubelet renews its Lease four times in the duration of it: within a shorter grace period one late heartbeat may be one too many. */
+/**
+ * A kubelet renews its Lease four times per Lease duration. In a shorter grace period, one late heartbeat may be enough to lose the
+ * pods.
+ */
 function shortGrace(leases: readonly Lease[], graceMs: number): Finding[] {
   const longer = leases.filter(({ spec }) => (spec?.leaseDurationSeconds ?? 0) * 1_000 > graceMs)
   if (longer.length === 0) return []
@@ -67,13 +70,13 @@ function heartbeat(
   if (ageMs <= graceMs / 2) return []
   const again = secondLook?.ok ? secondLook.value.find(({ metadata }) => metadata.name === node)?.spec?.renewTime : undefined
   const isRenewed = again != null && again !== spec?.renewTime
-  // Renewed after the first look, whatever the clock of the node says.
+  // A renewal after the first look is newer than `nowAt`. An older instant in it means that the clock of the node is behind.
   const behindMs = isRenewed ? (ageOf(again, nowAt) ?? 0) : 0
   if (behindMs > APART_MS) return [{ code: 'node-clock-behind', node, behindMs }]
   return [{ code: ageMs > graceMs && !isRenewed ? 'heartbeat-missed' : 'heartbeat-late', node, ageMs, graceMs }]
 }
 
-/** Of a node that is Ready again. */
+/** Reports past silences from the Events of a node that is Ready again. */
 function silences(node: Node, events: readonly Event[], graceMs: number): Finding[] {
   const { name } = node.metadata
   const own = events.filter(

@@ -20,7 +20,7 @@ import { updateStrategies } from './update-strategies.ts'
 import { versions } from './versions.ts'
 import { webhooks } from './webhooks.ts'
 
-/** In the order in which they are told. */
+/** The checks, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   apiServer,
   rights,

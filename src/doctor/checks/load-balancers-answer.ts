@@ -2,7 +2,7 @@ import { type Check, found, skippedFor, together } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { BalancerState } from '../gathered.ts'
 
-/** Each load balancer of the config can be read, and takes what a run would send. */
+/** Each load balancer of the config can be read, and accepts the effects that a run would send. */
 export const loadBalancersAnswer: Check = {
   name: 'load-balancers-answer',
   examine: ({ balancers }) =>

@@ -5,7 +5,7 @@ import { type Check, found, skippedFor } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { Records } from '../gathered.ts'
 
-/** No run is left half done. A run whose process is at work is not. */
+/** No run is left half done. A run whose process works is not left. */
 export const openRecords: Check = {
   name: 'open-records',
   examine: ({ records }) => (records.ok ? found(records.value.flatMap(openIn)) : skippedFor(records.because)),

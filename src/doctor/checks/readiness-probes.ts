@@ -5,7 +5,7 @@ import type { Gathered } from '../gathered.ts'
 import type { Pod, Probe, Service } from '../objects.ts'
 import { isAlive } from '../workload-of.ts'
 
-/** A pod that gets requests says when it can take them. */
+/** Each pod that gets requests reports when it can take them. */
 export const readinessProbes: Check = {
   name: 'readiness-probes',
   examine: (gathered) =>
@@ -41,11 +41,11 @@ export const readinessProbes: Check = {
     ),
 }
 
-/** The API server's defaults. */
+/** The defaults of the API server. */
 const PERIOD_SECONDS = 10
 const FAILURES = 3
 
-/** The slowest container of each workload in each load balancer whose own checks are quicker. */
+/** Finds the slowest container of each workload in each load balancer whose health check is quicker. */
 function slowProbes({ balancers = [], workloads }: Gathered, pods: readonly Pod[]): FindingOf<'readiness-probe-slow'>[] {
   const byUid = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
   return balancers.flatMap(({ name: loadBalancer, healthCheck, pods: balanced }) => {
@@ -73,13 +73,13 @@ function toNotReadyMs({ periodSeconds = PERIOD_SECONDS, failureThreshold = FAILU
   return periodSeconds * failureThreshold * 1_000
 }
 
-/** A readiness gate is somebody's word for the pod, as a probe is. */
+/** A readiness gate reports the readiness of a pod as a probe does. */
 function isProbed({ spec: { containers, initContainers = [], readinessGates = [] } }: Pod): boolean {
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')
   return readinessGates.length > 0 || [...containers, ...sidecars].some(({ readinessProbe }) => readinessProbe !== undefined)
 }
 
-/** A Service that publishes pods that are not ready does not. */
+/** A Service that publishes addresses that are not ready does not depend on readiness. */
 function asksForReadiness(service: Service): boolean {
   return service.spec.publishNotReadyAddresses !== true && hasSelector(service)
 }
@@ -88,7 +88,7 @@ function servicesOf(pod: Pod, services: readonly Service[]): string[] {
   return services.filter((service) => selects(service, pod)).map(({ metadata }) => `service/${metadata.name}`)
 }
 
-/** The load balancers that have an entry of a pod, by its UID. */
+/** The names of the load balancers that have an entry of a pod, by the UID of the pod. */
 export function balancersByPod({ balancers = [] }: Gathered): ReadonlyMap<string, string[]> {
   const places = balancers.flatMap(({ name, pods }) =>
     pods.flatMap(({ uid, entries }) => (entries === undefined ? [] : [{ uid, name }])),

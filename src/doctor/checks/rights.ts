@@ -1,7 +1,7 @@
 import { type Check, found, skippedFor, together } from '../check.ts'
 import type { Rights } from '../gathered.ts'
 
-/** A run has the rights that it needs: those that `sluice rbac` prints, but for the optional ones. */
+/** The caller has the rights that a run needs: those that `sluice rbac` prints, without the optional ones. */
 export const rights: Check = {
   name: 'rights',
   examine: ({ rights: asked }) => (asked.ok ? together(...asked.value.map((one) => examine(one))) : skippedFor(asked.because)),

@@ -4,11 +4,11 @@ import { leaseOfPart } from '../control-plane-lease.ts'
 import type { Pod } from '../objects.ts'
 import { isAlive } from '../workload-of.ts'
 
-/** A scheduler that is at work has looked at a pod long before, and has given it a node or a condition. */
+/** A scheduler that works has given each pod a node or a condition well before this age. */
 const UNSEEN_MS = 60_000
 const DEFAULT_SCHEDULER = 'default-scheduler'
 
-/** The scheduler is at work. */
+/** The scheduler works: it has looked at each pod, and its Lease is renewed. */
 export const scheduler: Check = {
   name: 'scheduler',
   examine: (gathered) =>

@@ -2,7 +2,7 @@ import { hasSelector } from '../../endpoints/selectors.ts'
 import { addressesIn, serviceKey, slicesByService } from '../../endpoints/stored-slices.ts'
 import { type Check, needing, ofServices } from '../check.ts'
 
-/** A Service without a selector has endpoints of another writer. */
+/** A Service without a selector has endpoints that another writer made. */
 export const selectorlessServices: Check = {
   name: 'selectorless-services',
   examine: (gathered) =>

@@ -5,7 +5,7 @@ import type { BalancerState, Gathered } from '../gathered.ts'
 import type { Pod } from '../objects.ts'
 import { isSettled } from '../settled.ts'
 
-/** Each server is a pod's, and each pod of a workload that has servers has one. */
+/** Each server belongs to a pod. Each pod has a server where other pods of its workload have one. */
 export const servers: Check = {
   name: 'servers',
   examine(gathered) {
@@ -34,7 +34,7 @@ function strayServers({ name: loadBalancer, strays }: BalancerState): Finding[] 
   return strays.value.map((stray) => ({ code: 'server-without-pod', loadBalancer, ...stray }))
 }
 
-/** Only of workloads that the load balancer has other pods of: not every pod is to be behind it. */
+/** Compares only workloads that have other pods in the load balancer, because not every pod belongs behind it. */
 function podsWithout(
   { name: loadBalancer, pods: balanced }: BalancerState,
   pods: readonly Pod[],

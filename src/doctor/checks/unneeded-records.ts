@@ -1,10 +1,13 @@
 import { type Check, found, skippedFor, together } from '../check.ts'
 import type { Records } from '../gathered.ts'
 
-/** Of a run that has finished, the record is its report, and the way to undo it: a cleanup removes it, and it is no finding. */
+/**
+ * The reasons that are findings. The record of a finished run is its report and the way to undo it, so it is no finding, although a
+ * cleanup removes it.
+ */
 const NEEDED_BY_NOBODY: ReadonlySet<string> = new Set(['workload-gone-for-good', 'part-without-ledger'])
 
-/** No record is there that nothing needs. */
+/** Every record of sluice is still needed. */
 export const unneededRecords: Check = {
   name: 'unneeded-records',
   examine: ({ records }) => (records.ok ? together(...records.value.map((one) => examine(one))) : skippedFor(records.because)),

@@ -6,12 +6,12 @@ import type { Pod } from '../objects.ts'
 import { ON_DELETE } from '../../workloads/update-strategy.ts'
 import { balancersByPod } from './readiness-probes.ts'
 
-/** Where a manifest says nothing. */
+/** The strategy of a workload whose manifest sets none. */
 const DEFAULT = 'RollingUpdate'
 
 /**
- * A workload that is to be upgraded in place does not replace its pods by itself. Such are those that were named, those behind a load
- * balancer of the config, and those that sluice has upgraded before.
+ * A workload that sluice upgrades in place does not replace its pods by itself. Such workloads are those named in the request, those
+ * behind a load balancer of the config, and those that sluice has upgraded before.
  */
 export const updateStrategies: Check = {
   name: 'update-strategies',
@@ -27,7 +27,7 @@ export const updateStrategies: Check = {
   },
 }
 
-/** Why a workload is to be upgraded in place; undefined where nothing says so. */
+/** The reasons to upgrade a workload in place; undefined where there are none. */
 type Wanted = (namespace: string, workload: string) => { behind: string[]; hasRuns: boolean } | undefined
 
 function wantedInPlace(gathered: Gathered): (pods: readonly Pod[]) => Wanted {

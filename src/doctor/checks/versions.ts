@@ -4,19 +4,19 @@ import type { Server } from '../gathered.ts'
 import type { Node } from '../objects.ts'
 import { isAskedAbout, webhooksOf } from '../webhooks.ts'
 
-/** Those that the tests of sluice run on. */
+/** The minor versions of Kubernetes that the tests of sluice run on. */
 const OLDEST_TESTED = 32
 const NEWEST_TESTED = 37
-/** How many minor versions a kubelet may be behind the API server, by the version skew policy of Kubernetes. */
+/** The number of minor versions that a kubelet may be behind the API server, by the version skew policy of Kubernetes. */
 const KUBELET_BEHIND = 3
 
 /**
- * Since this patch version of each minor one, the endpoints controller tells an update that has changed nothing from one that it has
- * not seen yet (kubernetes#126578, #127417). Minor versions above have it from the start, those below never had the fault.
+ * The first patch version of each minor version whose endpoints controller tells an update without a change from an update that it has
+ * not seen yet (kubernetes#126578, #127417). Later minor versions have the fix from the start; earlier ones never had the fault.
  */
 const FREEZE_FIXED: Readonly<Record<number, number>> = { 28: 15, 29: 10, 30: 6, 31: 2 }
 
-/** API server and kubelets are of versions that go together, and that sluice is tested on. */
+/** The versions of the API server and the kubelets fit together, and the tests of sluice run on them. */
 export const versions: Check = {
   name: 'versions',
   examine(gathered) {
@@ -55,7 +55,7 @@ function apart({ version, minor }: Server, nodes: readonly Node[]): Finding[] {
   return some.length === 0 ? [] : [{ code: 'kubelet-version-apart', version, nodes: some }]
 }
 
-/** The version that it is mended in; undefined where it has no such fault. */
+/** The version that fixes the fault; undefined where this version does not have the fault. */
 function mayFreeze({ minor, patch }: Server): string | undefined {
   const fixed = FREEZE_FIXED[minor ?? -1]
   return fixed !== undefined && (patch ?? 0) < fixed ? `1.${minor}.${fixed}` : undefined

@@ -6,7 +6,7 @@ import { allWebhooks, failsClosed, isAskedAbout, lookedNamespaces, type NamedWeb
 
 const DEFAULT_TIMEOUT_SECONDS = 10
 
-/** No webhook can keep pods and endpoints from being written where its server is away. */
+/** No webhook blocks writes of pods and endpoints while its server is away. */
 export const webhooks: Check = {
   name: 'webhooks',
   examine(gathered) {
@@ -25,7 +25,7 @@ export const webhooks: Check = {
   },
 }
 
-/** Its server is away at this moment. */
+/** Finds webhooks whose server has no ready endpoint now. */
 function withoutServer(one: NamedWebhook, namespaces: readonly Namespace[], { webhookServers }: Gathered): Finding[] {
   const service = serverOf(one)
   const ready = webhookServers.get(service ?? '')
@@ -40,7 +40,9 @@ function aboutLooked(one: NamedWebhook, namespaces: readonly Namespace[]): Findi
   return [{ code: 'webhook-fails-closed', ...one.id, resources, timeoutMs: timeoutOf(one) }]
 }
 
-/** Of the namespace that its server runs in: once that is down, what would start it again waits for it. */
+/**
+ * Finds webhooks for the namespace of their own server. Once the server is down, the webhook blocks the pods that would start it again.
+ */
 function aboutItself(one: NamedWebhook, namespaces: readonly Namespace[]): Finding[] {
   const home = one.webhook.clientConfig?.service?.namespace
   const own = namespaces.filter(({ metadata }) => metadata.name === home)

@@ -2,11 +2,11 @@ import type { FindingCode } from '../findings.ts'
 import type { Gathered } from '../gathered.ts'
 import { agoText, healthy, lease, pod, read, slice, web } from './healthy.ts'
 
-// What a test breaks is of whatever type it is.
+// A test breaks objects of any type.
 // oxlint-disable-next-line no-explicit-any
 type Broken = any
 
-/** A cluster with one fault. */
+/** Creates a cluster with one fault. */
 function broken(change: (gathered: Broken) => void): Gathered {
   const gathered = structuredClone(healthy()) as Broken
   change(gathered)
@@ -47,7 +47,7 @@ const openRun = { id: 'r2', images: [], startedAt: agoText(60_000), finished: fa
 const ofWeb = (change: (report: Broken) => void) => broken(({ records }) => change(records.value[0].status.workloads[0]))
 const edge = (change: (balancer: Broken) => void) => broken(({ balancers }) => change(balancers[0]))
 
-/** Clusters that have each fault: the compiler demands one of each code. Each has that finding, and no other. */
+/** Clusters with each fault. The compiler demands one for each code, and each cluster has that finding and no other. */
 export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
   'api-unreachable': [
     broken((gathered) => {
@@ -75,7 +75,7 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
       server.value = { version: 'v1.27.3', minor: 27, patch: 3 }
       server.value.clock = { aheadMs: 0, uncertaintyMs: 500 }
       listed.nodes.value[0].status.nodeInfo.kubeletVersion = 'v1.27.3'
-      // Its controller does not know the label.
+      // The controller of this version does not know the label.
       delete listed.endpoints.value[0].metadata.labels['endpoints.kubernetes.io/managed-by']
     }),
   ],
@@ -140,12 +140,12 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ listed }) => {
       listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 26_000)]
     }),
-    // It was silent for longer than the grace period, and has come back.
+    // The kubelet was silent for longer than the grace period, and reports again.
     broken((gathered) => {
       gathered.listed.nodeLeases.value = [lease('kube-node-lease', 'node-1', 51_000)]
       gathered.secondLook = read([lease('kube-node-lease', 'node-1', -3_000)])
     }),
-    // The controller manager is told of a shorter time.
+    // A flag of the controller manager sets a shorter grace period.
     broken(({ listed }) => {
       const containers = [{ name: 'c', command: ['kube-controller-manager', '--node-monitor-grace-period=16s'] }]
       listed.controllerManagers.value = [{ spec: { containers } }]
@@ -178,7 +178,7 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ listed }) => {
       listed.nodes.value[0].status.conditions = [{ type: 'Ready', status: 'False', reason: 'KubeletNotReady' }]
     }),
-    // It restarts, or an autoscaler takes it away.
+    // The node restarts, or an autoscaler removes it.
     broken(({ listed }) => {
       const since = { reason: 'KubeletNotReady', lastTransitionTime: agoText(40_000) }
       listed.nodes.value[0].status.conditions = [{ type: 'Ready', status: 'False', ...since }]
@@ -259,7 +259,7 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ listed }) => {
       listed.slices.value[0].metadata.labels.injected = 'yes'
     }),
-    // The label of the controller on the Service itself.
+    // The Service itself has a label of the controller.
     broken(({ listed }) => {
       listed.services.value[0].metadata.labels['service.kubernetes.io/headless'] = ''
     }),
@@ -326,12 +326,12 @@ export const FAULTS: Readonly<Record<FindingCode, readonly Gathered[]>> = {
     broken(({ templates }) => {
       templates[0].value[0].strategy = 'RollingUpdate'
     }),
-    // By the records alone.
+    // The records alone show that sluice upgrades the workload.
     broken((gathered) => {
       delete gathered.balancers
       delete gathered.templates[0].value[0].strategy
     }),
-    // By name.
+    // The request names the workload.
     broken((gathered) => {
       gathered.wanted = ['statefulset/queue']
     }),

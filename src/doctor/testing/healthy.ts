@@ -6,7 +6,7 @@ import type { BalancedPod, Gathered, Read } from '../gathered.ts'
 import type { StoredSlice } from '../../endpoints/stored.ts'
 import type { Lease, Pod, Service } from '../objects.ts'
 
-/** When the doctor looks: 2026-01-01, noon. */
+/** The time at which the doctor looks: noon of 2026-01-01. */
 export const NOW_AT = Date.parse('2026-01-01T12:00:00Z')
 
 export function agoText(ms: number): string {
@@ -17,7 +17,7 @@ export function read<Value>(value: Value): Read<Value> {
   return { ok: true, value }
 }
 
-/** A pod of statefulset/web, Ready for an hour, with a probe. */
+/** A pod of statefulset/web with a probe, which has been Ready for an hour. */
 export function pod(ordinal: number): Pod {
   const name = `web-${ordinal}`
   const made = endpointPod({
@@ -44,7 +44,7 @@ export function pod(ordinal: number): Pod {
 }
 
 const OLD = { creationTimestamp: agoText(3_700_000) }
-/** Headless, with a label of its own. */
+/** A headless Service with a label of its own. */
 export const web: Service = { ...service({ clusterIP: 'None' }, { labels: { team: 'shop' } }) }
 const db: Service = service({ selector: {} }, { name: 'db', uid: 'uid-of-db' })
 const outside: Service = service({ type: 'ExternalName', selector: {} }, { name: 'outside', uid: 'uid-of-outside' })
@@ -77,7 +77,7 @@ const webhook = (name: string, over: object): object => ({
   ...over,
 })
 
-/** All that the doctor reads of a cluster in which nothing is wrong. */
+/** The data of a cluster in which nothing is wrong. */
 export function healthy(): Gathered {
   const workload = { ...STATEFUL_SET, name: 'web', namespace: 'shop' }
   const finished = { id: 'r1', images: [], startedAt: agoText(90_000_000), finished: true }
@@ -111,7 +111,7 @@ export function healthy(): Gathered {
           metadata: { namespace: 'shop', name: 'web' },
           status: { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 },
         },
-        // It has no pods.
+        // The budget selects no pods.
         { metadata: { namespace: 'shop', name: 'gone' }, status: { disruptionsAllowed: 0, expectedPods: 0 } },
       ]),
       namespaces: read(['shop', 'kube-system', 'guard'].map((name) => ({ metadata: { name } }))),
@@ -129,7 +129,8 @@ export function healthy(): Gathered {
         {
           metadata: { name: 'guard' },
           webhooks: [
-            // For pods that ask for it, of namespaces that ask for it, and of what is no pod.
+            // These webhooks select labels of pods, labels of namespaces, another kind, or deletions. None is called for ordinary writes
+            // of pods.
             webhook('by-label.guard.dev', { objectSelector: { matchLabels: { guarded: 'yes' } } }),
             webhook('by-namespace.guard.dev', { namespaceSelector: { matchLabels: { guarded: 'yes' } } }),
             webhook('other-kind.guard.dev', { rules: [{ apiGroups: ['apps'], resources: ['*'], operations: ['*'] }] }),
@@ -155,7 +156,7 @@ export function healthy(): Gathered {
     templates: [
       read([
         { namespace: 'shop', workload: 'statefulset/web', strategy: 'OnDelete' },
-        // Of no load balancer, and of no run: it may do as it likes.
+        // The workload has no load balancer and no run, so its strategy does not matter.
         { namespace: 'shop', workload: 'statefulset/queue', strategy: 'RollingUpdate' },
       ]),
     ],

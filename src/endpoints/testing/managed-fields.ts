@@ -1,9 +1,9 @@
 import type { ManagedFields } from '../stored.ts'
 
-/** When the kubelet has written. */
+/** The time at which the kubelet wrote. */
 export const AT = '2026-11-29T10:00:00Z'
 
-/** Written by the kubelet, as a real API server keeps it; more of the same pod's `managedFields` come after. */
+/** The entry of the kubelet, as a real API server stores it. Other entries in the `managedFields` of the pod come after it. */
 export function byKubelet(...types: string[]): ManagedFields {
   const conditions = Object.fromEntries(types.map((type) => [`k:${JSON.stringify({ type })}`, { 'f:status': {}, 'f:type': {} }]))
   const status = { 'f:conditions': conditions, 'f:containerStatuses': {}, 'f:podIP': {}, 'f:startTime': {} }
@@ -14,5 +14,5 @@ export function writtenBy(manager: string, fieldsV1: object, time = '2026-11-29T
   return { manager, time, fieldsV1 }
 }
 
-/** Condition Ready alone. */
+/** The fields of condition Ready alone. */
 export const READY_FIELDS = { 'f:status': { 'f:conditions': { 'k:{"type":"Ready"}': { 'f:status': {} } } } }

@@ -2,7 +2,7 @@ import type { Node, Pod, Service } from '../objects.ts'
 
 type Given<One> = Partial<One>
 
-/** A Service that selects `app: web`, as the API server completes it. */
+/** A Service with the selector `app: web`, and the defaults that the API server sets. */
 export function service(spec: Given<Service['spec']> = {}, metadata: Given<Service['metadata']> = {}): Service {
   return {
     metadata: { name: 'web', namespace: 'shop', uid: 'uid-of-service', ...metadata },

@@ -2,10 +2,10 @@ import { KubeError } from '../../kube/errors.ts'
 import { reasonOf } from '../../engine/errors.ts'
 import type { Unread } from '../explanation.ts'
 
-/** What may be missing: the rest is told. */
+/** Attempts to read parts that may be missing. The explanation has the rest. */
 export interface Attempts {
   unread: Unread[]
-  /** The value, or undefined where it could not be read. */
+  /** Resolves to the value, or to undefined where it could not be read. */
   try<Value>(part: Omit<Unread, 'because'>, read: () => Promise<Value>): Promise<Value | undefined>
 }
 
@@ -24,7 +24,7 @@ export function createAttempts(): Attempts {
   }
 }
 
-/** The API server does not serve such objects, or has no such one. */
+/** The API server does not serve the kind, or does not have the object. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404
 }

@@ -10,7 +10,7 @@ export interface NodeLease {
   durationMs: number
 }
 
-/** As the kubelet has it unless it is told another one. */
+/** The default Lease duration of a kubelet. */
 const NODE_LEASE_SECONDS = 40
 
 export function parseNodeLease(raw: unknown): NodeLease {

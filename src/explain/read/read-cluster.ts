@@ -23,7 +23,7 @@ import type { ExplainRequest } from './request.ts'
 export interface ClusterReading {
   pods: StoredPod[]
   hasAllPods: boolean
-  /** Of those that are asked about. */
+  /** The requested pods. */
   views: PodView[]
   services: Service[]
   slices?: StoredSlice[]
@@ -37,12 +37,12 @@ interface Ports {
   kinds: Kinds
 }
 
-/** More nodes than this are listed, and not asked for one by one. */
+/** Above this number, nodes are listed, and not read one by one. */
 const NODES_BY_NAME = 20
 
 /**
- * The object that is asked about, and what there is of it in the namespace. Throws a WorkloadError where it is not there, or may not be
- * read; what else may not be read is told to `attempts`.
+ * Reads the requested object, and the objects of its namespace that concern it. Rejects with a WorkloadError where the object does not
+ * exist, or a pod or Service may not be read. `attempts` records the other parts that could not be read.
  */
 export async function readCluster(
   request: ExplainRequest,
@@ -68,7 +68,7 @@ export async function readCluster(
         ofService ? { fieldSelector: `metadata.name=${about.name}` } : {},
       )
         .then((items) => items.map(parseEndpoints))
-        // They are on their way out of Kubernetes.
+        // Endpoints are deprecated in Kubernetes, so a cluster may not serve them.
         .catch((error: unknown) => {
           if (isAbsent(error)) return undefined
           throw error
@@ -94,7 +94,7 @@ export async function readCluster(
   }
 }
 
-/** Those of this version of Kubernetes; of the newest, where the API server does not say. */
+/** The rules of the version of the cluster; of the newest version, where the API server does not tell its own. */
 export async function readRules(client: KubeClient): Promise<ControllerRules> {
   const version = await client.get('/version').catch(() => undefined)
   const minor = Number.parseInt(stringField(version, 'minor') ?? '', 10)
@@ -113,7 +113,7 @@ async function readItself(
   } catch (error) {
     if (isNotFound(error))
       throw new WorkloadError('not-found', { code: 'no-such-workload', workload: about.object, namespace }, { cause: error })
-    // Of a workload the pods are asked about, which may be readable all the same.
+    // The explanation needs the pods of a workload, which may be readable even where the workload is not.
     if (about.type === 'workload') return attempts.try({ what: 'workload', decides: false }, () => Promise.reject(error as Error))
     throw namingTheRight(error, ['get'], resource?.name ?? 'services', namespace)
   }
@@ -127,7 +127,7 @@ interface Candidates {
   slices: readonly StoredSlice[]
 }
 
-/** The UIDs of the pods that the request is about. */
+/** The UIDs of the requested pods. */
 export function askedOf(
   { about, ref }: ExplainRequest,
   { pods, views, kinds, service, slices }: Candidates,
@@ -159,7 +159,7 @@ async function readNodes(
   return found.flatMap((raw) => (raw === undefined ? [] : [parseNode(raw)]))
 }
 
-/** A kind without a count of its own, as one pod a node, has that of its status. */
+/** A kind without a replica count, such as one with a pod on each node, has the wanted count in its status. */
 function wantedOf(raw: unknown, { ref }: ExplainRequest, kinds: Kinds): number | undefined {
   const record = workloadRecord(raw)
   const { mechanism } = knownKind(kinds, ref!)

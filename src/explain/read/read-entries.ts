@@ -6,7 +6,7 @@ import type { PodView } from '../../pods/glossary.ts'
 import type { ObservedEntry } from '../observed.ts'
 import type { Attempts } from './attempts.ts'
 
-/** What each load balancer says of each of these pods. One that cannot be asked is told to `attempts`. */
+/** Reads the entries of these pods from each load balancer. `attempts` records a load balancer that cannot be read. */
 export async function readEntries(
   pods: readonly PodView[],
   { loadBalancers, queues }: { loadBalancers: readonly LoadBalancer[]; queues: ScopeQueues },

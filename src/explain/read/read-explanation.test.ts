@@ -84,7 +84,7 @@ async function read({ api = createCluster(), request = WEB_0, adapter = ADAPTER 
   return result
 }
 
-/** Refuses what has this in its path. */
+/** Refuses the requests that match. */
 function refuse(api: ReturnType<typeof createCluster>, matches: (method: string, path: string) => boolean): void {
   api.faults.before = (method, path) => {
     if (!matches(method, path)) return
@@ -102,7 +102,7 @@ test('of a pod all that is about it is read, and nothing is written', async () =
     pods: [{ rotation: 'in', places: [{ in: 'slice' }, { in: 'endpoints' }, { in: 'load-balancer', said: 'UP', inFlight: 2 }] }],
     nodes: [{ name: 'node-1', heartbeat: { renewedAt: '1970-01-01T00:16:40.000Z' } }],
   })
-  // Each once. docs/explain.md has the rights for these.
+  // Each request is made once. docs/explain.md has the rights for them.
   expect(api.calls.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
     [
       'GET /api/v1/namespaces/shop/pods/web-0',
@@ -244,7 +244,7 @@ test('a workload is told by the pods that it owns, and by those that it lacks', 
   const api = createCluster()
   api.put(`${APPS}/statefulsets/web`, workload({ replicas: 2 }))
   api.put(`${CORE}/pods/web-0`, pod({ metadata: owner('StatefulSet', 'web') }))
-  // Of another owner, with the same labels.
+  // A pod of another owner has equal labels.
   api.put(`${CORE}/pods/web-1`, pod({ name: 'web-1', address: '10.0.0.2', metadata: owner('StatefulSet', 'web2') }))
   api.put(SLICE, slice([endpointOf(pod()), endpointOf(pod({ name: 'web-1', address: '10.0.0.2' }))]))
   expect(await read({ api, request: ofWorkload('statefulset/web') })).toMatchObject({

@@ -12,13 +12,13 @@ import { readRuns } from './read-runs.ts'
 import type { ExplainPorts, ExplainRequest } from './request.ts'
 import { readLeases, watchLeases } from './watch-leases.ts'
 
-/** Until a controller that works has caught up with what was seen of the pods. */
+/** The time in which a controller that works catches up with the pods that were read. */
 const SETTLE_MS = 1_000
 
 /**
- * Reads what there is of one object, and explains it; writes nothing. What differs from what a controller would make is looked at twice:
- * objects are read one after another, and the controller may be about to write. Throws a WorkloadError where the object is not there, or
- * may not be read, and a KubeError where the cluster cannot be reached.
+ * Reads and explains one object, and writes nothing. A difference from the controllers needs two looks: objects are read one after
+ * another, and a controller may be about to write. Rejects with a WorkloadError where the object does not exist or may not be read, and
+ * with a KubeError where the cluster cannot be reached.
  */
 export async function readExplanation(request: ExplainRequest, ports: ExplainPorts): Promise<Explanation> {
   const { client, clock, signal } = ports

@@ -12,8 +12,8 @@ import type { Attempts } from './attempts.ts'
 import type { ExplainPorts } from './request.ts'
 
 /**
- * The run that has each of these pods, as `sluice status` finds it: by its UID. Where the records of runs cannot be read, the journal of
- * the pod tells what it can.
+ * Finds the run of each pod by its UID, as `sluice status` does. Where the records of runs cannot be read, the journal of the pod tells
+ * what it can.
  */
 export async function readRuns(
   pods: readonly PodView[],
@@ -35,7 +35,7 @@ export async function readRuns(
   return runs
 }
 
-/** When each was drained, where the process that wrote the journal last has told it, which it does at its end. */
+/** Adds the time of each drain, where the process that last wrote the journal has recorded it. The process does so at its end. */
 function withDrains({ run, targets }: RunFacts, pod: PodView, ledgers: readonly ReadLedger[]): RunFacts['targets'] {
   const stored = journalOf(pod)
   const found = ledgers.find((one) => one.kind === 'read' && one.ledger.header.run === run)
@@ -56,7 +56,7 @@ function withDrains({ run, targets }: RunFacts, pod: PodView, ledgers: readonly 
 function byStatus(pod: PodView, { workloads }: Status): RunFacts | undefined {
   const all = workloads.flatMap((report) => report.pods.map((one) => ({ report, one })))
   const open = all.filter(({ one }) => one.state !== 'closed')
-  // Entries that were drained for the pod in whose place this one has come.
+  // A pod that replaced another takes over the entries that were drained for the former pod.
   const found = open.find(({ one }) => one.uid === pod.uid) ?? open.find(({ one }) => one.name === pod.name)
   if (found === undefined) return undefined
   const { one, report } = found

@@ -9,11 +9,11 @@ import type { Subject } from '../explanation.ts'
 export interface ExplainRequest {
   namespace: string
   about: Subject
-  /** Absent of a Service. */
+  /** Absent where the request is about a Service. */
   ref?: WorkloadId
 }
 
-/** Leases of nodes are watched, for so long at most. */
+/** The nodes whose Leases are watched, and the longest duration of that. */
 export interface LeaseWatch {
   nodes: string[]
   forMs: number
@@ -23,7 +23,7 @@ export interface ExplainPorts {
   client: KubeClient
   kinds: Kinds
   clock: Clock
-  /** None where no config is given. */
+  /** The load balancers of the config; empty where there is no config. */
   loadBalancers: readonly LoadBalancer[]
   queues: ScopeQueues
   signal: AbortSignal

@@ -14,16 +14,16 @@ import { pod } from '../testing/observed.ts'
 import { readExplanation } from './read-explanation.ts'
 import { rightsOfExplain } from './rights.ts'
 
-/* The rights that `sluice rbac --for explain` prints are those that explain asks for, and no other. */
+/* The rights that `sluice rbac --for explain` prints are exactly those that explain uses. */
 
-/** `list apps/statefulsets in shop` */
+/** The rights as texts, such as `list apps/statefulsets in shop`. */
 function rightsIn(namespace: string, rights: readonly Right[]): string[] {
   return rights.flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${group}/${resource} in ${namespace}`))
 }
 
 function rightFor({ method, path }: { method: string; path: string }): string[] {
   const found = /^\/(?:api|apis\/([^/]+))\/[^/]+(?:\/namespaces\/([^/]+))?\/([^/]+)/.exec(path)
-  // Everybody may ask for the version.
+  // Every client may read the version.
   if (found === null) return []
   const [, group = '', namespace = '', resource] = found
   return [`${method.toLowerCase()} ${group}/${resource} in ${namespace}`]

@@ -4,17 +4,17 @@ import type { Kinds } from '../../workloads/kinds/kinds.ts'
 
 const LIST = ['list']
 
-/** What `explain` reads; it changes nothing by these. Each is optional but for the object that is asked about. */
+/** The rights that `explain` needs; they allow no change. All are optional, except those for the requested object. */
 export interface RightsOfExplain {
-  /** Of the namespace of the object. */
+  /** The rights in the namespace of the object. */
   inNamespace: Right[]
-  /** Of what has no namespace. */
+  /** The rights for objects without a namespace. */
   ofCluster: Right[]
-  /** Of the namespace of the Leases of nodes. */
+  /** The rights in the namespace of the Leases of nodes. */
   ofHeartbeats: Right[]
 }
 
-/** Of none of the workloads: of each kind, and any name. */
+/** Without workloads, the rights cover each kind, and any name. */
 export function rightsOfExplain(workloads: readonly RightsFor[], kinds: Kinds): RightsOfExplain {
   const asked = workloads.length > 0 ? workloads : kinds.all.map((kind) => ({ kind }))
   const owners = asked.filter(({ kind }) => !isPod(kind))

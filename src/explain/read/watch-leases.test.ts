@@ -7,7 +7,7 @@ import { readLeases, watchLeases } from './watch-leases.ts'
 
 const PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1'
 
-/** A node that has renewed its Lease so long ago by its own clock, which is that of the test. */
+/** The heartbeat of a node that renewed its Lease `agoMs` ago by its clock, which is that of the test. */
 async function watched({
   agoMs = 0,
   doubted = false,

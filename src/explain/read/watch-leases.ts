@@ -10,14 +10,14 @@ import type { ExplainPorts } from './request.ts'
 import { parseNodeLease, type NodeLease } from './node-lease.ts'
 
 const LOOK_EVERY_MS = 1_000
-/** A kubelet renews its Lease in a quarter of its duration, and may be a little late. */
+/** A kubelet renews its Lease every quarter of the Lease duration, and may be a little late. */
 const RENEWS_IN = 4
 const LATE_MS = 2_000
 const LONGEST_WATCH_MS = 20_000
-/** By two clocks that may differ: reason to watch, and no proof of anything. */
+/** The age that gives cause to watch a Lease. The age proves nothing, because it compares two clocks that may differ. */
 const SUSPICIOUS_MS = 25_000
 
-/** Leases of nodes that were read. */
+/** The Leases of nodes, by the name of the node. */
 export type NodeLeases = Map<string, NodeLease>
 
 export async function readLeases(nodes: readonly string[], client: KubeClient, attempts: Attempts): Promise<NodeLeases> {
@@ -28,8 +28,8 @@ export async function readLeases(nodes: readonly string[], client: KubeClient, a
 }
 
 /**
- * When each node has renewed its Lease. Those in `doubted`, and those whose renewal seems long past, are watched: until each has renewed
- * its Lease once more, or for as long as a kubelet that works takes to. The time is that of this process; `renewedAt` is the node's.
+ * Finds the last renewal of each Lease. Leases in `doubted`, and those that seem old, are watched until each is renewed once more, or
+ * for as long as a working kubelet needs. `watchedMs` is by the clock of this process; `renewedAt` is by that of the node.
  */
 export async function watchLeases(
   leases: NodeLeases,

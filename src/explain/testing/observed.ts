@@ -27,7 +27,7 @@ export const NOT_READY: StoredCondition[] = [
   { type: 'Ready', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: AT },
 ]
 
-/** A pod that the Service `web` selects, Ready unless told otherwise. */
+/** A pod that the Service `web` selects; Ready by default. */
 export function pod({ name = 'web-0', address = '10.0.0.1', labels, conditions = READY, ...more }: PodOptions = {}): StoredPod {
   const { managedFields = [byKubelet('Ready', 'ContainersReady')], metadata = {}, spec = {}, status = {} } = more
   const plain = endpointPod({
@@ -58,7 +58,7 @@ export function endpointOf({ metadata, status }: StoredPod, more: Partial<Stored
   }
 }
 
-/** As the controller keeps it. */
+/** A slice, as the controller keeps it. */
 export function slice(endpoints: StoredEndpoint[], more: Partial<StoredSlice> = {}): StoredSlice {
   return {
     metadata: {
@@ -87,7 +87,7 @@ export function endpointsObject(pods: readonly StoredPod[], more: Partial<Stored
   }
 }
 
-/** What is seen of a cluster in which everything is as its controllers make it, but for what is given. */
+/** The observed state of a cluster in which everything is as its controllers make it, except for the given parts. */
 export function observed({ pods = [pod()], about, ...more }: Partial<Observed> & { pods?: readonly StoredPod[] } = {}): Observed {
   const [first] = pods
   return {

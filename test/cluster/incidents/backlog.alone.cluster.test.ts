@@ -10,11 +10,9 @@ import { chosenVersion } from '../kubernetes-versions.ts'
 import { doctor, doctorFindings, explain, type Observation, reasonCodes, startObserve } from './commands.ts'
 
 /*
- * A program puts a label on the Endpoints of all headless Services. Another controller manager takes over, syncs all Services, and writes
- * each of them anew, at ten writes a second, which is half of what is usual. The Services of a release wait for their turn, wherever they are
- * in the queue.
- *
- * SLUICE_BACKLOG_SERVICES is how many Services there are: 2,000 were those of the incident's test in full.
+ * A program puts a label on the Endpoints of all headless Services. Another controller manager takes over, syncs all Services, and
+ * writes their Endpoints at ten writes a second, which is half of the usual rate. The Services of a release wait for their turn.
+ * SLUICE_BACKLOG_SERVICES is the number of Services; the full test of the incident has 2,000.
  */
 
 const SERVICES = Number(process.env['SLUICE_BACKLOG_SERVICES'] ?? 160)
@@ -30,7 +28,7 @@ const SLOW = {
 const LABEL = 'injected'
 const WORKERS_TAKE_MS = 60_000 + SERVICES * 100
 const GRACE_MS = 5_000
-/** The lag that observe tells is right to that share of the one in the audit log. */
+/** The tolerated share by which the lag that observe tells may differ from that in the audit log. */
 const TOLERANCE = 0.2
 
 interface App {
@@ -65,7 +63,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
 
   const address = (round: number, index: number): string => `10.${10 + round}.${Math.floor(index / 250)}.${(index % 250) + 1}`
 
-  /** The test is the kubelet. */
+  /** The test acts as the kubelet. */
   async function startPod({ namespace, name }: App, pod: string, ip: string): Promise<void> {
     const at = `/api/v1/namespaces/${namespace}/pods`
     await plane.ask('POST', at, {
@@ -104,14 +102,14 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     )
   }
 
-  /** A new pod in place of the old one, as a Deployment does it, without waiting for anything. */
+  /** Replaces the old pod with a new one, as a Deployment does, and waits for nothing. */
   async function release(app: App, index: number, round: number): Promise<void> {
     const old = round === 1 ? `${app.name}-old` : `${app.name}-${round - 1}`
     await plane.ask('DELETE', `/api/v1/namespaces/${app.namespace}/pods/${old}`, { gracePeriodSeconds: 0 })
     await startPod(app, `${app.name}-${round}`, address(round, index))
   }
 
-  /** A watch of endpoints may be ahead of that of pods: such a change has no lag. */
+  /** A watch of endpoints may be ahead of the watch of pods. Such a change has no lag. */
   const lagOf = ({ lagMs = 0 }: EndpointChange): number => lagMs
   const isGone = (change: EndpointChange, object: EndpointChange['object'], ip: string): boolean =>
     change.object === object && change.address === ip && change.change === 'gone'
@@ -131,7 +129,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       const ownMetrics = ['--controller-manager-metrics', plane.managerMetricsUrl, '--controller-manager-insecure']
       const observation = await startObserve({ kubeconfig }, '--grace', `${GRACE_MS}ms`, ...ownMetrics)
 
-      // A healthy day: the same release, by a controller that keeps up.
+      // On a healthy day, the controller keeps up with such a release.
       for (const [index, app] of shop.entries()) await release(app, index, 1)
       const healthy = await Promise.all(shop.map((_, index) => followed(observation, 'Endpoints', address(0, index))))
       expect(doctorFindings(await doctor(access))).toEqual([])
@@ -185,7 +183,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       expect(sweeps.at(-1)).toMatchObject({ by: { is: 'controller-manager' }, object: 'Endpoints' })
       expect(Math.max(...sweeps.map(({ objects }) => objects))).toBe(all.length)
 
-      // Found while it lasted: each address that stayed for longer than the grace, and no other.
+      // observe finds each address that stays longer than the grace while it stays, and no other.
       const byAddress = new Map(stale.filter(({ object }) => object === 'Endpoints').map((one) => [one.address, one]))
       for (const [index, one] of late.entries()) {
         const { at, service } = one
@@ -198,20 +196,20 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       expect(byAddress.size).toBeGreaterThanOrEqual(BACKLOG_SERVICES)
       expect(backlog.at).toBeLessThan(Math.max(...late.map(({ at }) => at)))
 
-      // The same lags by the clock of the API server, which is that of this machine.
+      // The audit log has equal lags by the clock of the API server, which is that of this machine.
       const audited = await auditedLags(releasedAt)
       const longest = Math.max(...audited.map(({ lagMs }) => lagMs))
       for (const [index, { deletedAt, writtenAt }] of audited.entries()) {
         const seen = late[index]!
-        // Nothing is seen before it was asked for.
+        // No change is seen before its request.
         expect(seen.at).toBeGreaterThanOrEqual(writtenAt)
         expect(seen.at - lagOf(seen)).toBeGreaterThanOrEqual(deletedAt)
       }
-      // Of a short lag much is the way of the news.
+      // A large part of a short lag is the delay of the watch, so short lags are left out.
       const apart = audited.map(({ lagMs }, index) => ({ lagMs, seenMs: lagOf(late[index]!) }))
       for (const { lagMs, seenMs } of apart.filter((one) => one.lagMs > longest / 4))
         expect(Math.abs(seenMs - lagMs) / lagMs, `${seenMs} ms and ${lagMs} ms`).toBeLessThan(TOLERANCE)
-      // Slices have no label that differs: their controller keeps up.
+      // The labels of slices do not differ, so their controller keeps up.
       for (const one of [...quick, ...healthy]) expect(lagOf(one)).toBeLessThan(longest / 2)
       const puts = await plane.audit({ resource: 'endpoints', verb: 'update', since: sweptAt })
       expect(puts.length).toBeGreaterThanOrEqual(all.length)
@@ -232,7 +230,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   const writtenAtOf = ({ requestReceivedTimestamp }: { requestReceivedTimestamp: string }): number =>
     Date.parse(requestReceivedTimestamp)
 
-  /** From the answer to the delete of each pod to that of the write of its Endpoints that leaves its address out. */
+  /** The lags from the response to the delete of each pod to the response to the write of Endpoints without its address. */
   async function auditedLags(since: number): Promise<{ lagMs: number; deletedAt: number; writtenAt: number }[]> {
     const deletes = await plane.audit({ verb: 'delete', resource: 'pods', namespace: SHOP, since })
     const writes = await plane.audit({ verb: 'update', resource: 'endpoints', namespace: SHOP, since })
@@ -249,7 +247,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     })
   }
 
-  /** Of a Service whose turn has not come until explain has looked twice. */
+  /** Explains a Service whose turn comes only after explain has looked twice. */
   async function expectExplained(observation: Observation): Promise<void> {
     const access = { kubeconfig: plane.kubeconfig, namespace: SHOP }
     const waits = (service: string): boolean =>

@@ -13,15 +13,15 @@ import { type Child, startChild } from '../../../src/cli/testing/child.ts'
 import { waitFor } from '../kube-api.ts'
 import { firing } from './firing.ts'
 
-/* The three commands that look at an incident, as processes of their own, as whoever has the kubeconfig. */
+/* The three commands that look at an incident. Each runs as a process of its own, with the given kubeconfig. */
 
 const SLUICE = fileURLToPath(new URL('../../../src/cli/sluice.ts', import.meta.url))
 
 export interface Access {
   kubeconfig: string
-  /** All of them for `observe` where it is absent. */
+  /** The namespace. `observe` observes all namespaces where it is absent. */
   namespace?: string
-  /** With the load balancers. */
+  /** The config with the load balancers. */
   config?: string
 }
 
@@ -31,15 +31,15 @@ export interface Observation {
   changes(): Change[]
   findings(): SeenFinding[]
   codes(): ObserverFindingCode[]
-  /** Waits for a finding of that code, from the beginning on. */
+  /** Waits for a finding of that code. Findings since the start count. */
   found<Code extends ObserverFindingCode>(
     code: Code,
     like?: (finding: ObserverFindingOf<Code>) => boolean,
   ): Promise<ObserverFindingOf<Code> & { at: number }>
   sees(what: string, like: (change: Change) => boolean): Promise<Change>
-  /** That Prometheus would have of its metrics at this instant. */
+  /** The alerts that Prometheus would derive from the metrics at this instant. */
   alerts(): Promise<string[]>
-  /** Ends it as Ctrl-C does. */
+  /** Ends the process as Ctrl-C does. */
   end(): Promise<ObserverSummary>
 }
 
@@ -50,7 +50,7 @@ function argsOf({ kubeconfig, namespace, config }: Access): string[] {
   return ['--kubeconfig', kubeconfig, ...where, '-o', 'json', ...(config === undefined ? [] : ['--config', config])]
 }
 
-/** `sluice observe`, once it has read all that there is. */
+/** Starts `sluice observe`, and resolves once it has read everything. */
 export async function startObserve(access: Access, ...args: string[]): Promise<Observation> {
   const child = startChild([SLUICE, 'observe', ...argsOf(access), '--metrics-listen', '127.0.0.1:0', ...args])
   onTestFinished(() => void child.process.kill('SIGKILL'))
@@ -110,7 +110,7 @@ function linesOf(child: Child): () => { kind: string }[] {
   }
 }
 
-/** `exit` is the code of the exit. */
+/** `exit` is the exit code. */
 export async function explain(access: Access, object: string): Promise<Explanation & { exit: number | string }> {
   return run(access, 'explain', object)
 }

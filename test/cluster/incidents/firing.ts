@@ -3,7 +3,7 @@ import { rules } from '../../alerts/deployed.ts'
 
 const TERM = /^(?:sum|max) by \([^)]*\) \((\w+)\{code="([^"]+)"\}\) > (0|time\(\) - (\d+))$/
 
-/** The alerts of findings whose expressions have a result at this instant, by their names; for how long it has to have one is left out. */
+/** The names of the alerts of findings whose expressions have a result at this instant. The `for` duration of a rule is not applied. */
 export function firing(text: string, now: number): string[] {
   const families = parseMetrics(text)
   return rules()

@@ -10,14 +10,14 @@ import { isReady } from '../workloads.ts'
 import { type Access, doctor, doctorFindings, explain, type Observation, reasonCodes, startObserve } from './commands.ts'
 
 /*
- * A script drains a pod, waits for 7 s, and changes its image. A batch job puts in each pod that is Ready and takes out each that is not,
- * every 2 s. So the pod is drained, put back since it is Ready, restarted under traffic, taken out, and put back.
+ * A script drains a pod, waits for 7 s, and changes its image. Every 2 s, a batch job puts in each pod that is Ready, and takes out each
+ * pod that is not. So the drained pod is put back, restarts under traffic, is taken out, and is put back again.
  */
 
 const NAME = 'incident-flap'
 const FIXED_WAIT_MS = 7_000
 const BATCH_MS = 2_000
-/** For as long the pod is not Ready after its restart: time to look at it. */
+/** The time for which the pod is not Ready after its restart, so that the test can look at it. */
 const READY_AFTER_S = 12
 const POD = 'web-0'
 
@@ -61,7 +61,7 @@ describeOnCluster('an upgrade by a fixed wait and condition Ready', (cluster) =>
     await batch.tick()
     await setState(own, 'drain')
     await sleep(FIXED_WAIT_MS)
-    // It is Ready still, and the batch job knows nothing else.
+    // The pod is still Ready, and the batch job reads nothing else.
     await seesEntry(observation, ['draining', 'in'])
     batch.hold()
     await patchImage('localhost/app:v3')
@@ -69,7 +69,7 @@ describeOnCluster('an upgrade by a fixed wait and condition Ready', (cluster) =>
 
     const [atRestart, ill] = await Promise.all([explain(access, `pod/${POD}`), doctor(access, 'statefulset/web')])
     expect([atRestart.exit, reasonCodes(atRestart)]).toEqual([1, ['containers-not-ready', 'entry-in-and-pod-not-ready']])
-    // The doctor judges by pods that stay as they are.
+    // The doctor judges only pods that stay as they are.
     expect(doctorFindings(ill)).toEqual([])
     expect([observation.codes(), await observation.alerts()]).toEqual([[], []])
 
@@ -101,7 +101,7 @@ describeOnCluster('an upgrade by a fixed wait and condition Ready', (cluster) =>
     (one: { type: string }): boolean =>
       one.type === 'entry' && (one as EntryChange).pod === POD && (one as EntryChange).change === change
 
-  /** All that has happened to the entry of the pod. */
+  /** The changes of the entry of the pod are exactly these. */
   async function seesEntry(observation: Observation, changes: EntryChange['change'][]): Promise<void> {
     const own = (): EntryChange['change'][] =>
       observation.changes().flatMap((one) => (one.type === 'entry' && one.pod === POD ? [one.change] : []))
@@ -118,7 +118,7 @@ describeOnCluster('an upgrade by a fixed wait and condition Ready', (cluster) =>
     return cluster().api.patch('Pod', POD, NAME, [{ op: 'replace', path, value: image }])
   }
 
-  /** It may be held: as one that has much to do. */
+  /** The test can hold the job, as if it were busy. */
   function startBatch(own: UpgradeBed) {
     const stopping = new AbortController()
     onTestFinished(() => stopping.abort())
@@ -138,7 +138,7 @@ describeOnCluster('an upgrade by a fixed wait and condition Ready', (cluster) =>
     }
     const running = run()
     return {
-      /** Resolves right after one. */
+      /** Resolves right after a tick. */
       async tick(): Promise<void> {
         const before = ticks
         await waitFor(

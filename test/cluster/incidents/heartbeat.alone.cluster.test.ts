@@ -6,8 +6,8 @@ import { removeNamespace, waitForPods } from '../workloads.ts'
 import { type Access, doctor, doctorFindings, explain, type Observation, reasonCodes, startObserve } from './commands.ts'
 
 /*
- * The kubelet is stopped for longer than the grace period of the node lifecycle controller, and goes on. All pods of its node leave their
- * endpoints meanwhile, and each of their containers serves all the time.
+ * The kubelet stops for longer than the grace period of the node lifecycle controller, and continues. All pods of its node leave their
+ * endpoints meanwhile, although each of their containers serves all the time.
  */
 
 const NAME = 'incident-heartbeat'
@@ -25,7 +25,7 @@ describeOnCluster('a heartbeat that comes late', (cluster) => {
     const access: Access = { kubeconfig: kubeconfig.host, namespace: NAME }
     await api.apply(namespace(NAME), statefulSet({ name: 'web', namespace: NAME }), service({ name: 'web', namespace: NAME }))
     await waitForPods(api, NAME, 'web', PODS.length)
-    // Other tests have stopped this kubelet before.
+    // Earlier tests have stopped this kubelet.
     await api.request('DELETE', '/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DNode')
     const healthy = await explain(access, 'statefulset/web')
     expect([healthy.exit, healthy.verdict, reasonCodes(healthy)]).toEqual([0, 'right', []])
@@ -36,7 +36,6 @@ describeOnCluster('a heartbeat that comes late', (cluster) => {
 
     const stoppedAt = Date.now()
     await kubelet.pause()
-    // A minute after the pods: a machine that is taken away falls silent too, and its node goes.
     await observation.sees('all pods lose Ready', () => lost(observation).length === PODS.length)
     expect(lost(observation)).toMatchObject(PODS.map(() => ({ because: { code: 'node-silent' } })))
 
@@ -53,11 +52,11 @@ describeOnCluster('a heartbeat that comes late', (cluster) => {
     ])
     const [{ heartbeat }] = late.nodes as [(typeof late.nodes)[0]]
     expect(heartbeat).toMatchObject({ seen: 'silent', watchedMs: expect.any(Number) })
-    // Of the machine that this test runs on, too: the last renewal was before the stop.
+    // The clock of the node is that of this machine, so the last renewal is before the stop.
     expect(Date.parse(heartbeat!.renewedAt!)).toBeLessThanOrEqual(stoppedAt)
     expect(doctorFindings(ill).map(({ code }) => code)).toContain('node-not-ready')
 
-    // A node that goes for good loses its pods too: one that is silent for less than a minute is told once it is back.
+    // A node that goes away loses its pods too. So a node that is silent for less than a minute is reported only once it is back.
     expect([observation.codes(), await observation.alerts()]).toEqual([[], []])
     await kubelet.resume()
     expect(await observation.found('pods-lost-with-heartbeat')).toMatchObject({ node, ready: 'True', pods: PODS })

@@ -6,8 +6,8 @@ import { removeNamespace } from '../workloads.ts'
 import { type Access, doctor, doctorFindings, explain, reasonCodes, startObserve } from './commands.ts'
 
 /*
- * The database is outside of the cluster. Its Service has a selector, which no pod fits, and somebody has written its address into the
- * Endpoints. All is well until the Service is next synced, and then the address is gone.
+ * The database is outside of the cluster. Its Service has a selector that no pod matches, and its address was written into the Endpoints
+ * by hand. The next sync of the Service removes the address.
  */
 
 const NAME = 'incident-selector'
@@ -42,7 +42,7 @@ describeOnCluster('Endpoints by hand of a Service with a selector', (cluster) =>
     }
 
     const observation = await startObserve(access)
-    // A touch of the Service alone is nothing.
+    // A touch of the Service alone causes no finding.
     await touch()
     expect(doctorFindings(await doctor(access)).map(({ code }) => code)).toEqual([])
     expect(reasonCodes(await explain(access, 'service/database'))).toEqual(['selects-nothing'])
@@ -77,7 +77,7 @@ describeOnCluster('Endpoints by hand of a Service with a selector', (cluster) =>
     expect(reasonCodes(reset)).toEqual(['selects-nothing'])
     expect(reset.services).toMatchObject([{ endpoints: { ready: 0, writtenBy: { is: 'controller-manager' } } }])
 
-    // Whoever wants the address back writes it again, and again.
+    // An operator that wants the address back writes it again and again.
     await writeByHand()
     expect(await observation.found('writers-undo-each-other')).toMatchObject({
       object: 'Endpoints',
