@@ -62,8 +62,8 @@ function slicesOf({ stage }: Scene): unknown[] {
 }
 
 /**
- * Writes the address into the existing Endpoints. A Service without a selector has none, so the Endpoints and an EndpointSlice are
- * created.
+ * Writes the address into the existing Endpoints. A Service without a selector has none, so the
+ * Endpoints and an EndpointSlice are created.
  */
 async function writeByHand(scene: Scene, isCured: boolean): Promise<void> {
   const { host, port } = scene.outside

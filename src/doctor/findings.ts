@@ -62,8 +62,8 @@ export interface ClusterFindings {
   /** The webhook fails closed, and is called for pods or endpoints in the namespace of its own server. */
   'webhook-locks-itself-out': OfWebhook & { resources: string[]; namespace: string }
   /**
-   * The webhook fails open, and is called in the namespace of its own server. Each such call waits for the timeout while the server is
-   * down.
+   * The webhook fails open, and is called in the namespace of its own server. Each such call waits
+   * for the timeout while the server is down.
    */
   'webhook-on-own-namespace': OfWebhook & { resources: string[]; namespace: string; timeoutMs: number }
 }
@@ -228,8 +228,8 @@ export const SEVERITY: Readonly<Record<FindingCode, Severity>> = {
 }
 
 /**
- * The age at which a node that is not ready is a failure. By then, a node that restarts is back, and a node that an autoscaler removes
- * is gone.
+ * The age at which a node that is not ready is a failure. By then, a node that restarts is back, and a
+ * node that an autoscaler removes is gone.
  */
 export const NODE_SETTLES_MS = 180_000
 

@@ -14,8 +14,8 @@ import { readLock } from './read-rights.ts'
 
 const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
 /**
- * The states of an entry that was read. An adapter that cannot read entries reports one for each pod, even for pods that are not behind
- * it.
+ * The states of an entry that was read. An adapter that cannot read entries reports one for each
+ * pod, even for pods that are not behind it.
  */
 const SEEN: ReadonlySet<TargetObservation['admin']> = new Set(['in', 'draining', 'out'])
 /** The limit of addresses to search for. The search for each address is a request of its own. */

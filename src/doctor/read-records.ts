@@ -25,8 +25,8 @@ interface RecordPorts {
 }
 
 /**
- * Reads the records of sluice as `status` and `cleanup --dry-run` tell them. Without a namespace, it reads each namespace that has a
- * record.
+ * Reads the records of sluice as `status` and `cleanup --dry-run` tell them. Without a namespace,
+ * it reads each namespace that has a record.
  */
 export async function readRecords(
   namespace: string | undefined,

@@ -6,8 +6,8 @@ import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
 /*
- * Tests of the writers that a real API server records, and of the endpoints that its controllers make. The test writes the status of
- * pods.
+ * Tests of the writers that a real API server records, and of the endpoints that its controllers
+ * make. The test writes the status of pods.
  */
 
 const SETTLES_WITHIN_MS = 30_000

@@ -8,8 +8,8 @@ import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
 /*
- * The programs of Kubernetes export the metrics that the rules read. The scheduler is left out; its metric of leaders comes from shared
- * code.
+ * The programs of Kubernetes export the metrics that the rules read. The scheduler is left out; its
+ * metric of leaders comes from shared code.
  */
 
 const THERE_WITHIN_MS = 30_000

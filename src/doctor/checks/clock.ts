@@ -1,8 +1,8 @@
 import { type Check, found, skippedFor } from '../check.ts'
 
 /**
- * A larger difference makes instants of records, reports and Leases misleading. Certificates and tokens fail at still larger
- * differences.
+ * A larger difference makes instants of records, reports and Leases misleading. Certificates and
+ * tokens fail at still larger differences.
  */
 export const CLOCK_TOLERANCE_MS = 2_000
 

@@ -48,8 +48,8 @@ function notReady(node: Node, nowAt: number): Finding[] {
 }
 
 /**
- * A kubelet renews its Lease four times per Lease duration. In a shorter grace period, one late heartbeat may be enough to lose the
- * pods.
+ * A kubelet renews its Lease four times per Lease duration. In a shorter grace period, one late
+ * heartbeat may be enough to lose the pods.
  */
 function shortGrace(leases: readonly Lease[], graceMs: number): Finding[] {
   const longer = leases.filter(({ spec }) => (spec?.leaseDurationSeconds ?? 0) * 1_000 > graceMs)

@@ -129,8 +129,8 @@ export function healthy(): Gathered {
         {
           metadata: { name: 'guard' },
           webhooks: [
-            // These webhooks select labels of pods, labels of namespaces, another kind, or deletions. None is called for ordinary writes
-            // of pods.
+            // These webhooks select labels of pods, labels of namespaces, another kind, or deletions.
+            // None is called for ordinary writes of pods.
             webhook('by-label.guard.dev', { objectSelector: { matchLabels: { guarded: 'yes' } } }),
             webhook('by-namespace.guard.dev', { namespaceSelector: { matchLabels: { guarded: 'yes' } } }),
             webhook('other-kind.guard.dev', { rules: [{ apiGroups: ['apps'], resources: ['*'], operations: ['*'] }] }),

@@ -12,8 +12,8 @@ import type { Attempts } from './attempts.ts'
 import type { ExplainPorts } from './request.ts'
 
 /**
- * Finds the run of each pod by its UID, as `sluice status` does. Where the records of runs cannot be read, the journal of the pod tells
- * what it can.
+ * Finds the run of each pod by its UID, as `sluice status` does. Where the records of runs cannot be read,
+ * the journal of the pod tells what it can.
  */
 export async function readRuns(
   pods: readonly PodView[],

@@ -4,7 +4,7 @@ import type { Kinds } from '../../workloads/kinds/kinds.ts'
 
 const LIST = ['list']
 
-/** The rights that `explain` needs; they allow no change. All are optional, except those for the requested object. */
+/** The rights that `explain` uses; they allow no change. Only the right to get the requested pod or Service is required. */
 export interface RightsOfExplain {
   /** The rights in the namespace of the object. */
   inNamespace: Right[]
