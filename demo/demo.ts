@@ -19,19 +19,21 @@ import type { Show } from './view/show.ts'
 export interface DemoOptions {
   balancer: BalancerName
   pods: number
-  /** Where the report of the last act goes; to a new file below the temporary folder unless given. */
+  /** The path for the report of the last act. The default is a new file in the temporary folder. */
   report: string | undefined
-  /** The script that is sluice's command line. */
+  /** The path of the script of sluice's command line. */
   program: string
   show: Show
 }
 
 export interface Demo {
-  /** Plays the three acts. False where sluice did not do what it promises. Rejects with a DemoError where it cannot run. */
+  /**
+   * Plays the three acts. Resolves to false where sluice did not keep its promise. Rejects with a DemoError where the demo cannot run.
+   */
   play(): Promise<boolean>
-  /** Ends every process, and leaves no file but the report. At any moment, also in the middle of `play`. */
+  /** Ends every process, and leaves no file except the report, at any moment, also during `play`. */
   end(): Promise<void>
-  /** The same, as far as it goes without waiting. */
+  /** Does the part of `end` that needs no waiting. */
   kill(): void
 }
 

@@ -1,7 +1,7 @@
 import type { ActResult } from './acts/result.ts'
 import { drainsAndRestores } from './rotation/change.ts'
 
-/** What keeps an upgrade from being what sluice promises; empty where nothing does. */
+/** Returns the ways in which an upgrade has broken the promise of sluice. Empty where it has kept the promise. */
 export function faults({ pods, requests, failures, changes, complaint }: ActResult): string[] {
   const found: string[] = complaint === undefined ? [] : [complaint]
   if (requests === 0) found.push('no request was sent')

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DemoError } from './demo-error.ts'
 
-/** A new one. @throws DemoError where none can be made */
+/**
+ * Creates a temporary folder.
+ * @throws DemoError where it cannot be created
+ */
 export function temporaryFolder(prefix: string): string {
   try {
     return mkdtempSync(join(tmpdir(), prefix))

@@ -10,7 +10,7 @@ import { startConnectProxy } from '../src/kube/testing/connect-proxy.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** A package as npm would see it: the manifest and what was built. */
+/** A package as npm would see it: the manifest and the built files. */
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-build-'))
@@ -28,12 +28,12 @@ function run(...args: string[]) {
   })
 }
 
-/** The chunk of that name, whatever its hash is. */
+/** Returns the chunk with that name, whatever its hash. */
 function cliFile(name: string): string {
   return readdirSync(join(folder, 'dist/cli')).find((file) => file.startsWith(`${name}-`))!
 }
 
-/** A chunk and all that it imports, but not what it imports lazily. */
+/** Returns a chunk and its static imports, without its lazy imports. */
 function loadedAtOnce(file: string, found = new Map<string, string>()): Map<string, string> {
   if (found.has(file)) return found
   const source = readFileSync(join(folder, 'dist/cli', file), 'utf8')
@@ -54,7 +54,7 @@ test('the command line needs nothing but its own files', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   expect(run('version')).toMatchObject({ status: 0, stdout: `sluice ${version} (node ${process.versions.node})\n`, stderr: '' })
   expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('upgrade [options]'), stderr: '' })
-  // As far as it goes without a cluster: all lazy parts are loaded.
+  // Without a cluster, the command still loads all lazy parts.
   expect(run('status')).toMatchObject({ status: 3, stderr: expect.stringContaining('error: no cluster is configured') })
 })
 
@@ -121,7 +121,7 @@ test('it can be executed, and stays in parts that are loaded when they are neede
   expect(source).toMatch(/^#!\/usr\/bin\/env node\n/)
   expect(source.length).toBeLessThan(1000)
   expect(packagesIn(loadedAtOnce(cliFile('main')))).toEqual(['commander'])
-  // Control: what is loaded later is found where it is.
+  // Control: packages that load later are found in their chunks.
   expect(packagesIn(loadedAtOnce(cliFile('world')))).toEqual(expect.arrayContaining(['zod', 'yaml']))
 })
 

@@ -1,4 +1,4 @@
-// Builds into dist/, or into the folder given: the library by tsc, the command line as a bundle.
+// Builds into dist/, or into the given folder: the library with tsc, the command line as a bundle.
 //   node scripts/build.ts [FOLDER]
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const outDir = resolve(process.argv[2] ?? join(root, 'dist'))
 const cliDir = join(outDir, 'cli')
 
 function emptyOutDir(): void {
-  // Only what a build has made: the argument may be any folder.
+  // Removes only the output of a build, since the argument may be any folder.
   for (const folder of ['cli', 'src', 'adapters', 'machines', 'demo'])
     rmSync(join(outDir, folder), { recursive: true, force: true })
 }
@@ -23,13 +23,13 @@ function buildLibrary(): void {
 }
 
 /**
- * Node's own modules, without what an `import` of one does besides: it looks at all that the module exports, and so loads
- * what is there lazily, as Web Crypto by `node:crypto` (9 ms), or Node's own undici by `node:http`.
+ * Loads Node's own modules without an `import`: an import reads every export of the module, and so loads its lazy parts, such as Web
+ * Crypto with `node:crypto` (9 ms), or Node's own undici with `node:http`.
  */
 function builtinsAsTheyAre(): Plugin {
   return {
     name: 'builtins-as-they-are',
-    // By `node:module` alone the bundle begins: an older Node must be able to read it, to say what it lacks.
+    // The bundle begins with an import of `node:module` alone. An older Node must be able to read it, to report the missing version.
     resolveId: (source) => (isBuiltin(source) && source !== 'node:module' ? `\0builtin ${source}` : null),
     load(id) {
       const name = id.startsWith('\0builtin ') ? id.slice('\0builtin '.length) : undefined
@@ -39,12 +39,12 @@ function builtinsAsTheyAre(): Plugin {
 }
 
 /**
- * What several commands share, in one file each: of fifty small ones that a command loads, finding and reading them takes a
- * tenth of the time until it begins. Not all in one: what it does not need is read, too.
+ * The modules that several commands share, in few files: the search and read of fifty small files takes a tenth of the start of a
+ * command. A single file would be slow too, since a command would read parts that it does not need.
  */
 const FEWER_FILES = [
   { name: 'builtins', test: /^\0builtin / },
-  // The command line itself needs them: within the next one they would load all the others at once.
+  // The command line itself needs these modules. Within `shared` they would load all the others at once.
   { name: 'at-once', test: /\/src\/(kube\/header-value|ports\/system|report\/inert)\.ts$/ },
   {
     name: 'shared',
@@ -55,7 +55,7 @@ const FEWER_FILES = [
 
 const modules = join(root, 'node_modules')
 
-/** Packages of which less is needed than their index loads, which is most of the time that a command takes to begin. */
+/** Resolves packages to the parts that are needed. The index of a package loads more, which takes most of the start of a command. */
 function neededAlone(): Plugin {
   const dispatchers = join(modules, 'undici/lib/dispatcher')
   return {
@@ -66,18 +66,18 @@ function neededAlone(): Plugin {
       return source === 'undici' ? '\0dispatchers of undici' : null
     },
     load(id) {
-      // Only HTTP/1.1 is spoken; Node's http2 alone takes 4 ms to load.
+      // Sluice uses HTTP/1.1 only, and Node's http2 alone takes 4 ms to load.
       if (id === '\0no HTTP/2') return 'export default undefined'
       if (id === '\0dispatchers of undici') {
         const parts = Object.entries({ Pool: 'pool.js', ProxyAgent: 'proxy-agent.js' })
         const exported = parts.map(([name, file]) => `export { default as ${name} } from '${dispatchers}/${file}'`)
-        // By which ProxyAgent asks for a tunnel; undici's index gives it to all dispatchers.
+        // ProxyAgent asks for a tunnel with this method. The index of undici gives it to all dispatchers.
         const tunnels = `import Dispatcher from '${dispatchers}/dispatcher.js'
 import connect from '${dispatchers}/../api/api-connect.js'
 Dispatcher.prototype.connect = connect`
         return [...exported, tunnels].join('\n')
       }
-      // Its index loads metrics of the process with OpenTelemetry, summaries, a gateway and clusters: four fifths of its code.
+      // The index of prom-client loads process metrics with OpenTelemetry, summaries, a gateway and clusters: four fifths of its code.
       if (id === '\0metrics of prom-client') {
         const parts = { Counter: 'counter.js', Gauge: 'gauge.js', Histogram: 'histogram.js', Registry: 'registry.js' }
         const exported = Object.entries(parts).map(
@@ -90,16 +90,16 @@ Dispatcher.prototype.connect = connect`
   }
 }
 
-/** As undici is bundled into Node itself: its second HTTP parser, an experiment of 240 KB, is left out. */
+/** The options of the undici in Node itself: its second HTTP parser, an experiment of 240 KB, is left out. */
 const UNDICI_WITHOUT_MILO = { esbuildDetection: '1' }
 
-/** What `sluice demo` starts as processes of their own: demo/processes/program-file.ts looks for them here. */
+/** The programs that `sluice demo` starts as separate processes. demo/processes/program-file.ts expects them here. */
 function demoPrograms(): Record<string, string> {
   const files = readdirSync(join(root, 'demo/programs')).filter((file) => !file.endsWith('.test.ts'))
   return Object.fromEntries(files.map((file) => [`demo-${basename(file, '.ts')}`, `demo/programs/${file}`]))
 }
 
-/** One file for each import that is lazy in the source, so that `--help` still loads nothing but commander. */
+/** Bundles each lazy import into a file of its own, so that `--help` still loads only commander. */
 async function bundleCommandLine(): Promise<OutputChunk[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   const bundle = await rolldown({
@@ -125,7 +125,7 @@ async function bundleCommandLine(): Promise<OutputChunk[]> {
   }
 }
 
-/** The bundle holds the code of other people, whose licenses ask to travel along. */
+/** Writes the licenses of bundled packages, which must accompany their code. */
 function writeLicenses(chunks: readonly OutputChunk[]): void {
   const packages = new Set(
     chunks.flatMap(({ moduleIds }) =>
@@ -145,7 +145,7 @@ function writeLicenses(chunks: readonly OutputChunk[]): void {
   writeFileSync(join(cliDir, 'THIRD-PARTY-LICENSES.txt'), `${notices.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
 }
 
-/** Read at run time, by the library and by the command line. */
+/** Copies the presets, which the library and the command line read at run time. */
 function copyPresets(): void {
   const folder = join(outDir, 'adapters/presets')
   mkdirSync(folder, { recursive: true })

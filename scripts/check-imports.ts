@@ -1,5 +1,5 @@
-// Cruises the import graph against .dependency-cruiser.cjs, and then a planted violation, which must be found:
-// a checker that parses nothing also says "no violations".
+// Checks the import graph against .dependency-cruiser.cjs, and then a planted violation, which must be found: a checker that parses
+// nothing also says "no violations".
 import { spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 

@@ -1,5 +1,5 @@
-// Finds the kinds of workloads named outside of src/workloads/kinds/, where a file says all of a kind: a switch over kinds elsewhere
-// would have to be found for each new one. Then a planted one, which must be found: a search of nothing also says "none".
+// Finds names of workload kinds outside of src/workloads/kinds/, where one file describes a kind: a switch over kinds elsewhere would
+// have to be found for each new kind. Then a planted name must be found: a search of nothing also says "none".
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
@@ -8,7 +8,7 @@ const FOLDERS = ['src', 'machines', 'adapters']
 /** Words for people name kinds as examples. */
 const ALLOWED =
   /^src\/(workloads\/kinds|report\/words|cli\/commands)\/|^src\/library\/request\/(selection|parse-choice)\.ts$|\.test\.ts$|\/testing\//
-/** Also within a word, in lower case, in the plural and in a regular expression. */
+/** Matches within a word too, in lower case, in the plural and in a regular expression. */
 const KINDS = /(stateful|daemon|replica)set|deployment/i
 const PLANTED = 'src/plan/planted-kind.ts'
 
@@ -32,7 +32,7 @@ interface Found {
   kind: string
 }
 
-/** In literals, those of types among them, in templates, and as keys. */
+/** Searches literals (also in types), templates and keys. */
 function namedIn(file: string): Found[] {
   const source = readFileSync(file, 'utf8')
   const found: Found[] = []

@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node: says what is missing where the pinned Node was not installed (npm ci --ignore-scripts).
+// Plain JavaScript for any Node. Reports the missing Node where the pinned one was not installed (npm ci --ignore-scripts).
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/* Which Node is needed is said in several places, some of which an older Node must be able to read. */
+/* Several places state the required Node, and an older Node must be able to read some of them. */
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -15,7 +15,7 @@ interface Manifest {
 const { engines } = JSON.parse(read('package.json')) as Manifest
 const needed = engines!.node!.replace('>=', '')
 
-/** Such as 22.19 of `>= 22.19.0`, to be compared. */
+/** Turns `>= 22.19.0` into a number for comparison. */
 function numberOf(range: string): number {
   const [, major = '0', minor = '0'] = /^\D*(\d+)(?:\.(\d+))?/.exec(range) ?? []
   return Number(major) * 1000 + Number(minor)

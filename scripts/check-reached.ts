@@ -1,8 +1,8 @@
-// Every reason code is reached by a test: runs the tests with a mark at each place in src and machines that makes a reason, names
-// the places that none comes to, and fails where that is so of all places of a code, or a test fails. It takes as long as those
-// tests, ten minutes on two processors: no part of `npm run lint`, nor of CI. Run it before a release, and after work on reasons.
+// Checks that a test reaches every reason code: runs the tests with a mark at each place in src and machines that makes a reason,
+// names the places that no test reaches, and fails where no place of a code is reached, or where a test fails. The run takes ten
+// minutes on two processors, so `npm run lint` and CI leave it out. Run it before a release, and after work on reasons.
 //   npm run check:reached
-//   npm run check:reached -- src/engine/traffic   tests whose path has that in it; the other places are named too
+//   npm run check:reached -- src/engine/traffic   tests with this in their path; the other places are named too
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-reached-'))
 const [sources, log] = [join(folder, 'sources'), join(folder, 'reached')]
 const places = allPlaces(ROOT)
 
-/** By file. */
+/** Writes the marked sources. Returns their texts by file. */
 function writeMarked(): ReadonlyMap<string, string> {
   const files = Map.groupBy(places, ({ file }) => file)
   return new Map(
@@ -29,7 +29,7 @@ function writeMarked(): ReadonlyMap<string, string> {
   )
 }
 
-/** Whether all passed: what a test that fails has come to counts for nothing. */
+/** Runs the tests on marked sources, and reports whether all passed. A failed test proves nothing about the places that it reached. */
 async function runMarked(filters: string[]): Promise<boolean> {
   const texts = writeMarked()
   const preload = pathToFileURL(join(import.meta.dirname, 'reached/load-marked.ts'))
@@ -42,7 +42,7 @@ async function runMarked(filters: string[]): Promise<boolean> {
       root: ROOT,
       config: false,
       watch: false,
-      // The marks name a folder of this run.
+      // The cache is off, since the marks name a folder of this run.
       fsModuleCache: false,
       include: ['{src,machines}/**/*.test.ts', 'test/{simulation,embedded}/**/*.test.ts'],
       exclude: ['**/*.long.test.ts', '**/*.large.test.ts'],
@@ -74,7 +74,7 @@ try {
   const found = new Set(places.flatMap((place) => (reached.has(nameOf(place)) ? [place.code] : [])))
   const unreached = [...CODES].filter((code) => !found.has(code))
   for (const code of unreached) console.error(`${code}: no test reaches this code`)
-  // What stands in no place is a mistake of the marks, not a reason.
+  // A mark without a place is a bug of the marks, and no reason.
   const names = new Set(places.map(nameOf))
   const unknown = [...reached].filter((one) => one !== '' && !names.has(one))
   for (const one of unknown) console.error(`${one}: reached, and no place`)

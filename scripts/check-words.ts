@@ -1,19 +1,19 @@
-// English is made in src/report/words alone, and no code reads it back. Finds sentences that are made elsewhere in the folders that
-// decide, and code that searches in a message. Then planted ones, which must be found: a search of nothing also says "none".
+// Checks that English is made in src/report/words alone, and that no code reads it back. Finds other sentences in the deciding folders,
+// and code that searches in a message. Then planted cases must be found: a search of nothing also says "none".
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 
 const NO_CODE_OF_OURS = /\.test\.ts$|\/testing\//
-/** Folders that decide. Codes with fields leave them, and no sentences. */
+/** The folders that decide. Code in these folders returns codes with fields, and no sentences. */
 const DECIDING =
   /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|observation|workloads|engine|doctor|observer))\//
-/** What is wrong with an input, and why a right is needed, is said where it is checked or stated. */
+/** These files state the mistakes in an input, or the purpose of a right. */
 const STATES_INPUT =
   /^src\/(pods\/image|(engine|doctor|(explain|observer)\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
-/** These read what a kubelet, an API server, a parser or the file system writes, or leave out a cause that is said already. */
+/** These files read texts of a kubelet, an API server, a parser or the file system, or leave out a repeated cause. */
 const READS_OTHERS = /^src\/((kube|config)\/|pods\/(witness|image-pulls)\.ts$|cli\/(failures|run\/report-files)\.ts$)/
-/** Two words, with or without values between them. */
+/** Matches two words, with or without values between them. */
 const SENTENCE = /[a-z]{2,}(?: ◊)* [a-z]{2,}/
 const SEARCHES = new Set(
   'test exec match matchAll search includes startsWith endsWith indexOf lastIndexOf split replace replaceAll'.split(' '),
@@ -51,7 +51,7 @@ function children(node: Node): Node[] {
     .filter((one): one is Node => typeof one === 'object' && one !== null)
 }
 
-/** A message, by its name, the names that it was given, or as the text of an error. */
+/** Reports whether a node is a message, by its name, by an alias, or as the text of an error. */
 function isMessage(node: Node | undefined, aliases: ReadonlySet<string>): boolean {
   if (node === undefined) return false
   const is = (one: Node | undefined): boolean => isMessage(one, aliases)
@@ -66,7 +66,7 @@ function isErrorName(node: Node | undefined): boolean {
   return node?.type === 'Identifier' && /^(error|cause)$/i.test(node.name ?? '')
 }
 
-/** Names under which a file has a message: `{ message: text }`, `const text = error.message`. */
+/** Returns the aliases of messages in a file: `{ message: text }`, `const text = error.message`. */
 function aliasesIn(node: Node, found = new Set<string>()): Set<string> {
   const { type, key, value, id, init } = node as Node & { key?: Node; id?: Node; init?: Node }
   const name = (value as Node | undefined)?.name
@@ -88,7 +88,7 @@ function isString(node: Node | undefined): boolean {
   return node?.type === 'TemplateLiteral' || (node?.type === 'Literal' && typeof node.value === 'string' && node.value !== '')
 }
 
-/** A message that is searched in, compared with a text, or branched on. */
+/** Reports whether a node searches in a message, compares it with a text, or branches on it. */
 function isSearch(node: Node, aliases: ReadonlySet<string>): boolean {
   const { type, callee, arguments: given = [], left, right, operator, discriminant } = node as Node & Record<string, Node>
   const is = (one: Node | undefined): boolean => isMessage(one, aliases)
@@ -101,14 +101,14 @@ function isSearch(node: Node, aliases: ReadonlySet<string>): boolean {
   return is(callee.object) || (given as Node[]).some(is)
 }
 
-/** What a programmer gets to read whose code is wrong is no sentence for an operator. */
+/** The text of a thrown error is for a programmer, and is no sentence for an operator. */
 function isThrown({ type, callee }: Node): boolean {
   const name = callee?.name ?? ''
   if (type === 'CallExpression') return callee?.type === 'Super'
   return type === 'NewExpression' && name.endsWith('Error') && name !== 'RunError' && name !== 'WorkloadError'
 }
 
-/** A text, with a mark for each value in it. Parts that are put together by + are one text. */
+/** Returns the text of a node, with a mark for each value. Parts that + joins are one text. */
 function textOf(node: Node): string | undefined {
   const { type, value, left, right, operator } = node as Node & { left?: Node; right?: Node; operator?: string }
   if (type === 'Literal') return typeof value === 'string' ? value : undefined

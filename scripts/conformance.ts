@@ -1,4 +1,4 @@
-// Runs the conformance kit for every adapter, preset and example, on the real product where it can be had, and prints a line each.
+// Runs the conformance kit for every adapter, preset and example, on the real product where possible, and prints a line for each.
 //   npm run conformance [-- --only NAME]
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ interface VitestReport {
   testResults: { name: string; message: string; assertionResults: Assertion[] }[]
 }
 
-/** What came of the cases of one adapter on one load balancer. */
+/** The results of one adapter on one load balancer. */
 export interface Line {
   name: string
   /** `documented`: on a small server written by the product's documentation. `example`: on a load balancer of this repository. */
@@ -24,7 +24,7 @@ export interface Line {
   passed: number
   failed: number
   skipped: number
-  /** Adapters that are wrong in one way: how many of them their case has caught. */
+  /** The number of deliberately wrong adapters that their case has caught. */
   caught: number
 }
 
@@ -34,7 +34,7 @@ const DOCUMENTED = /, as documented$/
 /** A title with a version, such as `HAProxy 2.6.12 (installed)`. */
 const PRODUCT = /\d+\.\d+/
 
-/** By adapter and product, in the order of the tests. */
+/** Counts the results by adapter and product, in the order of the tests. */
 export function linesOf({ testResults }: VitestReport): Line[] {
   const lines = new Map<string, Line>()
   for (const { ancestorTitles, status } of testResults.flatMap(({ assertionResults }) => assertionResults)) {
@@ -56,7 +56,7 @@ export function linesOf({ testResults }: VitestReport): Line[] {
   return [...lines.values()]
 }
 
-/** Such as `nginx 1.31.3  real  20 passed, 0 failed, 1 not applicable, 15 wrong adapters caught`. */
+/** Formats `nginx 1.31.3  real  20 passed, 0 failed, 1 not applicable, 15 wrong adapters caught`. */
 export function lineText({ name, on, passed, failed, skipped, caught }: Line, width: number): string {
   const counts = `${passed} passed, ${failed} failed, ${skipped} not applicable, ${caught} wrong adapters caught`
   return `${name.padEnd(width)}  ${on.padEnd('documented'.length)}  ${counts}`
@@ -109,7 +109,7 @@ function main(): void {
   }
 }
 
-/** `adapters/nginx/conformance.test.ts` and `adapters/presets/caddy.conformance.test.ts` are of `nginx` and `caddy`. */
+/** Returns `nginx` for `adapters/nginx/conformance.test.ts`, and `caddy` for `adapters/presets/caddy.conformance.test.ts`. */
 function nameOf(file: string): string {
   const own = basename(file, '.test.ts')
   return own === 'conformance' ? basename(resolve(root, file, '..')) : own.replace(/\.conformance$/, '')

@@ -8,7 +8,7 @@ const PAGE = resolve(import.meta.dirname, '..', 'docs/states.md')
 const BEGIN = '<!-- drawn by scripts/draw-machine.ts -->'
 const END = '<!-- end of the drawing -->'
 
-/** What xstate keeps of a state, as far as a drawing needs it. */
+/** The parts of an xstate node that the drawing needs. */
 interface Node {
   id: string
   transitions: Map<string, { eventType: string; target?: readonly { id: string }[] | undefined }[]>
@@ -16,7 +16,7 @@ interface Node {
   states: Record<string, Node>
 }
 
-/** The states of a pod, with what each becomes; a mistake of sluice itself, which leads to needsOperator, left out. */
+/** Returns the states of a pod with their successors. A bug of sluice itself, which leads to needsOperator, is left out. */
 export function podStates(): Map<string, Set<string>> {
   const root = podUpgradeMachine.root as unknown as Node
   return new Map(Object.entries(root.states).map(([name, node]) => [name, successors(name, node)]))
@@ -36,7 +36,7 @@ function successors(name: string, node: Node): Set<string> {
   return found
 }
 
-/** The drawing, as mermaid. */
+/** Returns the drawing, as mermaid. */
 export function drawing(): string {
   const states = [...podStates()]
   const edges = states.flatMap(([from, to]) => [...to].map((one) => `  ${from} --> ${one}`))
@@ -44,7 +44,7 @@ export function drawing(): string {
   return ['```mermaid', 'stateDiagram-v2', '  direction TB', '  [*] --> deriving', ...edges, ...ends, '```'].join('\n')
 }
 
-/** The page with the drawing of now in it. */
+/** Returns the page with the present drawing. */
 export function withDrawing(page: string): string {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)

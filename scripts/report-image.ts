@@ -1,4 +1,4 @@
-// Draws docs/images/report.png: the report of a run that could have been.
+// Draws docs/images/report.png: the report of a made-up run.
 //   node scripts/report-image.ts
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

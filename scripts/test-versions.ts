@@ -1,4 +1,4 @@
-// Runs the chosen tests on versions of Kubernetes, one after another, and keeps what came of it: the README's table of versions.
+// Runs the chosen tests on versions of Kubernetes, one after another, and keeps the results as the table of versions in the README.
 //   npm run test:versions [-- 1.32 1.37]
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ const commit = currentCommit()
 const results: VersionResult[] = []
 for (const version of named.length > 0 ? named : kubernetesVersions) {
   const result = runOn(version)
-  // Without a cluster there is nothing to keep.
+  // Without a cluster there is no result.
   if (result === undefined) process.exitCode = 1
   else {
     keepResult(result)
@@ -39,7 +39,7 @@ function runOn(version: string): VersionResult | undefined {
       const { status } = spawnSync('vitest', [...args, `--outputFile.json=${file}`], { stdio: 'inherit', env })
       const report = JSON.parse(readFileSync(file, 'utf8')) as { numPassedTests: number; numFailedTests: number }
       counts.passed += report.numPassedTests
-      // A file that fails as a whole has no test that failed.
+      // A file that fails as a whole has no failed test.
       counts.failed += status === 0 ? 0 : Math.max(1, report.numFailedTests)
     }
     return resultOf(readFileSync(tallied, 'utf8'), counts)
@@ -66,7 +66,7 @@ function resultOf(tallied: string, counts: { passed: number; failed: number }): 
   return { ...result, proofs }
 }
 
-/** A tree that differs from its commit says so; the results themselves are no difference. */
+/** Returns the commit, with a note where the tree differs from it. The results themselves do not count as a difference. */
 function currentCommit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
   const changed = git('status', '--porcelain', '--', '.', ':!README.md', ':!test/golden')

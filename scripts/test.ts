@@ -1,5 +1,5 @@
-// Runs all tests and says what came of them: `N skipped` where some were, and on the last line `N passed, N failed`.
-// `--also-on 1.32` runs some of those on a real cluster on another version of Kubernetes too.
+// Runs all tests and prints the totals: `N skipped` where some were, and `N passed, N failed` on the last line.
+// `--also-on 1.32` also runs some tests of a real cluster on another version of Kubernetes.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,13 +9,13 @@ import { parseArgs } from 'node:util'
 import { versionNamed } from '../test/cluster/kubernetes-versions.ts'
 import { shortVersionTests } from '../test/cluster/version-tests.ts'
 
-/** One after another: tests on a real cluster need the machine to themselves, and some of them the cluster too. */
+/** These projects run one after another: tests on a real cluster need the machine to themselves, and some of them the cluster too. */
 const IN_TURN = ['demo', 'large', 'cluster', 'cluster-alone']
-/** Before those: what waits for real load balancers, and what does not. */
+/** These projects run first: tests that wait for real load balancers, and tests that do not. */
 const FIRST = ['unit', 'products']
 /**
- * Nothing in the simulation waits, and in the projects after the first hardly anything else is done: it gets what they leave
- * of the processors. Measured on two of them: a third of the processors, and the others take no longer for it.
+ * The simulation never waits, so it runs beside the projects after the first, which leave most of the processors idle. Measured on two
+ * processors: it gets a third of them, and the others take no longer.
  */
 const BESIDE_ALL_BUT_THE_FIRST = 'simulation'
 
@@ -29,7 +29,7 @@ interface Report {
 interface TestFile {
   name: string
   status: string
-  /** Why the file as a whole failed, as where it cannot be loaded. */
+  /** The reason why the file as a whole failed, for example because it cannot be loaded. */
   message: string
   assertionResults: { fullName: string; status: string; failureMessages: string[] | null }[]
 }
@@ -38,7 +38,7 @@ const { values } = parseArgs({ options: { 'also-on': { type: 'string', multiple:
 const alsoOn = values['also-on'].map((version) => versionNamed(version, '--also-on'))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
 const totals = { passed: 0, skipped: 0 }
-/** What failed, in words: said once more at the end, since whoever reads a long output often has no more than its tail. */
+/** The failures, in words. The end of the output repeats them, since the tail of a long output is read most. */
 const failures: string[] = []
 const running = new Set<() => void>()
 let ended = false
@@ -69,9 +69,9 @@ async function runInTurn(projects: readonly string[]): Promise<void> {
 
 interface RunOptions {
   isLast?: boolean
-  /** Of the project; all when absent. */
+  /** The files of the project. Absent means all. */
   files?: readonly string[]
-  /** Of Kubernetes. */
+  /** The version of Kubernetes. */
   version?: string
 }
 
@@ -89,12 +89,12 @@ async function runProject(name: string, { isLast = false, files = [], version }:
   totals.passed += report.numPassedTests
   totals.skipped += report.numPendingTests + report.numTodoTests
   const failed = report.testResults.flatMap(failuresOf)
-  // What vitest reports of no test, such as an error that nobody caught, ends it with 1.
+  // Vitest exits with 1 where an error belongs to no test, such as an uncaught one.
   if (code !== 0 && failed.length === 0) failed.push(`vitest ended with ${code}, though no test failed: see above`)
   failures.push(...failed.map((failure) => `FAILED ${project}: ${failure}`))
 }
 
-/** One for each test that failed, or for the file: it fails without any where it cannot be loaded, or set up. */
+/** Returns one failure for each failed test, or one for a file that cannot be loaded or set up. */
 function failuresOf({ name, status, message, assertionResults }: TestFile): string[] {
   const path = relative(process.cwd(), name)
   const failed = assertionResults.filter((test) => test.status === 'failed')
@@ -102,7 +102,7 @@ function failuresOf({ name, status, message, assertionResults }: TestFile): stri
   return failed.map((test) => `${path} > ${test.fullName}\n${(test.failureMessages ?? []).join('\n')}`)
 }
 
-/** What comes last on the processors says in one piece, at its end, what it has to say. */
+/** Runs a command. The project with the lowest priority prints its output in one piece, at its end. */
 function run(command: string, args: string[], { isLast, env }: { isLast: boolean; env: NodeJS.ProcessEnv }): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: isLast ? ['ignore', 'pipe', 'pipe'] : 'inherit', detached: isLast, env })
@@ -121,8 +121,8 @@ function run(command: string, args: string[], { isLast, env }: { isLast: boolean
 }
 
 /**
- * Linux shares the processors between sessions first (sched_autogroup), and each Kubernetes, HAProxy and sluice of the tests has
- * one of its own: a nice value alone means nothing to them. Measured: with that alone, requests of the tests timed out.
+ * Linux first divides the processors between sessions (sched_autogroup), and each Kubernetes, HAProxy and sluice of the tests has its
+ * own. A nice value alone does not cross sessions: requests of the tests timed out with it.
  */
 function comeLast({ pid }: ChildProcess): void {
   if (pid === undefined) return
@@ -130,7 +130,7 @@ function comeLast({ pid }: ChildProcess): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW))
   } catch {
-    // Not every system has it; the nice value counts there.
+    // Not every system has autogroups. The nice value counts there.
   }
 }
 

@@ -1,4 +1,4 @@
-// What came of `npm run test:versions`, kept in test/golden/versions.json, and as the table of versions in the README.
+// The results of `npm run test:versions`, in test/golden/versions.json, and as the table of versions in the README.
 //   node scripts/versions-table.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,18 +8,18 @@ const RESULTS = join(root, 'test/golden/versions.json')
 const README = join(root, 'README.md')
 const TABLE = /(<!-- scripts\/versions-table\.ts -->\n)[\s\S]*?(?=<!-- end -->)/
 
-/** One version's newest run. */
+/** The newest run on one version. */
 export interface VersionResult {
-  /** With its patch version, as the API server says it. */
+  /** The version with its patch number, as the API server reports it. */
   version: string
   date: string
   commit: string
-  /** Tests. */
+  /** The number of passed tests. */
   passed: number
   failed: number
   requests: number
   failedRequests: number
-  /** How often each form of proof came. */
+  /** The number of times that each form of proof came. */
   proofs: Record<string, number>
 }
 
@@ -27,7 +27,7 @@ export function readResults(): VersionResult[] {
   return JSON.parse(readFileSync(RESULTS, 'utf8')) as VersionResult[]
 }
 
-/** In place of the one that its minor version has. */
+/** Replaces the result of the same minor version. */
 export function keepResult(result: VersionResult): void {
   const others = readResults().filter(({ version }) => minorOf(version) !== minorOf(result.version))
   const all = [...others, result].sort((a, b) => (minorOf(a.version) < minorOf(b.version) ? -1 : 1))
@@ -35,7 +35,7 @@ export function keepResult(result: VersionResult): void {
   writeFileSync(README, currentReadme())
 }
 
-/** The README as it is to be. */
+/** Returns the up-to-date README. */
 export function currentReadme(): string {
   const text = readFileSync(README, 'utf8')
   if (!TABLE.test(text)) throw new Error('README.md has no place for the table of versions')

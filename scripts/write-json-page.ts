@@ -1,4 +1,4 @@
-// Copies the declarations of what sluice prints as JSON into docs/json.md, below the comment that names each.
+// Copies the declarations of JSON output into docs/json.md, below the comment that names each.
 //   node scripts/write-json-page.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..')
 const PAGE = join(root, 'docs/json.md')
 const NAMED = /^<!-- ([\w./-]+\.ts): ([\w, ]+) -->\n(?:\n```ts\n[\s\S]*?^```\n)?/gm
 
-/** The page as it is to be. */
+/** Returns the up-to-date page. */
 export function currentPage(): string {
   return readFileSync(PAGE, 'utf8').replace(NAMED, (_, file: string, names: string) => {
     const source = readFileSync(join(root, file), 'utf8')
@@ -16,7 +16,10 @@ export function currentPage(): string {
   })
 }
 
-/** With its docstring; ends where the formatter ends it, before the next line that begins with neither space, comment nor bracket. */
+/**
+ * Returns a declaration with its docstring. The declaration ends before the next line that begins with neither space, comment nor
+ * bracket, as the formatter writes it.
+ */
 function declaration(source: string, name: string, file: string): string {
   const start = new RegExp(String.raw`^((?:/\*\*(?:[^*]|\*(?!/))*\*/\n)?)export ((?:interface|type) ${name}\b)`, 'm').exec(source)
   if (start === null) throw new Error(`${file} declares no ${name}, which docs/json.md names`)

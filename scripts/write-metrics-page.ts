@@ -48,7 +48,7 @@ function kubernetesTable(): string {
   return table(['metric', 'type', 'labels', '`job`', 'meaning'], rows)
 }
 
-/** A heading for each file, and its alerts with what they say; a value or a label of the alert is `…`. */
+/** Returns a heading for each file, and its alerts with their texts. A value or a label of an alert is `…`. */
 function alertTables(): string {
   return ruleFiles()
     .map((file) => {
@@ -73,7 +73,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   alerts: alertTables,
 }
 
-/** The page as it is to be. */
+/** Returns the up-to-date page. */
 export function currentMetricsPage(): string {
   const written = new Set<string>()
   const page = readFileSync(PAGE, 'utf8').replace(PART, (_, part: string) => {

@@ -1,4 +1,4 @@
-// Writes deploy/rbac.yaml, from the table of rights that a run asks for.
+// Writes deploy/rbac.yaml, from the table of the rights of a run.
 //   node scripts/write-rbac.ts
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -30,7 +30,7 @@ const AREAS: [title: string, file: string][] = [
   ['Commands', 'command'],
   ['Fields that several have', 'fields'],
 ]
-/** These declare no codes. */
+/** These files declare no codes. */
 const OTHERS = ['reason', 'several']
 
 const HEAD = `# Reasons
@@ -46,7 +46,7 @@ have reasons: [json.md](json.md).
 The declarations are those of the source, copied by \`node scripts/write-reasons-page.ts\`.
 `
 
-/** The page as it is to be. */
+/** Returns the up-to-date page. */
 export function currentReasonsPage(): string {
   const files = readdirSync(SOURCES).map((file) => file.replace(/\.ts$/, ''))
   const known = [...OTHERS, ...AREAS.map(([, file]) => file)]
@@ -56,7 +56,7 @@ export function currentReasonsPage(): string {
   return [HEAD, ...sections].join('\n')
 }
 
-/** All of a file but its imports. */
+/** Returns the content of a file, without its imports. */
 function declarations(file: string): string {
   return readFileSync(join(SOURCES, `${file}.ts`), 'utf8')
     .replace(/^import .*\n/gm, '')

@@ -10,13 +10,13 @@ import { configJsonSchema } from '../src/config/json-schema.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** The JSON Schema of the config file, with the options of every adapter. */
+/** Returns the JSON Schema of the config file, with the options of every adapter. */
 async function currentSchema(): Promise<unknown> {
   const schema = configJsonSchema(await Promise.all(adapterNames.map((name) => loadAdapter(name))))
   return JSON.parse(JSON.stringify(schema))
 }
 
-/** The JSON Schema of the documents that programs and servers get as plugins, and of their answers. */
+/** Returns the JSON Schema of the documents that programs and servers get as plugins, and of their answers. */
 export function documentsSchema(): unknown {
   const { request, list, change } = documentSchemas
   const schemaOf = (schema: z.ZodType): unknown => {
@@ -33,7 +33,7 @@ export function documentsSchema(): unknown {
   )
 }
 
-/** By file, what is written of now. */
+/** Returns the up-to-date schemas, by file. */
 export async function currentSchemas(): Promise<Record<string, unknown>> {
   return { 'docs/config.schema.json': await currentSchema(), 'docs/plugin-documents.schema.json': documentsSchema() }
 }

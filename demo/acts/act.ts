@@ -1,7 +1,7 @@
 import type { Balancer } from '../balancers/balancer.ts'
 import type { DemoCluster } from '../cluster/start.ts'
 
-/** What all acts play on: the same pods behind the same load balancer. */
+/** The stage of all acts: the same pods behind the same load balancer. */
 export interface Stage {
   cluster: DemoCluster
   balancer: Balancer
@@ -9,14 +9,14 @@ export interface Stage {
 
 /** A way to bring the pods to an image. */
 export interface Act {
-  /** In the table at the end. */
+  /** The name in the table at the end. */
   name: string
-  /** What it does, in a sentence. */
+  /** The description of the act, in a sentence. */
   about: string
-  /** The node is late with its heartbeat once the first pod is back. */
+  /** True where the node is late with its heartbeat once the first pod is back. */
   hasLateHeartbeat: boolean
-  /** It shows its own progress on the terminal. */
+  /** True where the act shows its own progress on the terminal. */
   showsItself: boolean
-  /** Resolves when it believes that it is done, or with the reason why it has given up. */
+  /** Resolves when the act takes the upgrade for done, or with the reason why the act has given up. */
   upgrade(stage: Stage, image: string): Promise<string | undefined>
 }

@@ -5,15 +5,15 @@ import { isHome, readPods } from './home.ts'
 const POLL_MS = 50
 
 export interface AggregationOptions {
-  /** As long as requests usually take. */
+  /** The usual duration of a request. */
   guessedDrainMs: number
-  /** Between two looks at Ready. */
+  /** The time between two reads of Ready. */
   everyMs: number
 }
 
 /**
- * The incident that sluice comes from. A batch job drains a pod, waits as long as requests usually take, patches it, and
- * goes on. Another job compares every two seconds what Ready says with what the load balancer was last told.
+ * The incident that led to sluice. A batch job drains a pod, waits for the usual duration of a request, patches the pod, and goes on.
+ * Another job compares Ready with the last command to the load balancer every two seconds.
  */
 export const aggregation: Act = {
   name: 'wait 7 s, patch, follow Ready',
@@ -33,7 +33,7 @@ export async function upgradeByAggregation(
   { guessedDrainMs, everyMs }: AggregationOptions,
 ): Promise<void> {
   const { cluster, balancer } = stage
-  /** The pod that the batch job has its hand on: the other job leaves it alone. */
+  /** The pod that the batch job works on. The other job leaves it alone. */
   const held = new Set<string>()
   const told = new Map(cluster.pods.map((pod) => [pod, true]))
   const ending = new AbortController()

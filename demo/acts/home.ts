@@ -5,7 +5,7 @@ export async function readPods({ cluster }: Stage): Promise<Map<string, PodView>
   return new Map(await Promise.all(cluster.pods.map(async (pod) => [pod, await cluster.api.read(pod)] as const)))
 }
 
-/** All pods run another container than before, are Ready, and get requests. */
+/** Reports whether all pods run another container than before, are Ready, and get requests. */
 export async function isHome(stage: Stage, before: ReadonlyMap<string, PodView>): Promise<boolean> {
   const rotation = await stage.balancer.look()
   const now = await readPods(stage)

@@ -17,18 +17,21 @@ export const TRAFFIC: Omit<GeneratorOptions, 'url'> = {
   timeoutMs: 10_000,
 }
 const POLL_MS = 50
-/** After the first pod's return. Where that came too early its restart is under way by then, else that of the next one. */
+/**
+ * The delay after the return of the first pod. By then a restart is under way: its own where the pod returned too early, else that of
+ * the next pod.
+ */
 const HEARTBEAT_AFTER_MS = 1_200
-/** So that the picture begins and ends with pods at rest. */
+/** The picture begins and ends with pods at rest. */
 const QUIET_BEFORE_MS = 500
 const QUIET_AFTER_MS = 300
 /** A pod that is not home by then will not come. */
 const HOME_LIMIT_MS = 60_000
 
-/** The act as it stands; `result` of it grows. */
+/** Receives the act in progress. Its `result` grows. */
 export type OnAct = (result: ActResult) => void
 
-/** Upgrades all pods in one way, under traffic, and says what was seen from outside. */
+/** Upgrades all pods in one way, under traffic, and returns the result as seen from outside. */
 export async function play(act: Act, image: string, stage: Stage & { children: Children; onAct: OnAct }): Promise<ActResult> {
   const { cluster, balancer, children } = stage
   const changes: RotationChange[] = []

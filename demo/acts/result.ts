@@ -1,20 +1,20 @@
 import type { RotationChange } from '../rotation/change.ts'
 import type { Failure } from '../traffic/lines.ts'
 
-/** One act, as it was seen from outside. Instants are milliseconds since 1970. */
+/** The result of one act, as seen from outside. Instants are milliseconds since 1970. */
 export interface ActResult {
   name: string
-  /** Why it has given up, where it has. */
+  /** The reason why the act has given up, where it has. */
   complaint?: string
   pods: readonly string[]
   startedAt: number
-  /** When all pods were home. */
+  /** The instant when all pods were home. */
   homeAt: number
-  /** When the last request was answered. */
+  /** The instant when the last request was answered. */
   endedAt: number
   requests: number
   failures: readonly Failure[]
   changes: readonly RotationChange[]
-  /** When the node was silent. */
+  /** The times when the node was silent. */
   silences: readonly { from: number; to?: number }[]
 }

@@ -4,14 +4,14 @@ import type { Act } from './act.ts'
 
 export interface SluiceOptions {
   children: Children
-  /** The script that is sluice's command line. */
+  /** The path of the script of sluice's command line. */
   program: string
   config: string
-  /** Where its report goes. */
+  /** The path for the report. */
   report: string
 }
 
-/** The product itself, as a process of its own, which writes where the demo writes. */
+/** The act of sluice itself, in a separate process that writes where the demo writes. */
 export function sluiceAct({ children, program, config, report }: SluiceOptions): Act {
   return {
     name: 'sluice',

@@ -8,7 +8,7 @@ import type { Balancer, BalancerOptions } from './balancer.ts'
 const PATH = '/servers/${target.id}'
 
 /**
- * What a config says of a load balancer that sluice does not know: how to ask, and what the answers mean. An entry has the
+ * The description of an unknown load balancer for the config of sluice: the requests, and the meaning of the answers. An entry has the
  * name of its pod.
  */
 const REST_API = {
@@ -26,18 +26,18 @@ const REST_API = {
   capabilities: { volatileOnReload: true },
 }
 
-/** What the program says once it serves (programs/load-balancer.ts). */
+/** The message of the program once it serves (programs/load-balancer.ts). */
 export interface Listening {
   adminUrl: string
   trafficUrl: string
 }
 
-/** It can take a server out for good, too. */
+/** A balancer that can also take a server out for good. */
 export interface EmbeddedBalancer extends Balancer {
   set(server: string, state: ServerState): Promise<void>
 }
 
-/** The demo's own reverse proxy, driven through its REST API: by sluice through the adapter `http`. */
+/** Starts the demo's own reverse proxy, with its REST API. Sluice uses the API through the adapter `http`. */
 export async function startEmbedded(children: Children, { pods, port }: BalancerOptions): Promise<EmbeddedBalancer> {
   const options: LoadBalancerOptions = { servers: pods }
   const child = children.run('load-balancer', { OPTIONS: JSON.stringify(options) })

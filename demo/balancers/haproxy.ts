@@ -10,18 +10,21 @@ import { DemoError } from '../demo-error.ts'
 import type { Balancer, BalancerOptions } from './balancer.ts'
 
 const BACKEND = 'web'
-/** It takes some hundredths of a second; whoever waits as long as this has no HAProxy that works. */
+/** HAProxy starts within some hundredths of a second. A longer start means that HAProxy does not work. */
 const START_LIMIT_MS = 5_000
 
 const WITHOUT = 'leave --load-balancer away: the demo brings a load balancer of its own'
 
-/** `HAProxy 2.6.12`, or undefined where there is none. */
+/** Returns `HAProxy 2.6.12`, or undefined where HAProxy is not installed. */
 export function haproxyTitle(): string | undefined {
   const { status, stdout } = spawnSync('haproxy', ['-v'], { encoding: 'utf8' })
   return status === 0 ? (/HAProxy version ([\d.]+)/.exec(stdout)?.[1]?.replace(/^/, 'HAProxy ') ?? 'HAProxy') : undefined
 }
 
-/** The real one, as an unprivileged process on loopback, driven through its runtime API: by sluice through the adapter `haproxy`. */
+/**
+ * Starts the real HAProxy as an unprivileged process on loopback, with its runtime API. Sluice uses the API through the adapter
+ * `haproxy`.
+ */
 export async function startHaproxy(children: Children, { pods, port: podPort, folder }: BalancerOptions): Promise<Balancer> {
   if (!hasAddressPerPod) {
     throw new DemoError(`--load-balancer haproxy needs an address for each pod, which loopback has on Linux alone; ${WITHOUT}`)
@@ -33,7 +36,7 @@ export async function startHaproxy(children: Children, { pods, port: podPort, fo
   const socket = join(folder, 'haproxy.sock')
   const [configFile, port] = [join(folder, 'haproxy.cfg'), await freePort()]
   writeFileSync(configFile, configuration({ socket, port, pods }))
-  // -db: in the foreground, one process.
+  // -db: one process, in the foreground.
   const child = children.runOnLeash(['haproxy', '-db', '-f', configFile])
   let isOver = false
   void child.exit.then(() => (isOver = true))
@@ -70,7 +73,7 @@ export function configuration({ socket, port, pods }: { socket: string; port: nu
     '  maxconn 1000',
     'defaults',
     '  mode http',
-    // A request that fails must be seen to fail.
+    // A failed request must be visible.
     '  retries 0',
     '  timeout connect 1s',
     '  timeout client 60s',
@@ -86,7 +89,7 @@ export function configuration({ socket, port, pods }: { socket: string; port: nu
   return `${lines.join('\n')}\n`
 }
 
-/** One line on a connection of its own: HAProxy closes it after the answer. */
+/** Sends one line on a connection of its own. HAProxy closes the connection after the answer. */
 function ask(path: string, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(path).setEncoding('utf8')

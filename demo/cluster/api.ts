@@ -1,14 +1,14 @@
 import { NAMESPACE } from './manifests.ts'
 
-/** What a script reads of a pod. */
+/** The facts about a pod that a script reads. */
 export interface PodView {
   image: string
-  /** Empty where it has none yet. */
+  /** Empty where the pod has none yet. */
   containerId: string
   isReady: boolean
 }
 
-/** The API server as a script uses it, which knows pods and Ready. */
+/** The API server as a script uses it. The script knows only pods and Ready. */
 export interface Api {
   read(pod: string): Promise<PodView>
   patchImage(pod: string, image: string): Promise<void>

@@ -4,13 +4,14 @@ export const NAMESPACE = 'demo'
 export const WORKLOAD = 'web'
 export const CONTAINER = 'app'
 
-/** `registry.example/app:v1`, v2, … */
+/** Returns `registry.example/app:v1`, v2, … */
 export function imageOf(version: number): string {
   return `registry.example/app:v${version}`
 }
 
 /**
- * The workload that the demo upgrades, and the Service over its pods. `stopSeconds`: a container goes on for so long before it is told to end.
+ * Returns the workload that the demo upgrades, and the Service over its pods. `stopSeconds`: a container runs on for so long before it
+ * is told to end.
  */
 export function manifests(pods: number, port: number, stopSeconds = 0): Manifest[] {
   const metadata = { name: WORKLOAD, namespace: NAMESPACE }

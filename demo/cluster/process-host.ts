@@ -8,13 +8,13 @@ export interface Endpoint {
 
 export interface ProcessHostOptions {
   children: Children
-  /** Where each pod listens, by its name. */
+  /** Returns the address that a pod listens at, by the name of the pod. */
   endpointOf: (pod: string) => Endpoint
-  /** From the start of a container until it answers. */
+  /** The time from the start of a container until it answers. */
   startMs: number
 }
 
-/** Containers as real processes: the embedded kubelet starts them, and kills them. */
+/** Runs containers as real processes, which the embedded kubelet starts and kills. */
 export function createProcessHost({ children, endpointOf, startMs }: ProcessHostOptions): ContainerHost {
   const running = new Map<string, Child>()
 
@@ -23,7 +23,7 @@ export function createProcessHost({ children, endpointOf, startMs }: ProcessHost
     child.process.stdout!.once('data', () => tell.answers(true))
     child.process.once('exit', (code) => {
       running.delete(id)
-      // 128 and the number of SIGTERM, where that has ended it.
+      // 128 and the number of SIGTERM, where that signal has ended the process.
       tell.exited(code ?? 143)
     })
   }
@@ -31,7 +31,7 @@ export function createProcessHost({ children, endpointOf, startMs }: ProcessHost
   return {
     addresses: { take: ({ metadata }) => endpointOf(metadata.name).host, free: () => {} },
     start({ id, pod, spec }, tell) {
-      // The kubelet goes on while the demo ends.
+      // The kubelet still runs while the demo ends.
       if (children.isOver) return
       const { name } = pod.metadata
       const { host, port } = endpointOf(name)

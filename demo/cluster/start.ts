@@ -8,43 +8,43 @@ import { type Api, createApi } from './api.ts'
 import { WORKLOAD, imageOf, manifests } from './manifests.ts'
 import { type Endpoint, createProcessHost } from './process-host.ts'
 
-/** The embedded cluster with a workload on it, whose pods are processes of this machine. */
+/** The embedded cluster with a workload, whose pods are processes of this machine. */
 export interface DemoCluster {
   api: Api
-  /** What happens to nodes and controllers. */
+  /** The events of nodes and controllers. */
   embedded: EmbeddedCluster
   kubeconfig: string
-  /** In the order in which a StatefulSet is upgraded: the highest first. */
+  /** The pods, in the order in which a StatefulSet is upgraded: the highest first. */
   pods: readonly string[]
-  /** What their spec says; `endpointOf` is where they listen. */
+  /** The port in the spec of the pods. `endpointOf` is the address that a pod listens at. */
   port: number
   endpointOf(pod: string): Endpoint
-  /** The node is silent for a while; its pods serve on. Resolves when its kubelet reports again. */
+  /** Silences the node for a while. Its pods continue to serve. Resolves when its kubelet reports again. */
   delayHeartbeat(): Promise<void>
 }
 
 export interface StartClusterOptions {
   pods: number
   folder: string
-  /** A container goes on for so long before it is told to end; 0 unless given. */
+  /** The time that a container runs on before it is told to end. The default is 0. */
   stopSeconds?: number
-  /** What of the cluster is to be other than by default. */
+  /** The options of the cluster that differ from the defaults. */
   embedded?: Pick<EmbeddedClusterOptions, 'behaviour' | 'servesEndpoints' | 'managesFields' | 'heartbeatMs'>
 }
 
-/** From the start of a container until it answers. */
+/** The time from the start of a container until it answers. */
 const START_MS = 1_000
-/** In place of 50 s: the demo has a minute. */
+/** A short value in place of the default of 50 s: the demo takes a minute. */
 const NODE_MONITOR_GRACE_PERIOD_MS = 1_000
-/** The grace period, the node controller's look, and one period of the aggregation that would see it. */
+/** The grace period, one interval of the node controller, and one period of the aggregation that would see the silence. */
 const SILENT_MS = NODE_MONITOR_GRACE_PERIOD_MS + 3_500
 const IMAGES = 4
 export const NODE = 'node-0'
 
-/** All of 127.0.0.0/8 is this machine on Linux; elsewhere pods share one address, and listen on ports of their own. */
+/** On Linux, all of 127.0.0.0/8 is this machine. On other systems, the pods share one address, and listen on ports of their own. */
 export const hasAddressPerPod = process.platform === 'linux'
 
-/** Resolves when the pods have been created; they are not ready yet. */
+/** Resolves when the pods have been created. The pods are not ready then. */
 export async function startCluster(
   children: Children,
   { pods, folder, stopSeconds, embedded = {} }: StartClusterOptions,

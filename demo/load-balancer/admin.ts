@@ -11,16 +11,16 @@ import { createServer, type IncomingMessage, type Server as HttpServer } from 'n
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool, Server, ServerChange } from './pool.ts'
 
-/** One call on the admin API, in the order of arrival. */
+/** One call on the admin API. Calls are in the order of arrival. */
 export interface AdminCall {
   method: string
-  /** As it was sent, encoded. */
+  /** The path as it was sent, encoded. */
   path: string
   headers: IncomingMessage['headers']
-  /** Undefined where none came, or none that is JSON. */
+  /** Undefined where no body came, or one that is not JSON. */
   body: unknown
   status: number
-  /** It made a server another one than it was: a repetition does not. */
+  /** True where the call changed the server. A repetition does not. */
   changed: boolean
 }
 
@@ -43,7 +43,7 @@ function refused(status: number, error: string): Answer {
   return { status, body: { error } }
 }
 
-/** The change, or what is wrong with it. */
+/** Returns the change, or the mistake in it. */
 function parseChange(body: unknown): ServerChange | string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'the body is no JSON object'
   const { state, weight, ...others } = body as Record<string, unknown>

@@ -16,7 +16,7 @@ function accepts({ address }: Server, withinMs: number): Promise<boolean> {
   })
 }
 
-/** Checks all servers every so often, until the function that it returns is called. */
+/** Checks all servers at this interval. The returned function stops the checks. */
 export function startHealthChecks(pool: Pool, everyMs: number): () => void {
   async function checkOne(server: Server): Promise<void> {
     server.healthy = await accepts(server, everyMs)

@@ -15,7 +15,7 @@ interface Backend {
   server: Server
 }
 
-/** Says its name; `/hold` is answered when `release` is called. */
+/** Starts a server that answers with its name. The answer to `/hold` waits until `release` is called. */
 async function startBackend(name: string, held: (() => void)[] = []): Promise<Backend> {
   let connections = 0
   const server = createServer((incoming, response) => {

@@ -8,15 +8,15 @@ import { createProxy } from './proxy.ts'
 
 export interface LoadBalancerOptions {
   servers: readonly ServerOptions[]
-  /** Where both sides listen; 127.0.0.1 unless told. */
+  /** The host of both sides. The default is 127.0.0.1. */
   host?: string
-  /** Any free port unless told. */
+  /** The default is any free port. */
   adminPort?: number
-  /** Any free port unless told. */
+  /** The default is any free port. */
   trafficPort?: number
   /** Where given, changes need `Authorization: Bearer TOKEN`. */
   token?: string
-  /** Where given, a server that takes no connection gets no requests; else it answers for itself, with a 502. */
+  /** Where given, a server that takes no connection gets no requests. Otherwise such a server gets requests, and clients get a 502. */
   healthCheckEveryMs?: number
 }
 
@@ -26,11 +26,11 @@ export interface LoadBalancer {
   trafficUrl: string
   /** Every call on the admin API since the start, in order. */
   calls: readonly AdminCall[]
-  /** As they are now. */
+  /** The servers in their present state. */
   servers(): readonly Server[]
-  /** Forgets all that was set, as a restart would. */
+  /** Forgets all settings, as a restart would. */
   restart(): void
-  /** Breaks what is under way. */
+  /** Aborts open requests. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The servers of a load balancer, and whose turn it is. In memory: a restart forgets what was set. */
+/** The servers of a load balancer, and the choice between them. The state is in memory: a restart forgets all settings. */
 
 export type ServerState = 'ready' | 'drain' | 'maint'
 
@@ -9,28 +9,28 @@ export interface Server {
   address: string
   state: ServerState
   weight: number
-  /** Requests that it has been given and not yet answered in full. */
+  /** The requests that the server has been given and has not answered in full. */
   inFlight: number
-  /** False while its health checks fail; always true where there are none. */
+  /** False while its health checks fail. Always true without health checks. */
   healthy: boolean
 }
 
 export interface ServerOptions {
   name: string
   address: string
-  /** From 0 to 256; 100 unless told. */
+  /** A weight from 0 to 256. The default is 100. */
   weight?: number
 }
 
-/** What the admin API may set. */
+/** The settings that the admin API may change. */
 export type ServerChange = Partial<Pick<Server, 'state' | 'weight'>>
 
 export interface Pool {
   servers(): readonly Server[]
   find(name: string): Server | undefined
-  /** Whose turn it is: round robin by weight over those that are ready and healthy; undefined where there is none. */
+  /** Returns the next server: round robin by weight over the ready and healthy servers; undefined where there is none. */
   next(): Server | undefined
-  /** All as they were configured; what is in flight stays. */
+  /** Resets all servers to their configuration. Requests in flight stay. */
   forget(): void
 }
 
@@ -43,7 +43,10 @@ export function createPool(configured: readonly ServerOptions[]): Pool {
       { name, address, state: 'ready', weight, inFlight: 0, healthy: true },
     ]),
   )
-  /** Each turn all gain their weight, and the one that has most pays the sum: as even as the weights allow. */
+  /**
+   * In each turn every server gains its weight, and the server with the most credit pays the sum: the choice is as even as the weights
+   * allow.
+   */
   const credit = new Map<Server, number>()
 
   return {

@@ -1,8 +1,8 @@
-/** The traffic side: passes requests on to the server whose turn it is, and counts them. */
+/** The traffic side: passes requests on to the next server, and counts them. */
 import { Agent, createServer, request, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { Pool, Server } from './pool.ts'
 
-/** Such headers belong to one connection, not to the request. */
+/** Headers that belong to one connection, and not to the request. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 function endToEnd(headers: string[]): string[] {
@@ -20,11 +20,11 @@ function refuse(response: ServerResponse, status: number, reason: string): void 
 }
 
 /**
- * 503 where no server may be asked, 502 where the one whose turn it was does not answer: nothing is tried twice.
- * `x-server` names the one whose turn it was.
+ * Answers 503 where no server can be chosen, and 502 where the chosen server does not answer. No request is tried twice. `x-server`
+ * names the chosen server.
  */
 export function createProxy(pool: Pool): HttpServer {
-  // Node's agent lets go of a kept connection before the time that the server announces, so none breaks under a request.
+  // The agent of Node drops a kept connection before the timeout that the server announces, so that no connection breaks under a request.
   const agent = new Agent({ keepAlive: true })
 
   function pass(client: IncomingMessage, response: ServerResponse, server: Server): void {

@@ -3,34 +3,34 @@ import { once } from 'node:events'
 import { type Program, programFile } from './program-file.ts'
 
 /**
- * The processes of the demo. None outlives it, however it ends: each holds the other end of a pipe to this process, and
- * ends when that closes. Each has a process group of its own, so that the Ctrl-C of a terminal reaches this process alone.
+ * The processes of the demo. No process outlives the demo, however it ends: each holds the other end of a pipe to the demo, and ends
+ * when the pipe closes. Each has its own process group, so that a Ctrl-C of the terminal reaches the demo alone.
  */
 export interface Children {
-  /** No more are started. */
+  /** True once no more processes are started. */
   readonly isOver: boolean
   /** Runs one of the demo's own programs. Its standard output is a pipe. */
   run(program: Program, env: Readonly<Record<string, string>>): Child
-  /** Runs a command that knows nothing of the pipe. */
+  /** Runs a command that does not watch the pipe. */
   runOnLeash(command: readonly string[], options?: LeashOptions): Child
-  /** Kills all that run, without waiting. For the very end of this process. */
+  /** Kills all processes without waiting. For the very end of the demo. */
   kill(): void
-  /** Kills all that run, and starts no more. */
+  /** Kills all processes, and starts no more. */
   end(): Promise<void>
 }
 
 export interface LeashOptions {
   env?: NodeJS.ProcessEnv
-  /** `inherit`: it writes where this process writes. `pipe` unless given. */
+  /** `inherit`: the command writes where the demo writes. The default is `pipe`. */
   output?: 'inherit' | 'pipe'
 }
 
 export interface Child {
   process: ChildProcess
-  /** The exit code, or the name of the signal that ended it. */
+  /** The exit code, or the name of the signal that ended the process. */
   exit: Promise<number | string>
   kill(signal: NodeJS.Signals): void
-  /** What it has written to standard error, if that is a pipe. */
+  /** Returns the text on standard error, if that is a pipe. */
   complaints(): string
 }
 
@@ -51,7 +51,7 @@ export function createChildren(): Children {
     running.add(one)
     const forget = (): void => {
       running.delete(one)
-      // A leash that was killed lets its command go.
+      // A killed leash leaves its command running.
       killGroup(child, 'SIGKILL')
     }
     exit.then(forget, forget)
@@ -80,6 +80,6 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // It is gone already.
+    // The process is gone already.
   }
 }

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 
 export type Program = 'leash' | 'load-balancer' | 'pod' | 'traffic'
 
-/** Where a program of the demo lies: a source file in development, beside the bundle once it is built (scripts/build.ts). */
+/**
+ * Returns the path of a program of the demo: a source file in development, a file beside the bundle after the build (scripts/build.ts).
+ */
 export function programFile(program: Program): string {
   return import.meta.filename.endsWith('.ts')
     ? join(import.meta.dirname, '../programs', `${program}.ts`)

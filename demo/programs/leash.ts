@@ -1,6 +1,6 @@
 /**
- * Runs a command for as long as standard input is open, and ends as it ends. A program that does not look at its standard
- * input (haproxy, sluice) would outlive a demo that was killed.
+ * Runs a command while standard input is open, and exits when the command does. A program that does not read its standard input
+ * (haproxy, sluice) would outlive a demo that was killed.
  *
  *   leash COMMAND ARGUMENT...
  */
@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
 const [command = '', ...args] = process.argv.slice(2)
 const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
 
-// The whole group gets it: the command ends in its own order, and this with it.
+// The signal reaches the whole group: the command ends in order, and the leash ends after it.
 process.on('SIGINT', () => {})
 process.stdin.on('close', () => child.kill('SIGKILL')).resume()
 child.once('error', ({ message }) => {

@@ -1,6 +1,6 @@
 /**
- * The embedded load balancer in a process of its own. `OPTIONS` in the environment: LoadBalancerOptions. One line on
- * standard output says where it listens. It ends with its standard input.
+ * Runs the embedded load balancer in a process of its own. `OPTIONS` in the environment has the LoadBalancerOptions. One line on
+ * standard output tells where it listens. The process ends with its standard input.
  */
 import type { Listening } from '../balancers/embedded.ts'
 import { type LoadBalancerOptions, createLoadBalancer } from '../load-balancer/load-balancer.ts'

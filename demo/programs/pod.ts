@@ -1,12 +1,13 @@
 /**
- * The application in a pod of the demo, as simple ones are: it listens once it has warmed up, and on SIGTERM it dies at
- * once, with whatever it was doing.
+ * A simple application in a pod of the demo: it listens once it has warmed up, and on SIGTERM it exits at once, without an end to its
+ * requests.
  *
- *   HOST, PORT    where it listens
- *   POD, VERSION  what it answers
- *   START_MS      from the start of the process until it listens
+ *   HOST, PORT    the address that it listens at
+ *   POD, VERSION  the text of its answers
+ *   START_MS      the time from the start of the process until it listens
  *
- * `listening` on standard output says that it answers. It ends with its standard input: whoever started it is gone then.
+ * `listening` on standard output tells that the application answers. The process ends with its standard input, since its parent is gone
+ * then.
  */
 import { createServer } from 'node:http'
 
@@ -22,7 +23,7 @@ const server = createServer((request, response) => {
     response.end(`${POD} ${VERSION}\n`)
   }, holdMs)
 })
-// A connection that the load balancer keeps must not be closed at the moment when it is used again.
+// A connection that the load balancer keeps must not close at the moment of its next use.
 server.keepAliveTimeout = 60_000
 
 setTimeout(() => server.listen(Number(PORT), HOST, () => process.stdout.write('listening\n')), Number(START_MS))

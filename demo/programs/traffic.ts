@@ -1,7 +1,7 @@
 /**
- * The clients of the demo, in a process of their own, so that nothing else in the demo can hold a request up.
- * `OPTIONS` in the environment says where to and how many (GeneratorOptions); what becomes of them goes to standard
- * output, a JSON line each (TrafficLine). A line on standard input ends it in order; the end of standard input ends it at once.
+ * The clients of the demo, in a process of their own, so that no other part of the demo delays a request. `OPTIONS` in the environment
+ * has the GeneratorOptions; each result is a JSON line on standard output (TrafficLine). A line on standard input ends the process in
+ * order, the end of standard input ends it at once.
  */
 import { type GeneratorOptions, startGenerator } from '../traffic/generator.ts'
 import type { TrafficLine } from '../traffic/lines.ts'

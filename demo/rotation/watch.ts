@@ -6,10 +6,10 @@ export interface RotationWatch {
   stop(): Promise<void>
 }
 
-/** A pod is out for seconds when its container restarts: no drain and restore fit between two looks. */
+/** A restart keeps a pod out for seconds, so no drain and restore fit between two looks. */
 const LOOK_MS = 50
 
-/** Looks at the load balancer until it is stopped. `look` says of each pod whether it is in rotation. */
+/** Reads the load balancer until it is stopped. `look` returns whether each pod is in rotation. */
 export async function watchRotation(
   look: () => Promise<ReadonlyMap<string, boolean>>,
   onChange: (change: RotationChange) => void,
@@ -30,7 +30,7 @@ export async function watchRotation(
   }
 
   const watching = watch()
-  // Told where it is stopped; until then a failure must not end the process by itself.
+  // `stop` reports a failure. Until then, a rejection must not end the process.
   watching.catch(() => {})
   return {
     async stop() {

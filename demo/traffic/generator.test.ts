@@ -17,7 +17,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Sends until `enough` requests have an end. */
+/** Sends until `enough` requests have ended. */
 async function send(url: string, enough: number, options: Partial<GeneratorOptions> = {}): Promise<Tally> {
   const tally = emptyTally()
   const defaults = { ratePerSecond: 500, heldShare: 0, holdMs: 0, freshShare: 0.5, timeoutMs: 10_000 }

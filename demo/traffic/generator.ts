@@ -9,24 +9,24 @@ export interface GeneratorOptions {
   holdMs: number
   /** The share of requests on a connection of their own. */
   freshShare: number
-  /** Far above what a busy machine takes for an answer: only a request that is lost runs into it. */
+  /** The limit is far above the answer time of a busy machine: only a lost request reaches it. */
   timeoutMs: number
 }
 
 export interface Generator {
-  /** Sends no more, and waits for what is in flight. */
+  /** Sends no more requests, and waits for those in flight. */
   stop(): Promise<void>
 }
 
 const TELL_MS = 100
-/** A request that leaves later than this after its time is the fault of this process, and counted as such. */
+/** A request that leaves later than this is the fault of the generator, and is counted as late. */
 const LATE_MS = 20
-/** Below what the server keeps: the client is the one who closes, so that none is closed as it is used again. */
+/** The limit is below the timeout of the server: the client closes a connection first, so that none closes at its next use. */
 const IDLE_MS = 2_000
 
 /**
- * Sends requests by the clock, whatever becomes of them (open loop): a server that fails or is slow cannot lower the rate
- * at which that is counted. POST with a body, so that nobody on the way may send one twice. Nothing is repeated.
+ * Sends requests by the clock, whatever their results (open loop): a slow or failing server cannot lower the rate at which failures are
+ * counted. Requests are POST with a body, so that no proxy may repeat them.
  */
 export function startGenerator(options: GeneratorOptions, tell: (line: TrafficLine) => void): Generator {
   const { url, ratePerSecond, heldShare, freshShare, holdMs, timeoutMs } = options

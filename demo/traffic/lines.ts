@@ -1,17 +1,17 @@
-/** What the traffic generator tells, one JSON line each. Instants are milliseconds since 1970. */
+/** A line of the traffic generator, as JSON. Instants are milliseconds since 1970. */
 export type TrafficLine =
-  /** It cannot be told apart from others, so only their number is told, a few times a second. */
+  /** Answered requests do not differ, so only their number is reported, a few times a second. */
   | { type: 'answered'; at: number; count: number }
   | Failure
-  /** The last line: nothing is in flight any more. */
+  /** The last line: no request is in flight. */
   | { type: 'end'; at: number; late: number; maxLateMs: number }
 
 export interface Failure {
   type: 'failed'
-  /** When it was sent. */
+  /** The instant when the request was sent. */
   at: number
   /** A status such as 502, or ECONNREFUSED, ECONNRESET, cut (an answer that stopped in the middle), timeout, … */
   kind: string
-  /** Which pod should have answered; missing where the load balancer had none to choose, or could not say. */
+  /** The pod that should have answered. Absent where the load balancer could not choose one, or could not name it. */
   pod?: string
 }

@@ -7,11 +7,11 @@ import type { TrafficLine } from './lines.ts'
 import { type Tally, addLine, emptyTally } from './tally.ts'
 
 export interface Traffic {
-  /** What is known so far; it grows. */
+  /** The result so far, which grows. */
   readonly tally: Tally
-  /** The first request has been answered, or has failed. */
+  /** Resolves once the first request has been answered or has failed. */
   begun: Promise<void>
-  /** Waits for what is in flight. */
+  /** Waits for requests in flight. */
   stop(): Promise<Tally>
 }
 

@@ -1,11 +1,11 @@
 import type { Failure, TrafficLine } from './lines.ts'
 
-/** What became of the requests of one act. */
+/** The results of the requests of one act. */
 export interface Tally {
-  /** Answered and failed ones. */
+  /** The number of answered and failed requests. */
   requests: number
   failures: Failure[]
-  /** Requests that left too late, by the fault of the generator; they count like all others. */
+  /** The number of requests that the generator sent too late. Late requests count like all others. */
   late: number
 }
 
@@ -22,17 +22,17 @@ export function addLine(tally: Tally, line: TrafficLine): void {
   }
 }
 
-/** How many failures there are of each kind, the most frequent first. */
+/** Counts the failures of each kind, the most frequent first. */
 export function byKind(failures: readonly Failure[]): [kind: string, count: number][] {
   return count(failures, ({ kind }) => kind).sort(([, a], [, b]) => b - a)
 }
 
-/** How many failures each pod has; the key is empty for those that no pod was there for. */
+/** Counts the failures of each pod. The key is empty for failures without a pod. */
 export function byPod(failures: readonly Failure[]): [pod: string, count: number][] {
   return count(failures, ({ pod = '' }) => pod).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** The failures that were sent in each second after `startedAt` (milliseconds since 1970), the first second first. */
+/** Groups failures by the second after `startedAt` (milliseconds since 1970) in which they were sent, the first second first. */
 export function secondsOf(failures: readonly Failure[], startedAt: number): [second: number, failures: Failure[]][] {
   return [...Map.groupBy(failures, ({ at }) => Math.floor((at - startedAt) / 1_000))].sort(([a], [b]) => a - b)
 }

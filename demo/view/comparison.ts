@@ -1,7 +1,7 @@
 import type { ActResult } from '../acts/result.ts'
 import { drainsAndRestores, flips } from '../rotation/change.ts'
 
-/** The acts below each other, a line each. Numbers to the right, so that they can be compared. */
+/** Returns a table with a line for each act. Numbers are right-aligned for comparison. */
 export function comparison(results: readonly ActResult[]): string[] {
   const pods = results[0]?.pods ?? []
   const rows = [

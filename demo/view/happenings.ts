@@ -2,13 +2,13 @@ import type { ActResult } from '../acts/result.ts'
 import { byKind, byPod, secondsOf } from '../traffic/tally.ts'
 
 export interface Happening {
-  /** Milliseconds since the act began. */
+  /** Milliseconds since the start of the act. */
   at: number
   text: string
   isFailure: boolean
 }
 
-/** What happened in an act, in order: each drain and admission, each second with failed requests, a late heartbeat. */
+/** Returns the events of an act in order: each drain and admission, each second with failed requests, a late heartbeat. */
 export function happenings({ startedAt, changes, failures, silences }: ActResult): Happening[] {
   const calm = (at: number, text: string): Happening => ({ at: at - startedAt, text, isFailure: false })
   return [

@@ -2,10 +2,10 @@ import type { ActResult } from '../acts/result.ts'
 import { type Happening, happenings } from './happenings.ts'
 import type { View, ViewDeps } from './view.ts'
 
-/** Requests fail a moment after they were sent: a second is told when this much of the next has passed. */
+/** A request fails a moment after it was sent, so a second is shown once this much of the next second has passed. */
 const SETTLED_MS = 500
 
-/** Not on a terminal: a line for each thing that happens. */
+/** The view without a terminal: a line for each event. */
 export function createLines({ out, colors }: ViewDeps): View {
   let toldUntil = 0
 

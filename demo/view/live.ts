@@ -2,7 +2,7 @@ import { createFrame } from '../../src/cli/output/frame.ts'
 import { pictureOf, requestsOf } from './picture.ts'
 import type { View, ViewDeps } from './view.ts'
 
-/** On a terminal: the picture of the act, drawn anew as it grows. */
+/** The view on a terminal: the picture of the act, redrawn as the act proceeds. */
 export function createLiveView({ out, colors }: ViewDeps): View {
   const frame = createFrame(out)
   return {

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Of the checkout, or of the installed package: this is in demo/view there, and in dist/cli here. */
+/** The root of the checkout, or of the installed package: this file is in demo/view of the first, and in dist/cli of the second. */
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A page of the repository: on this machine where it is there. */
+/** Returns the path of a page of the repository, on this machine where it exists there. */
 export function whereIs(page: string, root = ROOT): string {
   const file = join(root, page)
   return existsSync(file) ? file : page
 }
 
-/** Pages to read on, with what they tell; none where dist/cli was taken along alone. */
+/** Returns pages for further reading, with their subjects. Empty where dist/cli was copied alone. */
 export function furtherPages(root = ROOT): { file: string; about: string }[] {
   const pages = [
     { file: join(root, 'README.md'), about: '"Use": on your own cluster, in seven steps' },

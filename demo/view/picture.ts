@@ -16,7 +16,7 @@ export function legend(colors: Colors): string {
   return `${words.join('   ')}   (each mark ${SLICE_MS / 1_000} s)`
 }
 
-/** The strips of an act below each other. */
+/** Returns the strips of an act, one below the other. */
 export function pictureOf(result: ActResult, colors: Colors): string[] {
   const strips = stripsOf(result)
   const width = Math.max(...strips.map(({ label }) => label.length))
@@ -24,7 +24,7 @@ export function pictureOf(result: ActResult, colors: Colors): string[] {
   return strips.map(({ label, slices }) => `  ${label.padEnd(width)}  ${paint(slices)}`.trimEnd())
 }
 
-/** What became of the requests, in a sentence. */
+/** Describes the results of the requests, in a sentence. */
 export function requestsOf({ requests, failures }: ActResult): string {
   const count = requests.toLocaleString('en')
   if (failures.length === 0) return `${count} requests, none failed`
@@ -41,7 +41,7 @@ function painter(colors: Colors) {
     nothing: String,
   }
   const mark = (slice: Slice): string => color[slice](MARK[slice])
-  /** Runs of the same are one piece of colour: a terminal has to read it ten times a second. */
+  /** Paints equal slices as one piece of colour: a terminal reads the picture ten times a second. */
   function paint(slices: readonly Slice[]): string {
     const runs: { slice: Slice; length: number }[] = []
     for (const slice of slices) {

@@ -7,27 +7,27 @@ import { furtherPages } from './pages.ts'
 import { legend, pictureOf, requestsOf } from './picture.ts'
 import type { View, ViewDeps } from './view.ts'
 
-/** All that the demo says. */
+/** The output of the demo. */
 export interface Show {
   preparing(pods: number): void
   ready(stage: Stage): void
-  /** Gives what is to be called with the act as it goes on. */
+  /** Begins an act, and returns the function to call while the act proceeds. */
   begin(number: number, act: Act): (result: ActResult) => void
   end(result: ActResult): void
   conclude(results: readonly ActResult[], faults: readonly string[], report: string | undefined): void
-  /** Nothing more is said of an act. */
+  /** Ends the output of an act. */
   close(): void
 }
 
 export interface ShowDeps extends ViewDeps {
-  /** The terminal can be drawn on. */
+  /** True where the terminal can be redrawn. */
   isLive: boolean
 }
 
 export function createShow({ isLive, ...deps }: ShowDeps): Show {
   const { out, colors } = deps
   let view: View | undefined
-  /** There are lines of the act above: its picture needs a distance. */
+  /** True where lines of the act precede its picture, which needs a distance then. */
   let hasLines = false
   const say = (...lines: readonly string[]): void => out.write(`${lines.join('\n')}\n`)
 

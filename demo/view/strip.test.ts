@@ -8,7 +8,7 @@ import { pictureOf, requestsOf } from './picture.ts'
 
 const START = 1_000_000
 
-/** web-1 is drained and admitted twice, web-0 stays in; requests fail at web-1, and while nobody is left. */
+/** web-1 is drained and admitted twice, web-0 stays in. Requests fail at web-1, and while no pod is left. */
 const act: ActResult = {
   name: 'wait 7 s',
   pods: ['web-1', 'web-0'],

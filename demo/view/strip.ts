@@ -1,6 +1,6 @@
 import type { ActResult } from '../acts/result.ts'
 
-/** What one slice of time was: for a pod in or out of rotation; `silent` for its node; `failed` before all. */
+/** The state in one slice of time: a pod in or out of rotation, or a `silent` node. `failed` takes precedence. */
 export type Slice = 'in' | 'out' | 'failed' | 'silent' | 'nothing'
 
 export interface Strip {
@@ -8,10 +8,10 @@ export interface Strip {
   slices: Slice[]
 }
 
-/** So that an act of half a minute fits on a line of 80 columns. */
+/** With this length, an act of half a minute fits on a line of 80 columns. */
 export const SLICE_MS = 500
 
-/** The picture of an act: a strip for each pod, one for requests that no pod was there for, one for a late heartbeat. */
+/** Returns the picture of an act: a strip for each pod, one for requests without a pod, and one for a late heartbeat. */
 export function stripsOf({ pods, startedAt, endedAt, failures, changes, silences }: ActResult): Strip[] {
   const starts = Array.from({ length: Math.ceil((endedAt - startedAt) / SLICE_MS) }, (_, index) => startedAt + index * SLICE_MS)
   const within = (at: number, start: number): boolean => at >= start && at < start + SLICE_MS
@@ -23,7 +23,7 @@ export function stripsOf({ pods, startedAt, endedAt, failures, changes, silences
     const isIn = (at: number): boolean => own.findLast((change) => change.at <= at)?.isIn ?? true
     return {
       label: pod,
-      // What came or went in the middle of a slice counts for the whole of it, so that nothing short is lost.
+      // A change in the middle of a slice counts for all of it, so that a short change is visible.
       slices: starts.map((start) => {
         if (hasFailed(pod, start)) return 'failed'
         return isIn(start) && !own.some((change) => !change.isIn && within(change.at, start)) ? 'in' : 'out'

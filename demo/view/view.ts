@@ -2,13 +2,13 @@ import type { Colors } from '../../src/cli/output/color.ts'
 import type { Sink } from '../../src/cli/output/sink.ts'
 import type { ActResult } from '../acts/result.ts'
 
-/** What a person sees of an act while it goes on. */
+/** The display of an act in progress. */
 export interface View {
-  /** The act as it stands, some times a second. */
+  /** Shows the act in progress, several times a second. */
   update(result: ActResult): void
-  /** The act as it was. */
+  /** Shows the finished act. */
   end(result: ActResult): void
-  /** Takes away what is not to stay; also in the middle of an act. */
+  /** Removes temporary output, also in the middle of an act. */
   close(): void
 }
 

@@ -1,5 +1,5 @@
-// Preloaded into the processes that a test starts: what Node loads of this repository there is what stands in the folder of
-// marked sources, where that has it. The folder is in the query of the URL that this is imported by.
+// Preloaded into the processes that a test starts. Node loads the marked source of a file of this repository, where there is one. The
+// query of the URL of this module names the folder of marked sources.
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join, relative, resolve } from 'node:path'

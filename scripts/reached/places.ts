@@ -5,7 +5,7 @@ import { parseAst } from 'rolldown/parseAst'
 import { adviceSamples, reasonSamples } from '../../src/report/words/testing/samples.ts'
 
 const NO_CODE_OF_OURS = /\.test\.ts$|\/testing\//
-/** There codes are declared, and put into words. */
+/** These files declare codes, or put them into words. */
 const NO_MAKER = /^src\/(reasons|report\/words)\//
 
 /** The issues of a config have codes of their own. */
@@ -40,7 +40,7 @@ function literals(node: Node): Node[] {
   return children(node).flatMap(literals)
 }
 
-/** The literals that a reason, or a piece of advice, gets as its code. */
+/** Returns the literals that a reason, or a piece of advice, gets as its code. */
 function placesIn(file: string, source: string): Place[] {
   const visit = (node: Node): Node[] => {
     const own = node.type === 'Property' && node.key?.name === 'code' ? literals(node.value as Node) : []
@@ -58,7 +58,7 @@ function placesIn(file: string, source: string): Place[] {
   }))
 }
 
-/** Those of a test are its expectations. */
+/** Returns all places. Tests are left out, since their codes are expectations. */
 export function allPlaces(root: string): Place[] {
   return ['src', 'machines']
     .flatMap((top) => readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((name) => join(top, name)))
@@ -68,7 +68,7 @@ export function allPlaces(root: string): Place[] {
 
 export const nameOf = ({ file, line, code }: Place): string => `${file}:${line} ${code}`
 
-/** The source of the file, that writes the name of each of its places to the file `log` when it first comes there. */
+/** Returns the source with marks. Each place writes its name to the file `log` when it is first reached. */
 export function marked(source: string, places: readonly Place[], log: string): string {
   let text = source
   for (const place of places.toSorted((a, b) => b.start - a.start)) {
@@ -77,7 +77,7 @@ export function marked(source: string, places: readonly Place[], log: string): s
   }
   const write = `process.getBuiltinModule('node:fs').appendFileSync(${JSON.stringify(log)}, place + '\\n')`
   const seen = `(globalThis.reachedPlaces ??= new Set())`
-  // Before all else on the first line: some reasons are made while a module loads, and no line is to move.
+  // The head is on the first line: some reasons are made while a module loads, and no line may move.
   const head = `globalThis.reached ??= (place) => { if (!${seen}.has(place)) { ${seen}.add(place); ${write} } };`
   return `${head} ${text}`
 }

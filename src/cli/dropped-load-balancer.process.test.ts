@@ -9,7 +9,7 @@ import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { startChild } from './testing/child.ts'
 
-// Whole processes, on a machine that may have others to run.
+// The tests start whole processes on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** With a config that names these load balancers. */
+/** Runs sluice with a config that names these load balancers. */
 async function sluice(names: readonly string[], ...args: string[]) {
   const loadBalancers = names.map((name) => ({ name, adapter: 'http', port: 80, options: serversApi(balancers[name]!.adminUrl) }))
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
@@ -57,7 +57,7 @@ async function sluice(names: readonly string[], ...args: string[]) {
   return { code: await child.end(), stdout: child.stdout(), stderr: child.stderr() }
 }
 
-// Found by use: it was upgraded without a drain there, and 11,406 requests failed.
+// A run that does not know of the load balancer would upgrade its pods without a drain there.
 test('a config that drops a load balancer which a run used is refused before anything is touched, until it is retired', async () => {
   expect((await sluice(['edge', 'inner'], 'upgrade', 'sts/web', 'app=app:v2')).code).toBe(0)
   const writes = (name: string): number => balancers[name]!.calls.filter(({ method }) => method !== 'GET').length
@@ -80,7 +80,7 @@ test('a config that drops a load balancer which a run used is refused before any
 
   const consent = ['--retired-load-balancer', 'edge']
   expect((await sluice(['inner'], 'upgrade', 'sts/web', 'app=app:v3', ...consent)).code).toBe(0)
-  // It is on record.
+  // The retirement is on record.
   expect((await sluice(['inner'], 'upgrade', 'sts/web', 'app=app:v1')).code).toBe(0)
   expect([writes('edge'), writes('inner'), pods()[0]!.spec.containers[0]!.image]).toEqual([2, 6, 'app:v1'])
 })

@@ -1,13 +1,12 @@
 import type { ExitCode } from '../library/exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Whoever waits for the end and reads stderr later, or never, must not keep the process for ever. */
+/** A reader that waits for the end before it reads stderr must not keep the process forever. */
 const STDERR_LIMIT_MS = 2000
 
 /**
- * Ends the process when all output has been taken. Nothing else that is still open keeps it. stdout is the result, and has no
- * limit: a pager, a slow line or a busy reader has all of it, or goes away. Cut off, it would look whole to its reader, and
- * the exit code would say so too.
+ * Ends the process once all output has been taken. Other open handles do not keep it. Stdout has no time limit, since it is the result:
+ * cut off, the output and the exit code would tell a slow reader that it is complete.
  */
 export async function endProcess(code: ExitCode, { out, err, exit }: Terminal): Promise<void> {
   await out.flush()

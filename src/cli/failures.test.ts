@@ -79,7 +79,7 @@ test('once a run has begun, an error is a failure and no longer a preflight', ()
 test.each([new TypeError('x is not a function'), 'thrown text', undefined])('%s names no component: a bug', (error) => {
   const failure = failureOf(error, { touched: false })
   expect(failure.code).toBe(1)
-  // For a plan 1 means that there are changes.
+  // For a plan, exit code 1 means that there are changes.
   expect(failureOf(error, { touched: false, plans: true }).code).toBe(3)
   expect(failure.lines.at(-1)).toBe(
     'This is a bug in sluice. Please report it with the output of the same command under SLUICE_LOG=debug.',

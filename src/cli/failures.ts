@@ -4,30 +4,30 @@ import type { Writing } from '../report/words/writing.ts'
 import type { RequestError } from '../library/request/request-error.ts'
 import { EXIT, type ExitCode } from '../library/exit-codes.ts'
 
-/** An error as the user gets to see it. */
+/** An error in the form for the user. */
 export interface Failure {
   code: ExitCode
-  /** For stderr. */
+  /** The lines for stderr. */
   lines: string[]
-  /** For -v. */
+  /** The stack, for -v. */
   stack?: string
 }
 
 interface TypedError extends Error {
   component: string
   kind?: string
-  /** What to do about it. */
+  /** The way to mend the error. */
   hint?: string
 }
 
 export interface Failing {
-  /** True once a run has begun to write: a failure is then no longer one of the preflight. */
+  /** True once a run has begun to write. Later failures are no preflight failures. */
   touched: boolean
-  /** True of a plan or a dry run, whose code 1 says that there are changes: no failure may say that, and a pipeline go on. */
+  /** True for a plan or a dry run. Exit code 1 of these means "there are changes", so that no failure may use it. */
   plans?: boolean
 }
 
-/** What an error means for the exit code. An error that names no component is a mistake of sluice itself. */
+/** Translates an error to an exit code and lines. An error without a component is a bug of sluice. */
 export function failureOf(error: unknown, { touched, plans = false }: Failing, write: Writing = createWriting()): Failure {
   if (isTyped(error)) {
     if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
@@ -54,17 +54,17 @@ export function failureOf(error: unknown, { touched, plans = false }: Failing, w
   }
 }
 
-/** An error that sluice expects carries the name of the component that failed. */
+/** An error that sluice expects names the component that failed. */
 function isTyped(error: unknown): error is TypedError {
   return error instanceof Error && typeof (error as { component?: unknown }).component === 'string'
 }
 
-/** No connection, no answer, or one that no API server gives: each of its refusals has a reason. */
+/** Reports whether no API server has answered. Each refusal of an API server has a reason. */
 function saysNoApiServer(error: Error & { reason?: unknown }): boolean {
   return error.name === 'KubeError' && error.reason === undefined
 }
 
-/** The message, and that of its cause where it says something new. */
+/** Returns the message, with the message of its cause where that adds something. */
 function withCause(error: TypedError, write: Writing): string {
   const { cause } = error
   const message = isReasoned(error) ? write.reason(error.reason) : error.message
@@ -77,7 +77,7 @@ function isReasoned(error: object): error is { reason: Reason } {
   return 'reason' in error && typeof error.reason === 'object'
 }
 
-/** The command line was understood already: what is left are flags that do not go with the config. */
+/** The command line is valid by itself, so the issues are flags that contradict the config. */
 function requestLines({ issues }: RequestError): string[] {
   return issues.map(
     ({ message, hint }) => `error: flags and config together: ${hint === undefined ? message : `${message}: ${hint}`}`,

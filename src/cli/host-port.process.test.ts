@@ -9,7 +9,7 @@ import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { startChild } from './testing/child.ts'
 
-// Whole processes, on a machine that may have others to run.
+// The tests start whole processes on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -30,7 +30,7 @@ const DAEMON_SET = {
 
 let folder: string
 let cluster: EmbeddedCluster
-/** By the addresses of the nodes, and of the pods' nothing. */
+/** `edge` has entries with the addresses of the nodes, and none with those of the pods. */
 let edge: LoadBalancer
 let empty: LoadBalancer
 const pods = (): Pod[] => cluster.apiServer.store.list('pods', 'default') as Pod[]
@@ -71,7 +71,7 @@ test('a pod that no load balancer has at its own address or its node’s is refu
   const where = `${pod!.status!.podIP!}:80 or ${hostOf(pod!)}:${HOST_PORT}`
   const plan = await sluice(empty, 'plan', 'ds/gate', 'app=app:v2')
   expect([plan.code, plan.stdout]).toEqual([3, expect.stringContaining(`none of 1 entries has the address ${where}`)])
-  // What was looked for is said, and not that there is nothing to drain.
+  // The reason names the entries that were looked for. "Nothing to drain" alone would hide a wrong address.
   const allowed = await sluice(empty, 'plan', 'ds/gate', 'app=app:v2', '--allow-unbalanced', '-o', 'json')
   expect(allowed.code).toBe(1)
   const reasons = (JSON.parse(allowed.stdout) as { pods: { name: string; reason: object }[] }).pods

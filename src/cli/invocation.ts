@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 
-/** How this process was called. */
+/** The way in which this process was called. */
 export interface Invocation {
-  /** What a person types: `sluice`, or `kubectl sluice` where kubectl found it as its plugin. */
+  /** The program as a user types it: `sluice`, or `kubectl sluice` where kubectl runs it as a plugin. */
   program: string
-  /** What follows the program. */
+  /** The arguments after the program. */
   args: readonly string[]
 }
 

@@ -9,12 +9,12 @@ export function assertLogLevel(env: NodeJS.ProcessEnv): void {
   throw new UsageError([`SLUICE_LOG: ${quote(level)} is none of ${LEVELS.join(', ')}`])
 }
 
-/** As it was asked for, by -v or SLUICE_LOG; undefined where it was not. */
+/** Returns the level that -v or SLUICE_LOG asks for; undefined without either. */
 export function logLevel(verbose: boolean, env: NodeJS.ProcessEnv): string | undefined {
   return env['SLUICE_LOG'] || (verbose ? 'debug' : undefined)
 }
 
-/** Lines of a log will stand between those of the output. */
+/** Reports whether log lines will appear between lines of output. */
 export function isLogging(verbose: boolean, env: NodeJS.ProcessEnv): boolean {
   return ![undefined, 'silent'].includes(logLevel(verbose, env))
 }

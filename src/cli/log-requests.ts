@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** The same client; what it asks the API server is logged, with what came of it. */
+/** Wraps a client, and logs each of its requests to the API server with the result. */
 export function logRequests(client: KubeClient, logger: Logger, clock: Clock): KubeClient {
   async function told<Answer>(method: keyof KubeClient, path: string, call: Promise<Answer>): Promise<Answer> {
     const since = clock.now()

@@ -5,7 +5,7 @@ import { createFakeTerminal } from './testing/fake-terminal.ts'
 import { at, said } from './testing/samples.ts'
 import { createWriting } from '../report/words/words.ts'
 
-/** The line of the log for an event. */
+/** Returns the log line for an event. */
 async function logged(event: RunEventBody): Promise<string> {
   const terminal = createFakeTerminal()
   const logger = await createLogger(true, terminal)
@@ -14,7 +14,7 @@ async function logged(event: RunEventBody): Promise<string> {
 }
 
 test('what comes from a cluster has no effect on the terminal that shows the log', async () => {
-  // An escape sequence may begin with one character, which JSON leaves as it is.
+  // An escape sequence may begin with one character that JSON does not escape.
   const words = '\u009b2J and \u202e, \u001b[2J'
   const text = await logged({ type: 'warning', reason: said(words) })
   expect(text).toContain('\\u009b2J and \\u202e, \\u001b[2J')

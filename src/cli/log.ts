@@ -6,18 +6,18 @@ import { inertJsonText } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
 import { assertLogLevel, logLevel } from './log-level.ts'
 
-/** Logs are asked for with -v (debug) or SLUICE_LOG=LEVEL, and go to stderr: stdout is for results. */
+/** Creates the logger that -v (debug) or SLUICE_LOG=LEVEL asks for. Logs go to stderr, since stdout is for results. */
 export async function createLogger(verbose: boolean, { env, err }: Pick<Terminal, 'env' | 'err'>): Promise<Logger | undefined> {
   const level = logLevel(verbose, env)
   if (level === undefined) return undefined
   assertLogLevel(env)
   const { pino } = await import('pino')
-  // Not by pino's own destination: it throws where the disk is full or the terminal is gone, into the engine that has just
-  // told an event, and stops the event loop where nobody reads.
+  // The destination of pino is not used: on a full disk or a lost terminal it throws into the engine, and without a reader it blocks the
+  // event loop.
   return pino({ level, base: null }, { write: (line) => err.write(inertJsonText(line)) })
 }
 
-/** A static message with the facts beside it, and their English. */
+/** Logs a static message with the fields of the event, and their English. */
 export function logEvent(logger: Logger, event: RunEvent, write: Writing): void {
   const { type, wallAt: _wallAt, ...rest } = event
   const facts = worded(rest, write) as object
@@ -65,7 +65,7 @@ export function logEvent(logger: Logger, event: RunEvent, write: Writing): void 
       logger.info({ outcome: event.result.outcome, reason: worded(event.result.reason, write) }, 'Run finished')
       return
     default:
-      // An event that is missing above does not compile.
+      // An event without a case above does not compile.
       return type satisfies never
   }
 }

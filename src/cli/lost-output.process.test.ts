@@ -11,7 +11,7 @@ import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
 const RUN = join(import.meta.dirname, 'testing/fake-upgrade.ts')
-/** A file of Linux that is on a full disk. */
+/** A file of Linux that behaves like one on a full disk. */
 const FULL_DISK = '/dev/full'
 const LOST = 'stdout is lost (ENOSPC: no space left on device, write); the command goes on without it\n'
 const FAILED = `${LOST}error: what this command prints is its only result, and it is not all there\n`
@@ -60,11 +60,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What becomes of it where stdout is `stdout`. */
+/** Runs a process whose stdout is `stdout`, and returns how it ended. */
 async function ending(args: readonly string[], stdout: number | 'pipe', { program = process.execPath, env: more = {} } = {}) {
   const env = { ...more, HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') }
   const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', stdout, 'pipe'] })
-  // Before it can write.
+  // The pipe is closed before the process can write.
   child.stdout?.destroy()
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
@@ -95,7 +95,7 @@ describe.skipIf(!existsSync(FULL_DISK))('stdout that a full disk does not take',
 test.skipIf(process.platform === 'win32')('a disk that takes the beginning of a text, and not all of it', async () => {
   const file = openSync(join(folder, 'beginning'), 'w')
   onTestFinished(() => closeSync(file))
-  // A shell counts in blocks of 512 or 1024 bytes.
+  // A shell counts the limit in blocks of 512 or 1024 bytes.
   const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath]
   const env = { NODE_DISABLE_COMPILE_CACHE: '1' }
   const plan = [ENTRY, 'plan', 'sts/web', 'app=app:v2', '-o', 'json']

@@ -12,7 +12,7 @@ import { commandPath, usageHint } from './arguments/usage-hint.ts'
 export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal()
   const { code, whenLost } = await runCommandLine(argv, terminal)
-  // Whether all was taken shows only now.
+  // Only now is it known whether all output was taken.
   await terminal.out.flush()
   const hasFailed = whenLost !== undefined && terminal.isOutputLost()
   if (hasFailed) terminal.err.write('error: what this command prints is its only result, and it is not all there\n')
@@ -21,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 export interface Ending {
   code: ExitCode
-  /** The code where stdout is lost, of what does nothing but write to it. */
+  /** The exit code where stdout is lost, for a command whose only result is its stdout. */
   whenLost?: ExitCode | undefined
 }
 
@@ -40,32 +40,32 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     await program.parseAsync(words(invocation.args, program), { from: 'user' })
     return ending
   } catch (error) {
-    // commander has written its message already.
+    // commander has printed its message already.
     if (error instanceof CommanderError) {
       const [first = ''] = invocation.args
-      // kubectl takes its own flags before the command too.
+      // kubectl accepts its own flags before the command too.
       if (error.code === 'commander.unknownOption' && first.startsWith('-'))
         terminal.err.write(`Options come after the command: ${invocation.program} COMMAND ${inert(first)} …\n`)
       return error.exitCode === 0 ? { code: EXIT.done, whenLost: EXIT.failed } : { code: EXIT.usage }
     }
-    // With all words that a reason may have: a command line that is understood does without.
+    // The module holds all words of the reasons, and a valid command line does not need it.
     const { failureOf } = await import('./failures.ts')
     const failure = failureOf(error, { touched: false, plans: running !== undefined && tellsByOne(running) })
     reportFailure(failure, { verbose: running?.opts<{ verbose?: boolean }>().verbose === true }, terminal)
-    // Its command has found the mistake.
+    // The command itself found the mistake.
     if (failure.code === EXIT.usage)
       terminal.err.write(`${usageHint(invocation, running === undefined ? undefined : commandPath(running))}\n`)
     return { code: failure.code }
   }
 }
 
-/** Its exit code 1 is an answer, and no failure. */
+/** Reports whether exit code 1 of the command is an answer rather than a failure. */
 function tellsByOne(command: Command): boolean {
   const isDryRun = command.opts<{ dryRun?: boolean }>().dryRun === true
   return command.name() === 'plan' || command.name() === 'explain' || (isDryRun && command.name() !== 'cleanup')
 }
 
-/** Commander answers `help nosuch` with the help of all commands, and never names the word; `nosuch` it does. */
+/** Commander answers `help nosuch` with the help of all commands, and does not report the unknown word. For `nosuch` alone, it does. */
 function words(args: readonly string[], { commands }: Command): readonly string[] {
   const [first, second] = args
   const asksForNone = first === 'help' && second !== undefined && !commands.some((command) => command.name() === second)

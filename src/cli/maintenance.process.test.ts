@@ -9,9 +9,9 @@ import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { isReady, type Pod } from '../../sim/kubelet/pod.ts'
 import { startChild } from './testing/child.ts'
 
-/* What the plan says of servers in maintenance is what the run does. */
+/* The plan and the run treat servers in maintenance alike. */
 
-// Whole processes, on a machine that may have others to run.
+// The tests start whole processes on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -77,7 +77,7 @@ const templateImage = (): unknown =>
   (cluster.apiServer.store.list('statefulsets.apps', 'default') as unknown as (typeof STATEFUL_SET)[])[0]!.spec.template.spec
     .containers[0]!.image
 
-// Found by use: the plan said "2 to upgrade", the run changed the template, and waited until deadlines.ready was over.
+// With no server in rotation, a run has nothing to drain, and must not wait for a pod that is back.
 test('with every server in maintenance the plan upgrades the pods, and so does the run, with no call', async () => {
   await setState('web-0', 'maint')
   await setState('web-1', 'maint')

@@ -22,26 +22,26 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 interface ClusterOptions {
   holder?: string
-  /** It has a Lease. */
+  /** The run has a Lease. */
   leased?: boolean
   order?: Order
-  /** Once an order was given, it answers that the Lease may not be read. */
+  /** After the order, the API refuses to read the Lease. */
   losesLease?: boolean
-  /** Another run, which was begun after that. */
+  /** Another open run, which began later. */
   alsoOpen?: string
-  /** The run that the first one takes back. */
+  /** The run that the first run takes back. */
   undoes?: string
-  /** Once an order was given, the run has been aborted, and this was left as it is. */
+  /** After the order, the run is aborted, with these templates left as they are. */
   leaves?: Reason[]
-  /** And these are on different images. */
+  /** The workloads that the abort leaves on different images. */
   mixes?: MixedWorkload[]
-  /** Once an order was given, the run has come to its end by itself. */
+  /** After the order, the run finishes by itself. */
   ends?: true
-  /** Of the run: it is none, or one that cannot be read. */
+  /** The record of the run: missing, or unreadable. */
   record?: 'none' | 'unreadable'
 }
 
-/** A cluster with one open run. */
+/** Starts a cluster with one open run. */
 async function startCluster({
   holder = '',
   leased = true,
@@ -119,7 +119,7 @@ test('a cluster that cannot be watched any more once an abort is ordered: exit 4
   expect(code).toBe(4)
 })
 
-// Found by reading: 2 promises that nothing was touched.
+// Exit code 2 would promise that nothing was touched.
 test('a config that is missed once an abort is ordered: exit 4, and the order stands', async () => {
   await startCluster()
   const { code, stderr } = await give('abort')
@@ -174,7 +174,7 @@ test('an abort whose run has put the template back, with pods on other images: w
     mixed,
     next: [{ to: 'backToTemplate', workload: 'statefulset/web', shell }],
   })
-  // Control: all pods are on what the template has.
+  // Control: all pods run the images of the template.
   await startCluster({ leaves: [] })
   const same = JSON.parse((await give('abort', { flags: ['-o', 'json'] })).stdout) as object
   expect(same).toMatchObject({ outcome: 'aborted', next: [] })
@@ -265,7 +265,7 @@ test('resume, where the process that holds the Lease may be dead: says how it go
   expect(stdout).toContain('; where its process is dead, the same upgrade command goes on\n')
 })
 
-// Found by a reader: the same upgrade command was said to go on with an undo.
+// An upgrade command does not continue an undo.
 test.each([
   ['an undo', {}, 'the same undo command'],
   ['an undo and an upgrade', { alsoOpen: 'r2' }, 'the same command'],

@@ -11,7 +11,7 @@ const ENTRY = join(import.meta.dirname, 'sluice.ts')
 const BUG = 'This is a bug in sluice.'
 const PLANS: string[][] = [['plan'], ['upgrade', '--dry-run'], ['undo', '--dry-run']]
 
-/** Without a home, so that no kubeconfig of this machine is found. */
+/** A folder without a home, so that no kubeconfig of this machine is found. */
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-plan-'))
@@ -27,7 +27,7 @@ async function end(entry: string, args: readonly string[]) {
   return { code: await child.end(), stdout: child.stdout(), stderr: child.stderr() }
 }
 
-/** A process that has asked an API server which never answers, and makes a mistake when it gets SIGUSR2. */
+/** Starts a process that waits for an API server without answers, and makes a mistake on SIGUSR2. */
 async function waiting(mistake: string, args: readonly string[]) {
   const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
   const asked = new Promise((resolve) => server.once('connection', resolve))
@@ -62,7 +62,7 @@ describe('a plan in which sluice makes a mistake does not say that there are cha
 })
 
 describe('an installation that is not whole', () => {
-  /** The program without one of its files; the folders beside that of the command line as they are. */
+  /** Copies the program without one of its files. The other folders stay as they are. */
   function installed(without: string): string {
     const place = mkdtempSync(join(folder, 'installed-'))
     const cli = join(place, 'src/cli')

@@ -21,7 +21,7 @@ import { commandError } from './output/command-error.ts'
 import { commandPath, usageHint } from './arguments/usage-hint.ts'
 import { sluiceVersion } from './version.ts'
 
-/** All commands. Their flags are known here, what they do is loaded when one of them runs. */
+/** Creates the program with all commands and their flags. The code of a command loads when the command runs. */
 export function createProgram(context: CommandContext): Command {
   const { out, err } = context.terminal
   const program = new Command()
@@ -29,7 +29,7 @@ export function createProgram(context: CommandContext): Command {
     .description('Upgrades pods in place behind load balancers outside the cluster: one drain and one restore per pod, in order.')
     .version(sluiceVersion(), '--version')
     .helpCommand(true)
-    // A command may have commands with options of their own, which are not its own.
+    // A subcommand has options of its own, which the command does not share.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -60,7 +60,7 @@ export function createProgram(context: CommandContext): Command {
   for (const register of commands) register(program, context)
   for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
     command.showHelpAfterError(usageHint(context.invocation, commandPath(command)))
-    // The options of the program are not those of its commands, and each is asked for the version.
+    // Commands do not inherit the options of the program, and each command is asked for the version.
     command.version(sluiceVersion(), '--version')
     command.options.find(({ long }) => long === '--version')!.hideHelp()
   }

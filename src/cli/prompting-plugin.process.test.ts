@@ -7,7 +7,7 @@ import { makeCertificates, opensslMissing } from '../kube/testing/certificates.t
 import { makeTemporaryFolder } from '../kube/testing/temporary-folder.ts'
 import { shellQuote } from '../report/words/shell-quote.ts'
 
-/* A whole process at a pseudo terminal, which `script` makes (Debian: bsdutils). */
+/* The test runs a whole process at a pseudo terminal, which `script` makes (Debian: bsdutils). */
 
 // Each test starts whole processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 120_000 })
@@ -16,7 +16,7 @@ const ENTRY = join(import.meta.dirname, 'sluice.ts')
 const noTerminal = spawnSync('script', ['--version']).status !== 0
 if (noTerminal) console.warn('a plugin that prompts is not run at a terminal: there is no script')
 
-/** Asks for a code on stderr, and makes a token of what is typed. */
+/** Asks for a code on stderr, and makes a token from the input. */
 const PLUGIN = [
   `printf 'interactive: %s\\n' "$(printf %s "$KUBERNETES_EXEC_INFO" | grep -o '"interactive":[a-z]*')" >&2`,
   `printf 'Enter the code: ' >&2`,

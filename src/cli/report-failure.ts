@@ -3,7 +3,7 @@ import { logLevel } from './log-level.ts'
 import { inert } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Says on stderr what went wrong; where it was said already in these words, only the stack is of use. */
+/** Prints a failure on stderr. Where its words were printed already, only the stack is added. */
 export function reportFailure(
   { lines, stack }: Failure,
   { verbose = false }: { verbose?: boolean },

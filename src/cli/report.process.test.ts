@@ -10,7 +10,7 @@ import { kubeconfigOf } from './testing/kubeconfig.ts'
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
 
-/** Of a cluster with a release, and after it a run that had nothing to do. */
+/** Reports a cluster with a release, and a later run that had nothing to do. */
 async function report(argument: string) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-reports-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

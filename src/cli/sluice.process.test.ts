@@ -16,7 +16,7 @@ loadBalancers:
   - {name: edge, adapter: haproxy, port: 8080, options: {socket: /run/none.sock, backend: web}}
 `
 
-/** Without a home, so that no kubeconfig of this machine is found. */
+/** A folder without a home, so that no kubeconfig of this machine is found. */
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
@@ -174,7 +174,7 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
     ],
     ['an empty user to be', ['cleanup', '--as', ''], "error: option '--as <user>' argument '' is invalid. It is empty"],
     ['a line break in a user to be', ['status', '--as', 'x\ny'], `argument 'x y' is invalid. It has a line break`],
-    // kubectl is refused as the user " "; here it had acted as whoever asked.
+    // kubectl refuses the user " ". Sluice must not act as the current user instead.
     [
       'a blank at the end of a user to be',
       ['status', '--as', 'x '],
@@ -263,7 +263,7 @@ describe('a cluster that cannot be reached exits with 3', () => {
   })
 })
 
-/** A command that has asked an API server which never answers. */
+/** Starts a command that waits for an API server without answers. */
 async function waiting(args: string[]) {
   const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
   const asked = new Promise((resolve) => server.once('connection', resolve))

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Nothing but node core is loaded before the compile cache is on: what comes later is compiled once per machine.
-// Code 1 means "there are changes" for `plan`. An older Node would end so with a SyntaxError: nothing that it lacks is imported by
-// name here. So would every Node where a part of sluice is missing.
+// Only Node core loads before the compile cache is on: later modules are compiled once per machine. Exit code 1 means "there are
+// changes" for `plan`, so a SyntaxError of an older Node, or a missing part of sluice, must not end with it: this file imports nothing
+// by name that an older Node lacks.
 import nodeModule from 'node:module'
 
-// Node would open its debugger for it, on a port that every user of the machine can reach, in the middle of a run.
+// By default, Node opens its debugger on SIGUSR1, on a port that every user of the machine can reach, during a run.
 process.on('SIGUSR1', () => {})
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -17,7 +17,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   nodeModule.enableCompileCache()
   void import('./main.ts')
     .then(({ main }) => main(process.argv))
-    // What a command throws is told by its own code: this is from before there was one.
+    // The error occurred before the command began. A command reports its errors by its own exit codes.
     .catch((error: unknown) => {
       process.stderr.write(`sluice cannot start, and has touched nothing: install it again (${String(error)})\n`)
       process.exitCode = 3

@@ -10,7 +10,7 @@ interface Walk {
   packages: string[]
 }
 
-/** What a module loads at once: all but `import type` and `import()`. */
+/** Returns the static imports of a module: all but `import type` and `import()`. */
 function staticImports(file: string): string[] {
   return parse(readFileSync(file, 'utf8')).flatMap((node) => {
     if (node.type === 'ImportDeclaration') return node.importKind === 'type' ? [] : [node.source.value]
@@ -21,11 +21,11 @@ function staticImports(file: string): string[] {
   })
 }
 
-/** What it may load later. */
+/** Returns the modules that it may load later. */
 function lazyImports(file: string): string[] {
   const specifiers: string[] = []
   everyNode(parse(readFileSync(file, 'utf8')), ({ type, source }) => {
-    // The place of a plugin is known to its config alone.
+    // Only the config knows the path of a plugin.
     if (type === 'ImportExpression' && typeof (source as { value?: unknown }).value === 'string')
       specifiers.push((source as { value: string }).value)
     return true
@@ -52,7 +52,7 @@ function parse(source: string) {
   return parseAst(source, { lang: 'ts', sourceType: 'module' }).body
 }
 
-/** Visits each node, and what is below it where `enter` says so. */
+/** Visits each node, and the nodes below it where `enter` returns true. */
 function everyNode(node: unknown, enter: (node: Record<string, unknown>) => boolean): void {
   if (Array.isArray(node)) for (const item of node) everyNode(item, enter)
   else if (typeof node === 'object' && node !== null && enter(node as Record<string, unknown>))
@@ -104,7 +104,7 @@ test('no command loads them before it serves', () => {
   const entries = ['src/cli/main.ts', 'src/cli/world.ts', 'src/index.ts', 'src/cli/actions/observe-action.ts']
   for (const { files, packages } of entries.map((entry) => reachable(entry))) {
     expect(packages.filter((name) => heavy.test(name))).toEqual([])
-    // What is said of a mistyped address.
+    // The errors for a mistyped address.
     const light = new Set(['src/server/listen-address.ts', 'src/server/server-error.ts'])
     expect(files.filter((file) => file.startsWith('src/server/') && !light.has(file))).toEqual([])
   }

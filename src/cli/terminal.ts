@@ -7,18 +7,18 @@ import type { ProcessEvents } from './run/interrupts.ts'
 import { streamSink, type Sink } from './output/sink.ts'
 import { wholeFile } from './whole-file.ts'
 
-/** The process around a command: the only way to its streams, its environment and its end. */
+/** The process around a command, and the only access to its streams, environment and end. */
 export interface Terminal {
   out: Sink
   err: Sink
-  /** stdin is a terminal. */
+  /** True where stdin is a terminal. */
   hasStdin: boolean
   env: NodeJS.ProcessEnv
   events: ProcessEvents
   clock: Clock
-  /** stdout could not be written, and somebody may still wait for it: not where its reader has gone. */
+  /** Reports whether stdout could not be written while a reader may still wait. A reader that has gone does not count. */
   isOutputLost(): boolean
-  /** Ends the process now. Only for what cannot wait; everything else returns its code. */
+  /** Ends the process now. Only code that cannot wait calls it; other code returns its exit code. */
   exit(code: ExitCode): void
 }
 
@@ -26,7 +26,7 @@ export function processTerminal(): Terminal {
   let isLost = false
   const err = streamSink(process.stderr)
   const out = streamSink(wholeFile(process.stdout), ({ code, message }) => {
-    // A closed pipe is `| head`, and no news; a full disk is.
+    // A closed pipe is expected, as after `| head`; a full disk is not.
     if (code === 'EPIPE') return
     isLost = true
     err.write(`stdout is lost (${message}); the command goes on without it\n`)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChild } from './testing/child.ts'
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
-/** What sluice does not expect, and takes for a mistake of its own. */
+/** An unexpected error, which sluice takes for a bug of its own. */
 const BUG = `import os from 'node:os'
 import { syncBuiltinESMExports } from 'node:module'
 os.hostname = () => { throw new TypeError('this machine has no name') }

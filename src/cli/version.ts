@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Put in by the build, so that the bundle needs no file beside it. */
+/** The build defines the constant, so that the bundle needs no file beside it. */
 declare const SLUICE_VERSION: string | undefined
 
 export function sluiceVersion(): string {

@@ -2,8 +2,8 @@ import { fstatSync, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 
 /**
- * What writes to an output of the process. Node's own stream for a file takes a text for written of which a disk that fills up
- * meanwhile has taken the beginning; this one fails then.
+ * Returns a stream that writes to an output of the process. Node's own stream for a file reports success where a full disk has taken
+ * only the beginning of a text; this stream fails then.
  */
 export function wholeFile<Stream extends Writable & { fd: number }>(stream: Stream): Stream | Writable {
   const { fd } = stream

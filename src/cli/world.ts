@@ -10,10 +10,10 @@ import { inert } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
 import { sluiceVersion } from './version.ts'
 
-/** Shows a line without tearing apart what is on the screen. */
+/** Shows a line without tearing apart the text on the screen. */
 export type Notice = (line: string) => void
 
-/** `--config`, else $SLUICE_CONFIG, else ./sluice.yaml. */
+/** Returns the path of `--config`, else $SLUICE_CONFIG, else ./sluice.yaml. */
 export function configPath(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   return flag ?? (env['SLUICE_CONFIG'] || 'sluice.yaml')
 }
@@ -41,12 +41,12 @@ export async function openCluster(
   })
 }
 
-/** A sluice of one run at most. `config` comes from a file that was checked already, or that is read when it is needed. */
+/** Creates a sluice for at most one run. `config` was checked already, or is read when it is needed. */
 export function sluiceOf(cluster: Cluster, terminal: Pick<Terminal, 'clock' | 'env'>, config?: SluiceOptions['config']): Sluice {
   return createSluice({
     cluster,
     ...(config === undefined ? {} : { config }),
-    // One run a process: a command lists no more than it is asked about.
+    // A process has one run, so a command lists only the objects of its request.
     watch: 'request',
     identity: processIdentity(),
     by: orderGiver(terminal.env),
@@ -59,7 +59,7 @@ export function readConfig(file: string): Promise<Config> {
   return loadConfig(file)
 }
 
-/** The config is checked first: it costs nothing, and its mistakes are the user's to mend before anything else. */
+/** Opens sluice. The config is checked first: the check is cheap, and the user must mend its mistakes before anything else. */
 export async function openSluice(
   flags: ClusterFlags,
   configFile: string,

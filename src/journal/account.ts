@@ -4,70 +4,73 @@ import type { Reason } from '../reasons/reason.ts'
 import { StoredAdvice, storedReason, StoredReason, storedText } from './stored-reason.ts'
 
 /*
- * What a process tells of its part in a run, for the report; kept in the ledger, beside what a later run needs. No run
- * decides by it: one that cannot be read is left out, and never stands in the way of its ledger.
+ * An account is the part of one process in a run, for the report. The ledger keeps accounts beside the data that runs need. Runs decide
+ * nothing by an account: an account that cannot be read is left out, and never makes its ledger unreadable.
  */
 
 const VERSION = 1
-/** The outcome of `sluice resolve` for the run: a person has said where the traffic of a pod is. */
+/** The outcome of `sluice resolve`, with which an operator states where the traffic of a pod is. */
 export const RESOLVED = 'resolved'
 
-/** What a process has warned of. */
+/** A warning that a process gave. */
 export interface Warning {
   pod?: string
   reason: Reason
 }
 
-/** One process's part in a run; also that of a `sluice resolve`, which touches no pod. */
+/** The part of one process in a run. `sluice resolve` writes an account too, and touches no pod. */
 export interface ProcessAccount {
-  /** The name of the process, as its Lease has it. */
+  /** The name of the process, as in its Lease. */
   by: string
   epoch: number
-  /** It went on with a run that another process had begun. */
+  /** True where the process continued a run that another process had begun. */
   resumed: boolean
-  /** Wall time, ISO 8601. */
+  /** Wall-clock time, ISO 8601. */
   startedAt: string
   endedAt: string
   /** A RunOutcome, or RESOLVED. */
   outcome: string
   reason: Reason
-  /** Pods that may be out of rotation at once. */
+  /** The number of pods that may be out of rotation at once. */
   window: number
   guarantees: { loadBalancer: string; adapter: string; level: string }[]
   warnings: Warning[]
-  /** Of processes before it, all in all: accounts that the ledger has not kept. */
+  /** The total number of accounts of earlier processes that the ledger has not kept. */
   lost?: number
-  /** Pods of which the ledger had no room for what this process has told, or has given up for it what those before had. */
+  /**
+   * The number of pods whose accounts were lost for lack of room: the account of this process, or earlier accounts that made room for
+   * it.
+   */
   withoutRoom?: number
 }
 
-/** One process's part in the upgrade of one pod. */
+/** The part of one process in the upgrade of one pod. */
 export interface PodAccount {
-  /** Of the pod's own Lease, as its journal has it. */
+  /** The epoch of the pod's own Lease, as in the journal of the pod. */
   epoch: number
-  /** Of the process that has told it, where that is another than the run in whose ledger it stands. */
+  /** The run of the process, where it differs from the run of the ledger. */
   run?: string
-  /** Of the pod, all in all until then: accounts that the ledger has not kept. */
+  /** The total number of earlier accounts of the pod that the ledger has not kept. */
   lost?: LostAccounts
-  /** What the account of its process has, where that is another: of a run of several workloads the largest. */
+  /** The epoch of the process account, where it differs from `epoch`. A run of several workloads has the largest of their epochs. */
   processEpoch?: number
-  /** Wall time in milliseconds since 1970, of the first phase. */
+  /** The start of the first phase, in wall-clock milliseconds since 1970. */
   startedAtMs: number
-  /** One after the other, without a pause. */
+  /** The phases in order, without a pause between them. */
   phases: AccountPhase[]
   effects: AccountEffect[]
   restarts: ContainerRestart[]
-  /** A PodOutcome, or RESOLVED; absent where the process ended before the pod did. */
+  /** A PodOutcome, or RESOLVED. Absent where the process ended before the work on the pod did. */
   outcome?: string
   reason?: Reason
   deadline?: string
   proof?: string
   out?: boolean
-  /** What a person was told to look at and to run. */
+  /** The checks and commands that the operator was given. */
   advice?: Advice[]
 }
 
-/** `doing`: of processes that did something with the pod. `telling`: of those that only told how it stood. */
+/** `doing` counts accounts of processes that acted on the pod; `telling` counts accounts that only reported its state. */
 export interface LostAccounts {
   doing: number
   telling: number
@@ -77,28 +80,28 @@ export interface AccountPhase {
   /** A PodState. */
   state: string
   ms: number
-  /** The last thing that the pod waited for. */
+  /** The last reason for which the pod waited. */
   waiting?: Reason
 }
 
 export interface AccountEffect {
-  /** Since `startedAtMs`. */
+  /** Milliseconds since `startedAtMs`. */
   afterMs: number
   loadBalancer: string
   target: string
   effect: 'drain' | 'restore'
   operation: string
   outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
-  /** Targets in the same call. */
+  /** The number of targets in the same call. */
   batch: number
-  /** Absent where this process has not asked for it. */
+  /** Absent where this process did not make the call. */
   durationMs?: number
-  /** In the words of the adapter. */
+  /** The message of the adapter. */
   said?: string
   reason?: Reason
 }
 
-/** One container before the patch and after it; ids as a runtime shows them, the first digits of each. */
+/** One container before and after the patch. The ids are their first digits, as a runtime shows them. */
 export interface ContainerRestart {
   container: string
   image: { from: string; to: string }
@@ -108,7 +111,7 @@ export interface ContainerRestart {
 
 const EFFECTS = ['drain', 'restore'] as const
 const OUTCOMES = ['applied', 'ambiguous', 'failed', 'confirmed', 'pending'] as const
-/** States are written as their place in this list: it only ever grows, at its end. */
+/** The ledger stores a state as its index in this list. The list only grows, at its end. */
 const STATES = [
   'deriving',
   'queued',
@@ -127,16 +130,19 @@ const STATES = [
   'closing',
 ]
 
-/** Characters of the advice on one pod: commands are kept whole, or not at all. */
+/** The maximum number of characters of the advice on one pod. Longer advice is left out, since a shortened command is another command. */
 const LONGEST_ADVICE = 1_200
-/** A pod that went to and fro keeps the first and the last of its phases and calls. */
+/** A pod with many phases or calls keeps the first and the last of each. */
 const KEPT_AT_EACH_END = 15
 const KEPT_WARNINGS = 20
-/** Bytes of a reason: eight processes, and the pods of a ConfigMap with what runs need, have room in 1 MiB. */
+/**
+ * The maximum size of a reason, in bytes. The limits leave room in 1 MiB for eight processes, and for the pods of a ConfigMap with the
+ * data that runs need.
+ */
 const MOST_OF_PROCESS = 4_000
 const MOST_OF_WARNING = 600
 const MOST_OF_POD = 1_500
-/** What was waited for, or shows the outcome of a call: one pod has up to sixty of them. */
+/** The limit for the reason of a wait or of a call. One pod has up to sixty of them. */
 const MOST_OF_STEP = 600
 
 const Process = z.object({
@@ -156,20 +162,23 @@ const Process = z.object({
 })
 
 const text = z.string().nullish()
-/** By single letters, and lists in place of objects: about 0.4 KB a pod, of which a ConfigMap holds a thousand. */
+/** Single letters, and lists in place of objects, keep an account at about 0.4 KB. A ConfigMap holds a thousand accounts. */
 const Pod = z.object({
   v: z.literal(VERSION),
   e: z.number(),
-  /** The run, where it is another's. */
+  /** The run, where it differs from the run of the ledger. */
   n: z.string().optional(),
-  /** Lost: doing, telling. */
+  /** The lost accounts: `doing`, `telling`. */
   l: z.tuple([z.number(), z.number()]).optional(),
-  /** Of its process, where that is another. */
+  /** The epoch of the process, where it differs from `e`. */
   m: z.number().optional(),
   t: z.number(),
-  /** State, milliseconds, what was waited for. */
+  /** The phases: state, milliseconds, reason of the wait. */
   p: z.array(z.tuple([z.union([z.number().int(), z.string()]), z.number()]).rest(StoredReason)),
-  /** After, load balancer and target (or the place of the two in the entry), effect, outcome, batch, operation, duration, and more. */
+  /**
+   * The effects: milliseconds, load balancer and target (or the index of both in the entry), effect, outcome, batch, operation,
+   * duration, and more.
+   */
   f: z.array(
     z
       .tuple([
@@ -183,7 +192,10 @@ const Pod = z.object({
       ])
       .rest(z.object({ said: z.string().exactOptional(), reason: StoredReason.exactOptional() })),
   ),
-  /** Container, images and ids before and after; null for an image that the ledger has elsewhere. */
+  /**
+   * The restarts: container, then images, container ids and image ids before and after. Null stands for an image that the ledger has
+   * elsewhere.
+   */
   c: z.array(z.tuple([z.string(), text, text, text, text, text, text])),
   o: z.string().optional(),
   r: StoredReason.optional(),
@@ -193,10 +205,10 @@ const Pod = z.object({
   i: z.array(StoredAdvice).optional(),
 })
 
-/** What the ledger says of a pod already, and an account need not repeat. */
+/** The parts of the ledger that an account of a pod need not repeat. */
 export interface AccountContext {
   targets: readonly { loadBalancer: string; target: string }[]
-  /** By container. */
+  /** Images by container. */
   before: ReadonlyMap<string, string>
   after: ReadonlyMap<string, string>
 }
@@ -209,7 +221,7 @@ export function writeProcessAccount(account: ProcessAccount): unknown {
   return { v: VERSION, ...account, reason, warnings } satisfies z.input<typeof Process>
 }
 
-/** Undefined where it cannot be read. */
+/** Returns undefined for an account that cannot be read. */
 export function readProcessAccount(value: unknown): ProcessAccount | undefined {
   const parsed = Process.safeParse(value)
   if (!parsed.success) return undefined
@@ -268,14 +280,14 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
   } satisfies z.input<typeof Pod>
 }
 
-/** Of most pods: an account that does not give the reason of an upgrade means this one. */
+/** The reason of most upgrades. An account of an upgrade without a reason means this one. */
 const USUAL: Reason = { code: 'upgraded', rotation: 'in' }
 
 function isUsual({ outcome, reason }: PodAccount): boolean {
   return outcome === 'upgraded' && reason?.code === 'upgraded' && reason.rotation === 'in'
 }
 
-/** Undefined where it cannot be read. */
+/** Returns undefined for an account that cannot be read. */
 export function readPodAccount(value: unknown, { targets, before, after }: AccountContext): PodAccount | undefined {
   const parsed = Pod.safeParse(value)
   if (!parsed.success) return undefined
@@ -323,7 +335,7 @@ export function readPodAccount(value: unknown, { targets, before, after }: Accou
 
 const ID_DIGITS = 12
 
-/** Such as `77135f95c0a1` of `containerd://77135f95c0a1…`: what `crictl ps` shows. */
+/** Shortens `containerd://77135f95c0a1…` to `77135f95c0a1`, as `crictl ps` shows it. */
 export function shortId(id: string | undefined): string | undefined {
   return id === undefined ? undefined : id.slice(Math.max(id.lastIndexOf('/'), id.lastIndexOf(':')) + 1).slice(0, ID_DIGITS)
 }
@@ -332,17 +344,17 @@ function fromTo(from: string | null | undefined, to: string | null | undefined):
   return { ...(from == null ? {} : { from }), ...(to == null ? {} : { to }) }
 }
 
-/** Of a pod, by that of its own Lease and that of its process. */
+/** Leaves out the epoch of the process where it equals the epoch of the pod's own Lease. */
 export function epochsOf(epoch: number, processEpoch: number): Pick<PodAccount, 'epoch' | 'processEpoch'> {
   return { epoch, ...(processEpoch === epoch ? {} : { processEpoch }) }
 }
 
-/** By which an account of a pod is told to be of a process. */
+/** Returns the epoch that tells which process an account of a pod belongs to. */
 export function processEpochOf({ epoch, processEpoch }: Pick<PodAccount, 'epoch' | 'processEpoch'>): number {
   return processEpoch ?? epoch
 }
 
-/** `join` makes one of those in between, where they cannot be left out. */
+/** Keeps both ends of a long list. `join` replaces the entries in between with one entry, where they cannot be left out. */
 function endsOf<T>(all: readonly T[], join?: (between: readonly T[]) => T): readonly T[] {
   if (all.length <= 2 * KEPT_AT_EACH_END + 1) return all
   const between = all.slice(KEPT_AT_EACH_END, -KEPT_AT_EACH_END)

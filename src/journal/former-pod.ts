@@ -2,12 +2,10 @@ import type { ContainerImage, Journal, PodView } from '../pods/glossary.ts'
 import type { FormerPod } from './ledger.ts'
 
 /**
- * What a run that brings the pod to `wanted` would have to bring back. A pod that an earlier run has left half done is
- * not taken as it is: its present images never were in rotation, and may be what it is broken by. Found by reading: nor are those
- * of its other containers, which that run has patched too; a rollback brought it home on the old image of one and the new one of
- * the other, which had never run together.
- * @param open its journal, where an earlier run has left one open
- * @param recorded what the ledger of that run says
+ * Returns the state of the pod that an undo would bring back. For a pod that an earlier run left half done, all containers of that run
+ * count, with their images from before it: the present images were never in rotation, and may be the fault.
+ * @param open the journal of the pod, where an earlier run left it open
+ * @param recorded the state of the pod in the ledger of that run
  */
 export function formerPod(
   { containers, revision }: Pick<PodView, 'containers' | 'revision'>,
@@ -23,12 +21,12 @@ export function formerPod(
       const image = earlier ?? open?.baseline.find((one) => one.name === name)?.image ?? present
       return { container: name, image }
     })
-  // The label of a half done pod is the one that the earlier run gave it.
+  // The earlier run has given a half-done pod its present label.
   const label = open?.generation === undefined ? revision : recorded?.revision
   return { images, ...(label === undefined ? {} : { revision: label }) }
 }
 
-/** The containers that an earlier run has left half done, or one before it. */
+/** Returns the containers that an earlier run, or a run before it, left half done. */
 export function halfDone(open: Journal | undefined, recorded: FormerPod | undefined): Pick<ContainerImage, 'container'>[] {
   if (open === undefined) return []
   return [...open.baseline.map(({ name }) => ({ container: name })), ...(recorded?.images ?? [])]

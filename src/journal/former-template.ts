@@ -2,18 +2,16 @@ import type { ContainerImage } from '../pods/glossary.ts'
 import { isOwnedBy, isSameWorkload } from '../pods/workload-id.ts'
 import type { FormerTemplate, Ledger, LedgerWorkload } from './ledger.ts'
 
-/** The template of the workload itself, as it was before the run; undefined where the run does not change it. */
+/** Returns the template of the workload itself as it was before the run; undefined where the run does not change it. */
 export function ownTemplate(recorded: LedgerWorkload): FormerTemplate | undefined {
   return recorded.templates?.find(({ of }) => isSameWorkload(of, recorded))
 }
 
 /**
- * The images that the template of a workload goes back to: those that all pods of the run had, so that a template that
- * GitOps had changed before the run, or an earlier run that failed, is not taken for what worked. Where the pods had
- * different ones, it is what the template itself had; so it is where those beside them have others. Found by reading: a run about
- * the one pod that was behind was aborted, and the template got the images of that one, which no other had any more.
- * @param beside images of pods of the workload that the run is not about
- * @returns containers that nothing is known of are left out
+ * Returns the images that the template of a workload goes back to: the images that all pods of the run had, since GitOps or a failed run
+ * may have changed the template. Where pods had different images, or pods beside the run have others, the former template decides.
+ * @param beside the images of pods of the workload that the run does not cover
+ * @returns the images without containers of which nothing is known
  */
 export function formerTemplate(
   { entries }: Ledger,

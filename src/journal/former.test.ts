@@ -42,7 +42,7 @@ describe('what a pod goes back to', () => {
     const both = { ...open, baseline: [...open.baseline, { name: 'proxy', image: 'proxy:v1' }] }
     const proxy = { container: 'proxy', image: 'proxy:v1' }
     expect(formerPod(pod, wanted, both).images).toEqual([...image('v1'), proxy])
-    // Its own record has one of them alone: it went on where another had patched both.
+    // The record of the last run has one container alone: that run continued where an earlier one had patched both.
     const recorded = { images: [...image('v0'), proxy] }
     expect(formerPod(pod, wanted, open, recorded).images).toEqual([...image('v0'), proxy])
     expect(formerPod(pod, wanted, undefined, recorded).images, 'control: it came to its end').toEqual(image('v2'))

@@ -52,7 +52,7 @@ test('a closed one keeps what fences a stale owner, and nothing else', () => {
   })
 })
 
-// Found by trial: each was acted on, and the pod stayed out of rotation.
+// A run that trusts such a record leaves the pod out of rotation.
 test.each([
   ['the target of another pod', { lbs: [['edge', 'web/web-1', 'web', null, 0]] }],
   ['no target', { lbs: [] }],
@@ -80,7 +80,7 @@ test('the annotation is the record in force, and without it the condition', () =
   const condition = { index: 0, message }
   expect(journalOf({ uid: UID, journal: { annotation, condition } })).toEqual(readJournal(annotation))
   expect(journalOf({ uid: UID, journal: { annotation } })).toEqual(readJournal(annotation))
-  // Somebody has removed the annotation of a patched pod: it is open as before.
+  // A patched pod without its annotation is open as before.
   expect(journalOf({ uid: UID, journal: { condition } })).toEqual(readJournal(message))
 })
 
@@ -91,7 +91,7 @@ test('an annotation that came with the manifest of another pod is none, and one 
   expect(journalOf({ uid: UID, journal: { annotation: copied, condition } })).toEqual(readJournal(condition.message))
   for (const own of [writeJournal(realisticJournal, UID), writeJournal(realisticJournal)])
     expect(journalOf({ uid: UID, journal: { annotation: own } })).toEqual({ kind: 'read', journal: realisticJournal })
-  // What cannot be read says nothing of whose it is.
+  // An unreadable record does not tell which pod it belongs to.
   const newer = copied.replace('"v":1', '"v":2')
   expect(journalOf({ uid: UID, journal: { annotation: newer } })).toMatchObject({ kind: 'unreadable' })
 })
@@ -155,7 +155,7 @@ test('whatever stands there, it is read or said to be unreadable, and never take
 })
 
 test('two containers by digest and two balancers take about 1 KB', () => {
-  // To be seen in the output: every watcher of the pod receives it, four times an upgrade.
+  // The size matters: every watcher of the pod receives the record, four times an upgrade.
   const bytes = new TextEncoder().encode(writeJournal(realisticJournal)).length
   expect(bytes).toBeGreaterThan(700)
   expect(bytes).toBeLessThan(1_100)

@@ -7,21 +7,21 @@ import { newerVersion } from './newer-version.ts'
 
 /** See newer-version.ts. */
 const VERSION = 1
-/** A pod's annotations share 256 KiB; a journal that grows past this is a mistake in an adapter's prior state. */
+/** The annotations of a pod share 256 KiB. A journal beyond this limit points to a mistake in the prior state of an adapter. */
 export const LONGEST_JOURNAL = 4096
 
 const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
-/** Of a target: an operator had it out before the drain; a person says that it is out, or in. */
+/** The marks of a target: an operator had it out before the drain, or states with `sluice resolve` that it is out, or in. */
 const UNTOUCHED = 1
 const SAID_OUT = 2
 const SAID_IN = 3
 const Image = z.tuple([z.string(), z.string()])
 const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.literal([0, UNTOUCHED, SAID_OUT, SAID_IN])])
 
-// Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
+// Short keys and tuples keep the record small: it is written four times for each pod, and every watcher of the pod receives it.
 const Fields = z.object({
   v: z.literal(VERSION),
-  /** Of the pod, in the annotation alone: whoever copies a manifest copies that with it. */
+  /** The uid of the pod, in the annotation alone: a copied manifest carries the annotation to another pod. */
   uid: z.string().optional(),
   run: z.string(),
   origin: z.string().optional(),
@@ -36,22 +36,22 @@ const Fields = z.object({
   base: z.array(Baseline).default([]),
   ends: z.array(z.string()).optional(),
   lbs: z.array(Target).default([]),
-  /** Names of containers. */
+  /** The names of the containers that change without a drain. */
   not: z.array(z.string()).optional(),
-  /** Of all before it, see `checksum`. */
+  /** The checksum of all fields before it, see `checksum`. */
   sum: z.string().optional(),
 })
 
-/** Without a drain no other container is changed, whatever has written the record. */
+/** A record without a drain has no targets, and changes only containers that need no drain. Any other record is invalid. */
 const Stored = Fields.refine(
   ({ not: undrained, base, back = [], lbs }) =>
     undrained === undefined || (lbs.length === 0 && [...base, ...back].every(([container]) => undrained.includes(container))),
   { path: ['not'], error: 'mismatch' },
 )
 
-/** Reads the journal of a pod: the record in force. Where either of its places cannot be read, neither is trusted. */
+/** Returns the journal in force of a pod. Where the annotation or the condition cannot be read, neither of them is trusted. */
 export function journalOf({ uid, journal: { annotation, condition } }: Pick<PodView, 'uid' | 'journal'>): ReadJournal {
-  // A condition without a message is one that somebody has emptied.
+  // A condition without a message has been emptied by hand, and is unreadable.
   const message = condition && (condition.message ?? '')
   const first = readJournal(annotation, uid)
   const second = message === annotation ? first : readJournal(message, uid)
@@ -61,8 +61,8 @@ export function journalOf({ uid, journal: { annotation, condition } }: Pick<PodV
 }
 
 /**
- * Reads one text. What cannot be read is never taken for "nothing open"; what names another pod than that of `uid` is: a pod that
- * was made from a manifest of one half done, by hand or from a backup, has been drained by nobody.
+ * Reads a journal. A text that cannot be read never counts as a closed journal. A journal with another uid than `uid` counts as none:
+ * the pod comes from a copied manifest or a backup, and no run has drained it.
  */
 export function readJournal(stored: string | undefined, uid?: string): ReadJournal {
   if (stored === undefined) return { kind: 'none' }
@@ -118,9 +118,9 @@ function unreadable(problem: RecordProblem): ReadJournal {
 }
 
 /**
- * Writes a journal for either of its places: with the pod's uid for the annotation. A closed one keeps only what fences a stale
- * owner, and the generation that is proven.
- * @throws RangeError above 4 KB
+ * Writes a journal for the condition, or with the uid of the pod for the annotation. A closed journal keeps only the fields that fence a
+ * stale owner, and the proven generation.
+ * @throws RangeError for a journal above 4 KB
  */
 export function writeJournal(journal: Journal, uid?: string): string {
   const { run, origin, epoch, lease, attempt, step, generation, proven, rollback, fence, baseline } = journal
@@ -172,10 +172,10 @@ export function writeJournal(journal: Journal, uid?: string): string {
 }
 
 /**
- * Found by trial: who had edited the targets of a pod that was out, so that they could be read, had those of another drained and
- * restored for it, and its own stayed out. It is no protection against who means it, and need not be.
+ * Detects targets that were edited by hand: a run would drain and restore the targets of another pod, and leave those of this pod out.
+ * The checksum does not protect against deliberate changes, and need not.
  */
 function checksum(stored: z.input<typeof Stored>): string {
-  // A key without a value is not in the text.
+  // JSON.stringify leaves out a key without a value.
   return digest(JSON.stringify({ ...stored, sum: undefined }))
 }

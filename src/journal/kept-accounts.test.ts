@@ -12,7 +12,7 @@ const said = { ...base, outcome: 'resolved', reason: SAID }
 const skipped = { ...base, phases: [{ state: 'checking', ms: 1 }], outcome: 'skipped' }
 const unchanged = { ...base, phases: [{ state: 'queued', ms: 9 }], outcome: 'unchanged' }
 
-/** What is kept of one after the other, each with its place from 1 on; and what is counted as lost. */
+/** Returns the places (from 1 on) of the accounts that are kept, and the number of lost accounts. */
 function kept(...told: (Omit<PodAccount, 'epoch'> | 'unreadable')[]) {
   let written: unknown[] = []
   told.forEach((one, index) => {
@@ -23,7 +23,7 @@ function kept(...told: (Omit<PodAccount, 'epoch'> | 'unreadable')[]) {
 }
 
 describe('of a pod', () => {
-  // Found by a reader: the drain and the patch were gone, and nothing was said to be missing.
+  // The account of the process that drained and patched the pod stays. Lost accounts are counted.
   test('what a process did is not pushed out by what persons say', () => {
     expect(kept(did, said, said)).toEqual({ places: [1, 2, 3], lost: undefined })
     expect(kept(did, said, said, said, said)).toEqual({ places: [1, 4, 5], lost: { doing: 0, telling: 2 } })

@@ -2,23 +2,24 @@ import type { AccountContext, LostAccounts, PodAccount, ProcessAccount } from '.
 import { readPodAccount, readProcessAccount, RESOLVED, writePodAccount, writeProcessAccount } from './account.ts'
 
 /*
- * A ledger has no room for all that the processes of a run tell: what has to go is counted, so that the report names it as missing.
+ * A ledger has no room for the accounts of all processes. Accounts that are dropped are counted, so that the report names them as
+ * missing.
  */
 
-/** Processes of one run. */
+/** The maximum number of process accounts of one run. */
 export const KEPT_PROCESSES = 8
 
 type Kind = 'doing' | 'telling' | 'others'
 
 /**
- * Of one pod. Found by a reader: each `sluice resolve` took the place of one, and after three of them nobody could say who had drained
- * and patched the pod. `others`: of processes of other runs, which had nothing to do with it.
+ * The maximum number of accounts of one pod, by kind: accounts of `sluice resolve` never push out the process that drained and patched
+ * the pod. `others` are accounts of other runs, which did nothing with the pod.
  */
 export const KEPT_OF_POD = { doing: 3, telling: 2, others: 1 } as const satisfies Record<Kind, number>
 
-/** Outcomes that leave nothing to tell of: each takes the place of the one before. */
+/** Outcomes that leave nothing to report. An account with such an outcome replaces an equal one before it. */
 const AS_IT_WAS: ReadonlySet<string | undefined> = new Set(['skipped', 'unchanged'])
-/** Of a pod to which nothing is done. */
+/** The states of a pod that the run has not changed. */
 const IDLE_STATES: ReadonlySet<string> = new Set(['deriving', 'queued', 'claiming', 'checking', 'closing'])
 
 export function didSomething({ phases, effects, restarts }: Pick<PodAccount, 'phases' | 'effects' | 'restarts'>): boolean {
@@ -27,15 +28,15 @@ export function didSomething({ phases, effects, restarts }: Pick<PodAccount, 'ph
 
 interface Known {
   value: unknown
-  /** Undefined where it cannot be read. */
+  /** Undefined for an account that cannot be read. */
   account: PodAccount | undefined
 }
 
-/** As they are written, the newest last, which stays in any case. */
+/** Returns the stored accounts, the newest last. The newest account is always kept. */
 export function keptAccounts(before: readonly unknown[], told: PodAccount, context: AccountContext): unknown[] {
   const known = before.map((value): Known => ({ value, account: readPodAccount(value, context) }))
   const lost: LostAccounts = { doing: 0, telling: 0, ...known.findLast(({ account }) => account?.lost)?.account?.lost }
-  // Said once: else a command that is given again and again would push out who has upgraded it.
+  // An account that repeats the last one replaces it: a command that is run again and again must not push out the account of the upgrade.
   const rest = isSaidAgain(known.at(-1), told) ? known.slice(0, -1) : known
   const room: Record<Kind, number> = { ...KEPT_OF_POD }
   room[kindOf(told)] -= 1
@@ -58,13 +59,16 @@ function isSaidAgain(last: Known | undefined, told: PodAccount): boolean {
   return AS_IT_WAS.has(told.outcome) && last.account?.outcome === told.outcome
 }
 
-/** One that cannot be read may be of a newer sluice, and of anything. */
+/** An account that cannot be read may come from a newer sluice, and may contain anything. */
 function kindOf(account: PodAccount | undefined): Kind {
   if (account === undefined || didSomething(account)) return 'doing'
   return account.run === undefined ? 'telling' : 'others'
 }
 
-/** Those of the processes of a run, as they are written: a person's word goes before what a process has done. */
+/**
+ * Returns the stored accounts of the processes of a run. Accounts of `sluice resolve` are dropped before accounts of processes that did
+ * something.
+ */
 export function keptProcesses(before: readonly unknown[], told: ProcessAccount): unknown[] {
   const known = before.map((value) => ({ value, account: readProcessAccount(value) }))
   let lost = lostOf(before)
@@ -81,7 +85,7 @@ export function keptProcesses(before: readonly unknown[], told: ProcessAccount):
   return [...known.map(({ value }) => value), writeProcessAccount(lost > 0 ? { ...told, lost } : told)]
 }
 
-/** The same where there is no room for what one more has told: it is counted in the newest that can be read. */
+/** Counts an account for which there is no room, in the newest account that can be read. */
 export function countedAsLost(before: readonly unknown[]): unknown[] {
   const newest = before.findLastIndex((value) => readProcessAccount(value) !== undefined)
   return before.map((value, index) => (index === newest ? { ...(value as object), lost: lostOf(before) + 1 } : value))

@@ -4,11 +4,11 @@ import { keptAccounts } from './kept-accounts.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
 import { writeEntry } from './ledger.ts'
 
-/** A ConfigMap holds 1 MiB; what runs need may still grow in it. */
+/** The limit for accounts, in bytes. A ConfigMap holds 1 MiB, and the data that runs need may still grow. */
 const MOST_BYTES = 1000 * 1024
 const utf8 = new TextEncoder()
 
-/** The entries of a ledger that these accounts belong to, with them. */
+/** Returns the entries that these accounts belong to, with the accounts added. */
 export function withAccounts({ header, entries }: Ledger, told: ReadonlyMap<string, PodAccount>): LedgerEntry[] {
   return Array.from(told, ([uid, account]) => {
     const entry = entries.get(uid)
@@ -22,12 +22,12 @@ export function withoutAccounts(entry: LedgerEntry): LedgerEntry {
   return rest
 }
 
-/** The accounts that an entry has, the newest last; those that cannot be read are left out. */
+/** Returns the accounts of an entry, the newest last. Accounts that cannot be read are left out. */
 export function accountsOf(entry: LedgerEntry, header: Ledger['header']): PodAccount[] {
   return (entry.accounts ?? []).flatMap((value) => readPodAccount(value, contextOf(entry, header)) ?? [])
 }
 
-/** Those of them that the ConfigMap has room for, beside what it holds: what runs need comes before what the report wants. */
+/** Returns the entries that fit into the ConfigMap beside its data. The data that runs need comes before accounts for the report. */
 export function fitting(entries: readonly LedgerEntry[], data: Readonly<Record<string, string>>): LedgerEntry[] {
   let bytes = Object.entries(data).reduce((sum, [key, value]) => sum + sizeOf(key) + sizeOf(value), 0)
   return entries.filter((entry) => {

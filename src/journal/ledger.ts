@@ -8,27 +8,28 @@ import { newerVersion } from './newer-version.ts'
 import { storedReason, StoredReason } from './stored-reason.ts'
 
 /*
- * The record of a run: what was asked for, and for every pod its uid, address, targets and prior state, so that what
- * was drained can be put back even where the pod took its journal with it. It is kept in ConfigMaps beside the
- * workload: `sluice-run-ID` has the header and the first entries, `sluice-run-ID-1` and so on the others. An entry is a
- * key of its own, so that one can be changed without the others.
+ * A ledger is the record of a run: its request, and the uid, address, targets and prior state of every pod, so that targets can be put
+ * back even after the pod and its journal are gone. The ConfigMap `sluice-run-ID` has the header and the first entries,
+ * `sluice-run-ID-1` and so on have the others. An entry is a key of its own, and changes without the others.
  */
 
 export const LEDGER_LABEL = 'sluice.dev/ledger'
-/** Which workloads it is to be about, such as `statefulset/web,clonesets.apps.example.dev/api`: its header, which says so, comes later. */
+/**
+ * The workloads of the run, such as `statefulset/web,clonesets.apps.example.dev/api`. The header names them too, and is written later.
+ */
 export const WORKLOADS_ANNOTATION = 'sluice.dev/workloads'
-/** Of all that the ledger has; the header says it, as it says what its reader has to know. See newer-version.ts. */
+/** The version of the whole ledger, which its header states. See newer-version.ts. */
 const VERSION = 1
-/** About 0.3 KB an entry. */
+/** An entry takes about 0.3 KB. */
 export const ENTRIES_PER_CHUNK = 1000
-/** A ConfigMap holds 1 MiB; entries change and are added later. */
+/** A ConfigMap holds 1 MiB. The limit leaves room for entries that change or are added later. */
 export const BYTES_PER_CHUNK = 512 * 1024
 
 /**
- * - `open`: may be drained; the pod's journal, or a read-back, says whether it is
+ * - `open`: the pod may be drained; its journal, or a read-back, tells whether it is
  * - `restore`: the pod is gone, and its targets may be restored for the pod in its place
- * - `closed`: nothing is left to do
- * - `abandoned`: left out of rotation, for a person
+ * - `closed`: no work is left
+ * - `abandoned`: the targets stay out of rotation, for an operator to decide
  */
 export type EntryState = 'open' | 'restore' | 'closed' | 'abandoned'
 
@@ -43,50 +44,50 @@ export interface LedgerEntry {
   before?: FormerPod
   state: EntryState
   /**
-   * Of a restore intent: the epoch of its owner. Found by simulation (harsh seed 10869548): the next owner had the same to write, which
-   * is no write, and what the one before had sent long ago closed the entry in the middle of it.
+   * The epoch of the owner of a restore intent. The epoch makes the intent of the next owner a change, so that a late write of the
+   * former owner cannot close the entry.
    */
   epoch?: number
   /**
-   * Of an open one: when the last process of the run came to its end, nothing was drained for it: it was not begun, or was home. A
-   * pod that has gone since leaves nothing behind.
+   * For an open entry: nothing was drained for the pod when the last process of the run ended. A pod that has gone since then leaves
+   * nothing behind.
    */
   idle?: true
   /**
-   * An owner had found nothing open on the pod then: a drain intent of an earlier one that nobody has claimed has come since, and
-   * counts for nothing.
+   * The term of an owner that found nothing open on the pod. A drain intent of an earlier term that arrived since, and that no owner has
+   * claimed, is void.
    */
   voidBelow?: Term
-  /** Of a closed one: its targets stay out, since nothing was to come in its place. */
+  /** For a closed entry: its targets stay out, since no pod was to take its place. */
   leftOut?: true
-  /** Of a pod that has come in the middle of the run: greater than of all before it. */
+  /** For a pod that appeared during the run: a number greater than that of all pods before it. */
   order?: number
-  /** For the report, the newest last: see account.ts. Nothing else reads them. */
+  /** The accounts for the report, the newest last: see account.ts. Only the report reads them. */
   accounts?: unknown[]
 }
 
-/** A pod as it was before the run; where the run found it half done, as it was when it was last in rotation. */
+/** A pod as it was before the run. For a pod that the run found half done, the pod as it was when it was last in rotation. */
 export interface FormerPod {
-  /** Of the containers that the run changes. */
+  /** The images of the containers that the run changes. */
   images: ContainerImage[]
-  /** Label `controller-revision-hash`. */
+  /** The label `controller-revision-hash`. */
   revision?: string
 }
 
 export interface LedgerWorkload extends WorkloadId {
   uid: string
-  /** The templates that the run changes, as they were before it; absent where it changes none. */
+  /** The templates that the run changes, as they were before it. Absent where the run changes no template. */
   templates?: FormerTemplate[]
 }
 
-/** A template as it was before the run: of the workload itself, or of what the workload has made, such as a ReplicaSet. */
+/** A template as it was before the run: the template of the workload, or of an object that the workload made, such as a ReplicaSet. */
 export interface FormerTemplate {
   of: WorkloadId
-  /** Of the containers that the run changes in it. */
+  /** The images of the containers that the run changes in the template. */
   images: ContainerImage[]
 }
 
-/** A part of a load balancer, by the names that its targets are recorded with. */
+/** A part of a load balancer, by the names that its targets have on record. */
 export interface RetiredPlace {
   loadBalancer: string
   scope: string
@@ -95,17 +96,17 @@ export interface RetiredPlace {
 export interface Aborted {
   by: string
   left: Reason[]
-  /** So many more reasons, which the ledger has not kept. */
+  /** The number of further reasons, which the ledger has not kept. */
   more?: number
-  /** Absent where there is none. */
+  /** Absent where no workload is mixed. */
   mixed?: MixedWorkload[]
 }
 
-/** A workload whose template an abort has given its former images, while pods of it run others. */
+/** A workload whose template an abort has given its former images, while some of its pods run others. */
 export interface MixedWorkload {
-  /** Such as `statefulset/web`. */
+  /** The name of the workload, such as `statefulset/web`. */
   workload: string
-  /** So many of its pods run other images than the template. */
+  /** The number of pods that run other images than the template. */
   upgraded: number
   pods: number
 }
@@ -114,21 +115,27 @@ export interface LedgerHeader {
   run: string
   workloads: LedgerWorkload[]
   images: ContainerImage[]
-  /** The run that this one takes back. */
+  /** The run that this run takes back. */
   undoes?: string
-  /** What earlier runs have on record and the config has no more: somebody has said that it gets no requests for these pods. */
+  /**
+   * Places that earlier runs have on record, and that the config no longer has. An operator has confirmed that they send these pods no
+   * requests.
+   */
   retired?: RetiredPlace[]
-  /** Wall time, ISO 8601, for display and for keeping the newest. */
+  /** The start in wall-clock time, ISO 8601, for display and to keep the newest ledgers. */
   startedAt: string
-  /** ConfigMaps in all. */
+  /** The number of ConfigMaps. */
   chunks: number
-  /** Nothing is open any more. */
+  /** The end of the run. Present once nothing is open. */
   finishedAt?: string
-  /** It was ended by an order: whose, and what of its templates was left as it is. */
+  /** The abort that ended the run: the name of its giver, and the templates that were left as they are. */
   aborted?: Aborted
-  /** Of a finished one: an earlier run of its workloads stays open, for pods that it was not about. That is not taken over by it. */
+  /**
+   * For a finished run: an earlier run of its workloads stays open, for pods that this run did not cover. This run does not take it
+   * over.
+   */
   part?: true
-  /** For the report, one a process, the newest last: see account.ts. Nothing else reads them. */
+  /** The accounts for the report, one for each process, the newest last: see account.ts. Only the report reads them. */
   accounts?: unknown[]
 }
 
@@ -187,12 +194,14 @@ const Entry = z.object({
 })
 
 const utf8 = new TextEncoder()
-/** Of the header among the data of the first ConfigMap. */
+/** The key of the header in the data of the first ConfigMap. */
 export const HEADER_KEY = 'header'
-/** In each ConfigMap, who has begun with it last: every write tests it, so that none that was sent before arrives after. */
+/**
+ * The key of the process that began last, in each ConfigMap. Every write tests it, so that no write of an earlier process arrives late.
+ */
 export const FENCE_KEY = 'fence'
 
-/** Templates that an abort has left, of which the header says why, and bytes of each reason. */
+/** The maximum number of templates that an abort has left and that the header gives reasons for, and the maximum bytes of each reason. */
 const KEPT_LEFT = 20
 const MOST_OF_LEFT = 600
 
@@ -206,7 +215,10 @@ export function writeHeader(header: LedgerHeader): string {
   return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)
 }
 
-/** Without its uid, which is the key that it stands under. The same text whether it was read or made: one order of fields. */
+/**
+ * Writes an entry without its uid, which is its key. The order of the fields is fixed, so that an entry has one text, whether it was
+ * read or made.
+ */
 export function writeEntry(entry: LedgerEntry): string {
   return JSON.stringify(Entry.parse(entry))
 }
@@ -215,13 +227,13 @@ export function chunkName(run: string, chunk: number): string {
   return chunk === 0 ? `sluice-run-${run}` : `sluice-run-${run}-${chunk}`
 }
 
-/** The data of each ConfigMap of a new ledger, in the order of their numbers. */
+/** Returns the data of each ConfigMap of a new ledger, in the order of their numbers. */
 export function ledgerChunks({ header, entries }: Ledger): Record<string, string>[] {
   const [first, ...others] = entryChunks(Array.from(entries.values(), (entry) => [entry.uid, writeEntry(entry)] as const))
   return [{ [HEADER_KEY]: writeHeader({ ...header, chunks: others.length + 1 }), ...first }, ...others]
 }
 
-/** Entries as they are written, by uid, divided so that no ConfigMap gets more of them than it is to have. */
+/** Divides written entries, by uid, among ConfigMaps, by ENTRIES_PER_CHUNK and BYTES_PER_CHUNK. */
 export function entryChunks(texts: Iterable<readonly [string, string]>): Record<string, string>[] {
   const chunks: Record<string, string>[] = [{}]
   let count = 0
@@ -240,23 +252,23 @@ export function entryChunks(texts: Iterable<readonly [string, string]>): Record<
   return chunks
 }
 
-/** One ConfigMap that is a ledger or a part of one. */
+/** One ConfigMap of a ledger. */
 export interface LedgerPart {
   name: string
-  /** By its label. */
+  /** The run, by the label. */
   run: string
-  /** By its annotation. Those that a ledger got later have none. */
+  /** The workloads, by the annotation. ConfigMaps that were added to a ledger later have none. */
   workloads: string[]
   data: Record<string, string>
-  /** Its `resourceVersion`. */
+  /** The `resourceVersion` of the ConfigMap. */
   version: string
 }
 
-/** What a write has to know of the ConfigMaps that a ledger is in. */
+/** The facts about the ConfigMaps of a ledger that a write depends on. */
 export interface LedgerPlaces {
-  /** The chunk that an entry stands in, or would be added to. */
+  /** The number of the ConfigMap that has an entry, or that a new entry would be added to. */
   chunkOf: Map<string, number>
-  /** By chunk. A record of an older sluice has no fence. */
+  /** The ConfigMaps by number. A record of an older sluice has no fence. */
   parts: { fence: string | undefined; version: string }[]
 }
 
@@ -270,15 +282,15 @@ export interface UnreadableLedger {
   kind: 'unreadable'
   run: string
   problem: RecordProblem
-  /** By the annotation of its first ConfigMap, which every version writes alike; empty where that is not there. */
+  /** The workloads by the annotation of the first ConfigMap, which every version writes alike. Empty where the annotation is missing. */
   workloads: readonly string[]
 }
 
 export type ReadLedger = PlacedLedger | UnreadableLedger
 
 /**
- * Reads every ledger among these ConfigMaps. One without its header was never begun: the chunks are written first, so
- * nothing was drained for it, and it is left out.
+ * Reads every ledger among these ConfigMaps. A ledger without its header is left out: the header is written last, so its run never began
+ * and drained nothing.
  */
 export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
   const byName = new Map(configMaps.map((part) => [part.name, part]))
@@ -331,7 +343,7 @@ function problemOf(error: unknown): RecordProblem {
   return { code: 'record-invalid', issues }
 }
 
-/** First ConfigMaps whose header is not there: of runs of one of these workloads that have not begun, or were about to. */
+/** Returns the first ConfigMaps without a header, of runs of these workloads that have not begun. */
 export function neverBegun(
   configMaps: readonly LedgerPart[],
   workloads: readonly string[],

@@ -2,18 +2,17 @@ import { z } from 'zod'
 import type { ReasonOf } from '../reasons/reason.ts'
 
 /*
- * A record of a newer sluice is refused by name, and never guessed at. It says so in one of two ways: by its version `v`, which grows
- * when a field changes its meaning, or by `needs`, which names what the record has that a reader must know to act on it. A record that
- * needs nothing new is for older readers too, though its writer knows more.
+ * A record of a newer sluice is refused, and never guessed at. Its version `v` grows when a field changes its meaning, and `needs` names
+ * the features that a reader must know. A record that needs nothing new is for older readers too.
  */
 
 const Versioned = z.object({ v: z.number() })
 const Needing = z.object({ needs: z.array(z.string()) })
 
-/** What a record may need, and this sluice knows. The first one comes with the first field that an older sluice must not pass over. */
+/** The needs that this sluice knows. The first need comes with the first field that an older sluice must not pass over. */
 const KNOWN_NEEDS: ReadonlySet<string> = new Set()
 
-/** Undefined where the record does not say that it is of a newer version than `reads`, or needs what this sluice does not know. */
+/** Returns undefined where the record has no newer version than `reads`, and no need that this sluice lacks. */
 export function newerVersion(raw: unknown, reads: number): ReasonOf<'record-newer'> | ReasonOf<'record-needs'> | undefined {
   const version = Versioned.safeParse(raw)
   if (version.success && version.data.v > reads) return { code: 'record-newer', version: version.data.v, reads }
@@ -22,7 +21,7 @@ export function newerVersion(raw: unknown, reads: number): ReasonOf<'record-newe
   return unknown.length > 0 ? { code: 'record-needs', needs: unknown } : undefined
 }
 
-/** Whether a record cannot be read for that reason. */
+/** Reports whether a record cannot be read because it is of a newer sluice. */
 export function isNewer({ code }: { code: string }): boolean {
   return code === 'record-newer' || code === 'record-needs'
 }

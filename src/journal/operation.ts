@@ -1,11 +1,12 @@
 import type { Journal } from '../pods/glossary.ts'
 
 /**
- * The name of one effect: the same for every owner of an attempt and every try, another after a re-admission.
- * Two 64-bit FNV-1a halves: it only has to be stable and distinct, and pure folders import no node module.
+ * Returns the name of one effect. Every owner and every try of an attempt has an equal name; a re-admission has another. Two 64-bit
+ * FNV-1a halves suffice: the name only has to be stable and distinct, and pure folders import no node module.
  * @param effect the kind of effect
  * @param target `loadBalancer/target`
- * @param repair how often it was taken for done and was not: where operations are known by their ids, another is needed
+ * @param repair the number of times that the effect was taken for done and was not: a load balancer that knows operations by id needs a
+ * new id
  * @returns 32 hexadecimal digits
  */
 export function operationId(

@@ -15,7 +15,7 @@ const WANTED: ContainerImage[] = [
   { container: 'app', image: 'app:v2' },
 ]
 
-/** The spec in another order than the statuses, which the kubelet sorts by name. */
+/** The spec has another order than the statuses, which the kubelet sorts by name. */
 const OPTIONS: RawPodOptions = {
   generation: 4,
   observedGeneration: 4,
@@ -111,7 +111,7 @@ const PATCHES = [
   { name: 'closed', build: close, step: 'closed' as const, place: 'condition' as const },
 ]
 
-/** The pod with a journal of before in each of the two places, where one is given. */
+/** Returns a pod with the given earlier journals, in the annotation and in the condition. */
 function withJournals({ annotation, condition }: { annotation?: string; condition?: string }): Raw {
   return rawPod({
     ...OPTIONS,
@@ -136,7 +136,7 @@ describe.each(PATCHES)('$name', ({ build, step, place }) => {
     expect(patched).toEqual(expected)
   })
 
-  // The status of a pod can be changed by its subresource alone, and its spec not by that.
+  // Only the subresource changes the status of a pod, and it does not change the spec.
   test('changes only what the resource that it is sent to can change', () => {
     const raw = withJournals({ annotation: OLDER, condition: OLD })
     const changed = build(raw).flatMap(({ op, path }) => (op === 'test' ? [] : [path]))
@@ -197,7 +197,7 @@ describe.each(PATCHES)('$name', ({ build, step, place }) => {
 interface Violation {
   name: string
   change(raw: Raw): void
-  /** The patches that notice. */
+  /** The patches that are refused because of the violation. */
   noticed: ('drain intent' | 'images' | 'restore intent' | 'closed')[]
 }
 
@@ -281,11 +281,11 @@ describe('claim', () => {
     { step: 'restore', place: 'annotation' },
   ] as const
 
-  /** The open record of an earlier owner, where it stands, and the one that takes it over. */
+  /** An open record of an earlier owner in its place, and the patch that takes it over. */
   function openAt({ step, place }: (typeof STEPS)[number]): { raw: Raw; operations: PatchOperation[]; next: Journal } {
     const next = nextFor(rawPod(OPTIONS), step)
     const former = writeJournal({ ...next, run: 'run-0', epoch: 2 })
-    // What was written before the images stays in the condition.
+    // The record from before the images stays in the condition.
     const raw = withJournals(place === 'condition' ? { condition: former } : { annotation: former, condition: OLDER })
     return { raw, operations: restatePatch(podView(raw), next), next }
   }
@@ -356,7 +356,7 @@ test.each([
     expect(journalOf(podView(fenced))).toEqual({ kind: 'read', journal: { ...former, fence: 1 } })
     expect(isRefused(fenced, late)).toBe(true)
     expect(isRefused(applyPatch(raw, late) as Raw, fence)).toBe(true)
-    // Those that are sent over it land, and a second one keeps them out in turn.
+    // Patches over the fenced record land, and a second fence keeps them out in turn.
     const again = images(fenced)
     expect(isRefused(fenced, again)).toBe(false)
     const twice = applyPatch(fenced, restatePatch(podView(fenced), { ...former, fence: 2 })) as Raw

@@ -5,24 +5,22 @@ import { JOURNAL_KEY } from '../pods/view.ts'
 import { writeJournal } from './journal.ts'
 
 /*
- * The four guarded PATCHes of one pod upgrade. Each names, by `test`, everything that its decision rests on, so that a
- * late or stale one changes nothing: resourceVersion cannot serve for that, since the kubelet's status writes bump it
- * all the time. Measured: 320 guarded PATCHes landed among 1,443 concurrent status writes, none with a broken guard.
+ * The four guarded PATCHes of one pod upgrade. Each PATCH tests everything that its decision rests on, so that a late or stale PATCH
+ * changes nothing. A resourceVersion cannot serve as the guard, since the status writes of the kubelet change it all the time.
  *
- * The kubelet syncs a pod whose annotations change, and a sync for the images soon after has to wait for up to a second.
- * So what is written before the images goes into a condition, of which the kubelet takes no notice: PATCH 1 and 4 are for
- * the subresource `status`, PATCH 2 and 3 for the pod itself, which can change no status.
+ * PATCH 1 and 4 write the status, PATCH 2 and 3 the pod itself. A condition holds the journal until the images are patched: a change of
+ * an annotation makes the kubelet sync the pod, and a sync for the images soon after waits for up to a second.
  */
 
 const ANNOTATION = `/metadata/annotations/${JOURNAL_KEY.replace('/', '~1')}`
 const CONDITIONS = '/status/conditions'
 
-/** As long as that of a container which has none yet. */
+/** An id as long as the id that a container without one may get. */
 const LONG_ID = `containerd://${'x'.repeat(64)}`
 
 /**
- * PATCH 1, of the status: the pod's targets may be drained from now on.
- * @throws RangeError where what may have to be written later would be too long: the pod would stay out then
+ * PATCH 1, of the status: allows sluice to drain the targets of the pod.
+ * @throws RangeError where a later journal of the pod could be too long: the pod would stay out of rotation then
  */
 export function drainIntentPatch(pod: PodView, next: Journal, wanted: readonly ContainerImage[]): PatchOperation[] {
   writeJournal(longestAfter(next, wanted), pod.uid)
@@ -30,8 +28,8 @@ export function drainIntentPatch(pod: PodView, next: Journal, wanted: readonly C
 }
 
 /**
- * PATCH 2: the images, the step "patched", and what the workload adds for its own count.
- * The guard on the generation makes the generation that this patch gets known before it is sent.
+ * PATCH 2: the images, the step `patched`, and the operations that the workload adds for its own count. The test of the generation makes
+ * the new generation known before the patch is sent.
  */
 export function imagesPatch(
   pod: PodView,
@@ -44,7 +42,7 @@ export function imagesPatch(
     const want = wanted.find(({ container }) => container === name)
     return want && changed.has(name) ? [{ op: 'replace', path: `/spec/containers/${index}/image`, value: want.image }] : []
   })
-  // Of a container that an earlier patch has changed it says what that has replaced: nothing here rests on that.
+  // For a container that an earlier patch changed, the baseline has the replaced image. Nothing here rests on that image.
   const present = next.baseline.filter(({ name, image }) =>
     pod.containers.some((one) => one.name === name && one.image === image),
   )
@@ -60,8 +58,8 @@ export function imagesPatch(
 }
 
 /**
- * PATCH 3: the pod's targets may be restored from now on. Only for the containers that were seen running: with the
- * watch alone, 2,398 of 20,000 modelled restores hit a pod that had been replaced; with this guard none.
+ * PATCH 3: allows sluice to restore the targets of the pod, for exactly the containers that were seen running. A watch alone is not
+ * enough: it can miss that the pod was just replaced.
  */
 export function restoreIntentPatch(pod: PodView, next: Journal): PatchOperation[] {
   const names = new Set(next.baseline.map(({ name }) => name))
@@ -69,7 +67,7 @@ export function restoreIntentPatch(pod: PodView, next: Journal): PatchOperation[
   return [
     ...samePod(pod),
     ...sameAddress(pod),
-    // The spec too: with other images in it, the kubelet is about to replace what is ready now.
+    // The spec is tested too: with other images in the spec, the kubelet is about to replace the container that is ready now.
     ...running.flatMap((container) => [
       ...sameImage(pod, container.name),
       ...sameContainer(pod, container.name, container.containerId),
@@ -78,12 +76,12 @@ export function restoreIntentPatch(pod: PodView, next: Journal): PatchOperation[
   ]
 }
 
-/** PATCH 4, of the status: all is done. */
+/** PATCH 4, of the status: all work is done. */
 export function closePatch(pod: PodView, next: Journal): PatchOperation[] {
   return [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...intoCondition(pod, next)]
 }
 
-/** A person's word, where the record in force stands: for the pod itself, or for its status. */
+/** Writes the statement of an operator where the record in force is: into the pod itself, or into its status. */
 export function wordPatch(pod: PodView, next: Journal): { subresource: '' | '/status'; operations: PatchOperation[] } {
   const inAnnotation = pod.journal.annotation !== undefined && next.step !== 'closed' && next.step !== 'drain'
   return {
@@ -92,7 +90,7 @@ export function wordPatch(pod: PodView, next: Journal): { subresource: '' | '/st
   }
 }
 
-/** Writes an open record anew in the place where it stands: in another owner's name, or with a fence. Nothing else is changed. */
+/** Writes an open record again in its place, in the name of another owner or with a fence. Nothing else changes. */
 export function restatePatch(pod: PodView, next: Journal): PatchOperation[] {
   return [
     { op: 'test', path: '/metadata/uid', value: pod.uid },
@@ -100,14 +98,14 @@ export function restatePatch(pod: PodView, next: Journal): PatchOperation[] {
   ]
 }
 
-/** What is written before the images, or when all is done. */
+/** Reports whether the record is written before the images, or when all work is done. */
 export function isForCondition({ step }: Pick<Journal, 'step'>): boolean {
   return step === 'drain' || step === 'closed'
 }
 
 /**
- * The record as it gets where another run goes on with it, patches the pod, and rolls it back: then the images that it was
- * given are its baseline.
+ * Returns the longest journal that may follow. Another run can continue this one, patch the pod, and roll it back; the images of the
+ * patch are its baseline then.
  */
 function longestAfter(next: Journal, wanted: readonly ContainerImage[]): Journal {
   const baseline = next.baseline.map((before): BaselineContainer => {
@@ -155,7 +153,7 @@ function sameImage(pod: PodView, name: string): PatchOperation[] {
   ]
 }
 
-/** The index into the statuses is looked up by name: they are sorted, `spec.containers` are not. */
+/** Finds the status of the container by name: statuses are sorted, and `spec.containers` are not. */
 function sameContainer(pod: PodView, name: string, containerId: string | undefined): PatchOperation[] {
   const index = pod.containers.find((container) => container.name === name)?.statusIndex
   // Before a pod's first status there is no path to test.
@@ -177,7 +175,7 @@ function intoAnnotation(pod: PodView, next: Journal): PatchOperation[] {
   ]
 }
 
-/** Where there is an annotation it counts, so that it goes in the same write. */
+/** Writes the record into the condition. An annotation takes precedence over the condition, so both are changed in one write. */
 function intoCondition(pod: PodView, next: Journal): PatchOperation[] {
   const { annotation, condition } = pod.journal
   const isOpen = next.step !== 'closed'
@@ -199,7 +197,7 @@ function intoCondition(pod: PodView, next: Journal): PatchOperation[] {
   ]
 }
 
-/** In both places: whichever was written since, the decision was made without it. */
+/** Tests the record in both places: a record that was written since then was not part of the decision. */
 function sameJournal(pod: PodView): PatchOperation[] {
   const { annotation, condition } = pod.journal
   return [
@@ -215,7 +213,10 @@ function sameJournal(pod: PodView): PatchOperation[] {
   ]
 }
 
-/** That a list lacks something cannot be tested, but that nothing was put before its first entry, where this one goes. */
+/**
+ * Tests that the condition is missing. JSON Patch cannot test that a list lacks an entry, so the test compares its first entry, before
+ * which the condition is added.
+ */
 function noCondition({ firstCondition }: PodView): PatchOperation {
   return firstCondition === undefined
     ? { op: 'test', path: CONDITIONS, value: null }

@@ -3,23 +3,23 @@ import type { Advice } from '../reasons/advice.ts'
 import type { Reason } from '../reasons/reason.ts'
 
 /*
- * Reasons as records keep them, none larger than its record has room for: the output of the run has all of each. A record may be
- * of another version of sluice: a code that this one does not know is kept as it is, and shown with its fields.
+ * Reasons as records keep them, cut to the room of the record. The output of the run has them in full. A record may be of another
+ * version of sluice: an unknown code is kept, and shown with its fields.
  */
 
 export const StoredReason: z.ZodType<Reason> = z.looseObject({ code: z.string() }) as unknown as z.ZodType<Reason>
 export const StoredAdvice: z.ZodType<Advice> = z.looseObject({ code: z.string() }) as unknown as z.ZodType<Advice>
 
 interface Limits {
-  /** Of one list. */
+  /** The maximum number of entries of one list. */
   entries: number
-  /** Characters of one text. */
+  /** The maximum number of characters of one text. */
   text: number
-  /** Reasons inside of each other. */
+  /** The maximum depth of nested reasons. */
   depth: number
 }
 
-/** Tried one after the other: what has room is kept. */
+/** The limits in the order in which they are tried. The first that fits counts. */
 const LIMITS: readonly Limits[] = [
   { entries: 20, text: 300, depth: 6 },
   { entries: 8, text: 150, depth: 4 },
@@ -28,7 +28,7 @@ const LIMITS: readonly Limits[] = [
 
 const utf8 = new TextEncoder()
 
-/** As much of it as has room in so many bytes: `more` counts what is left out of its lists. */
+/** Cuts a reason to so many bytes. `more` counts the entries that are left out of its lists. */
 export function storedReason(reason: Reason, mostBytes: number): Reason {
   for (const limits of LIMITS) {
     const kept = cut(reason, limits)
@@ -59,7 +59,7 @@ function cut(reason: Reason, limits: Limits, depth = 1): Reason {
   return more > 0 ? { ...kept, more } : kept
 }
 
-/** A command of which a part is left out is another command. */
+/** A command is never cut, since a cut command is another command. */
 function isWhole(value: object): boolean {
   return 'command' in value && typeof value.command === 'string'
 }

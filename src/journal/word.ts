@@ -1,24 +1,24 @@
 import type { Journal, JournalTarget } from '../pods/glossary.ts'
 
-/** What a person has seen of the traffic of a pod, in all its load balancers or in those that are named. */
+/** The statement of an operator about the traffic of a pod, in all its load balancers or in the named ones. */
 export interface Word {
   traffic: 'in' | 'out'
-  /** Empty: all. */
+  /** An empty list means all load balancers. */
   loadBalancers: readonly string[]
-  /** Of the pod that is there alone, or of what is left of those of its name that are gone; absent: of whichever something is open. */
+  /** `live`: only the pod that exists; `gone`: only the remains of pods of its name that are gone; absent: whichever is open. */
   of?: 'live' | 'gone'
 }
 
-/** The record with a person's word in it, or why that cannot be. */
+/** The record with the statement in it, or the reason why the statement does not fit. */
 export type WithWord =
   | { ok: true; journal: Journal }
   | { ok: false; code: 'say-of-rest-too' | 'said-in-before' | 'say-first-where-in'; loadBalancers: string[] }
 
 /**
- * - `in`: it is back as it should be; nothing is left to do for it. For a part of the load balancers only where all that
- *   is left is to put the pod back: a pod that is in one of them is never patched.
- * - `out`: it is out of rotation. The run goes on from there without a read-back; where a restore was begun, as a new
- *   attempt, since a load balancer that remembers operations would take its second restore for the first. Then of all.
+ * - `in`: the pod is back in rotation, and no work is left. A part of the load balancers is accepted only where nothing but the
+ *   restore is left: a pod that is in one load balancer is never patched.
+ * - `out`: the pod is out of rotation, and the run continues without a read-back. After a restore has begun, a new attempt starts
+ *   for all load balancers, since one that remembers operations would take the second restore for the first.
  */
 export function withWord(journal: Journal, word: Word): WithWord {
   const isSaid = (target: JournalTarget): boolean => isMeant(target, word) && !target.untouched
@@ -32,10 +32,9 @@ export function withWord(journal: Journal, word: Word): WithWord {
     return { ok: false, code: 'say-of-rest-too', loadBalancers: rest.map(({ loadBalancer }) => loadBalancer) }
   }
   if (journal.step !== 'restore') return { ok: true, journal: { ...journal, targets } }
-  // Found by simulation: for the rest the run went on as for a pod that is out, and with other images it was patched while it took
-  // requests there.
+  // A run continues as for a pod that is out, and may patch the pod while these load balancers still send it requests.
   if (among('in').length > 0) return { ok: false, code: 'said-in-before', loadBalancers: among('in') }
-  // Found by simulation: they were put back by the attempt that ends with this, and were put back once more.
+  // The attempt that ends here has put these load balancers back already, and the new attempt would put them back once more.
   if (among(undefined).length > 0) return { ok: false, code: 'say-first-where-in', loadBalancers: among(undefined) }
   const step = journal.generation === undefined ? 'drain' : 'patched'
   return { ok: true, journal: { ...journal, targets, step, attempt: journal.attempt + 1 } }

@@ -57,7 +57,7 @@ const IN_ROTATION: ReasonOf<'to-upgrade'> = { code: 'to-upgrade', rotation: 'in'
 test.each<{ pod: PlanPod; action: PodAction; reason: Reason }>([
   { pod: podOf('web-0'), action: 'upgrade', reason: IN_ROTATION },
   { pod: podOf('web-0', { isKept: true }), action: 'upgrade', reason: { ...IN_ROTATION, rotation: 'kept' } },
-  // It is not looked for anywhere.
+  // The plan does not look for a pod that needs no drain.
   {
     pod: podOf('web-0', { isKept: true, targets: { found: false, reason: NOT_FOUND } }),
     action: 'upgrade',
@@ -103,7 +103,7 @@ test.each<{ pod: PlanPod; action: PodAction; reason: Reason }>([
     action: 'adopt',
     reason: { code: 'goes-on-from-patch' },
   },
-  // Found by trial: it was said to go on to images that it never got.
+  // The reason names the former images, which the rollback puts in, and not the wanted images.
   {
     pod: podOf('web-0', { stored: at('patched', { rollback: [{ container: 'app', image: 'registry/app:v1' }] }) }),
     action: 'adopt',
@@ -149,13 +149,13 @@ test('refuses a pod whose journal cannot be read', () => {
   expect(refusals).toEqual([
     { code: 'unreadable-journal', pod: 'web-0', because, isOnRecord: true, resolve: { ...resolve, traffic: 'out' } },
   ])
-  // That it is out is not taken of a pod of which no run says what it was.
+  // A pod that is on record in no run is not taken for drained.
   expect(planOf([podOf('web-0', unreadable)]).refusals).toEqual([
     { code: 'unreadable-journal', pod: 'web-0', because, isOnRecord: false, resolve: { ...resolve, traffic: 'in' } },
   ])
 })
 
-// Found by simulation: its template was edited, and the drained pod was not named.
+// An unreadable journal is named beside the refusal of the workload, since the pod may be drained.
 test('that a journal cannot be read is told beside what its workload refuses; what the images are wrong about is not', () => {
   const template: Refusal = { code: 'template-drift', owner: 'deployment/web', made: 'ReplicaSet', by: 'Deployment', images: [] }
   const unreadable = podOf('web-0', { stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } })
@@ -225,9 +225,9 @@ const PARTLY: Partial<PlanPod> = {
 
 test('where an operator has all of them out, none leaves rotation: they are upgraded', () => {
   expect(planOf([podOf('web-0', OUT), podOf('web-1', OUT), podOf('web-2', OUT)]).refusals).toEqual([])
-  // Beside what stays out on the wanted images, and what serves on them.
+  // A pod that stays out on the wanted images does not fill the window, and neither does a pod that serves on them.
   expect(planOf([podOf('web-0', { ...OUT }, V2), podOf('web-1', OUT), podOf('web-2', {}, V2)]).refusals).toEqual([])
-  // Control: one of them was put back, and would leave.
+  // Control: web-2 is in rotation, and its upgrade would leave rotation while the window is full.
   const { refusals } = planOf([podOf('web-0', OUT), podOf('web-1', OUT), podOf('web-2')])
   expect(refusals).toEqual([{ ...FULL, operator: ['web-0', 'web-1'], anyOut: false }])
 })
@@ -301,7 +301,8 @@ test('a pod that no load balancer has takes no requests: it counts against the w
     planOf(pods, { maxUnavailable: { count: window }, leftOut }).refusals
   const unserved = podOf('web-1', nowhere, { ...V2, ready: true })
   expect(refused([podOf('web-0'), unserved])).toEqual([{ ...FULL, unserved: ['web-1'], because: NOT_FOUND, anyOut: false }])
-  // Control: there is room, nobody would leave, it is not ready and counts so, or what is half done would stay so for it.
+  // Control: there is room, no pod would leave, the pod is not ready and counts so, or a half-done pod would stay out because of the
+  // refusal.
   expect(refused([podOf('web-0'), unserved], 2)).toEqual([])
   expect(refused([podOf('web-0', {}, V2), unserved])).toEqual([])
   expect(refused([podOf('web-0'), podOf('web-1', nowhere, { ...V2, ready: false })])).toEqual([])
@@ -322,11 +323,11 @@ test('a pod that needs nothing, and that a load balancer does not know, is warne
   expect(warned(podOf('web-0', nowhere, V2))).toEqual([
     { code: 'not-in-every-load-balancer', pod: 'web-0', stays: false, because: NOT_FOUND },
   ])
-  // Found by a new user: of one that an undo leaves as it is that was not so.
+  // The warning also covers a pod that an undo leaves as it is.
   expect(warned({ ...podOf('web-0', nowhere, V2), stays: { code: 'not-of-undone-run', run: 'r1' } })).toEqual([
     { code: 'not-in-every-load-balancer', pod: 'web-0', stays: true, because: NOT_FOUND },
   ])
-  // Control: that goes, is known, or is refused for it.
+  // Control: a pod that is terminating, is known, or is refused for this reason.
   expect(warned(podOf('web-0', nowhere, { ...V2, deleting: true }))).toEqual([])
   expect(warned(podOf('web-0', {}, V2))).toEqual([])
   expect(warned(podOf('web-0', nowhere))).toEqual([])

@@ -7,18 +7,18 @@ import { isOpen, openJournal } from '../pods/open-journal.ts'
 import { standing } from '../pods/readiness.ts'
 import type { Reason, ReasonOf } from '../reasons/reason.ts'
 
-/** Everything that a plan is made from: the request, and the world as observed. */
+/** Everything that a plan depends on: the request, and the observed state. */
 export interface PlanInput {
   namespace: string
   workloads: WorkloadRef[]
   maxUnavailable: { count: number } | { percent: number }
   pods: PlanPod[]
   byUpgradeOrder(a: PodView, b: PodView): number
-  /** An earlier run has left something out of rotation for pods that are gone. */
+  /** Targets that an earlier run left out of rotation for pods that no longer exist. */
   leftOut: readonly JournalTarget[]
   templates: PlanTemplate[]
   guarantees: PlanGuarantee[]
-  /** Those of one turn together, the first turn first. */
+  /** The names of load balancers, grouped into turns. The first turn drains first. */
   drainOrder: string[][]
   warnings: Reason[]
   refusals: Refusal[]
@@ -27,15 +27,15 @@ export interface PlanInput {
 export interface PlanPod {
   pod: PodView
   stored: ReadJournal
-  /** A run that is not finished says what was drained for it. */
+  /** True where the ledger of an unfinished run records the drained targets of this pod. */
   isOnRecord: boolean
-  /** What its workload brings it to. */
+  /** The images that the run wants for this pod. */
   images: ContainerImage[]
-  /** Each container that changes is one that needs no drain. */
+  /** True where no container that changes needs a drain. */
   isKept: boolean
-  /** Why it is left as it is, on whatever images. */
+  /** The reason why the run leaves the pod as it is, whatever its images. */
   stays?: Reason
-  /** Where it is in the load balancers, or why it is not. */
+  /** The targets of the pod in the load balancers, or the reason why they were not found. */
   targets:
     | { found: true; targets: PlannedTarget[]; lookedFor?: ReasonOf<'to-upgrade'>['lookedFor'] }
     | { found: false; reason: Reason; isThere?: true }
@@ -47,14 +47,17 @@ const ADOPTED: Record<Exclude<JournalStep, 'closed'>, Reason> = {
   restore: { code: 'goes-on-with-restore' },
 }
 
-/** Which of both a request is, its run's own ledger says. */
+/**
+ * Returns the reason to continue from an open journal. A journal with `rollback` at the step `patched` is on its way back to the former
+ * images.
+ */
 function adopted({ step, rollback, undrained }: Journal): Reason {
   if (undrained && !(rollback && step === 'patched')) return { code: 'goes-on-without-drain', containers: undrained }
   if (rollback === undefined || step !== 'patched') return ADOPTED[step as Exclude<JournalStep, 'closed'>]
   return { code: 'goes-on-with-rollback', images: rollback }
 }
 
-/** Decides what would be done with each pod, and why. */
+/** Decides the action for each pod, and gives the reason. */
 export function buildPlan(input: PlanInput): Plan {
   const considered = input.pods
     .filter(({ pod, stored }) => !pod.finished || isOpen(stored))
@@ -65,22 +68,22 @@ export function buildPlan(input: PlanInput): Plan {
   }
   const plans = considered.map((one): PodPlan => {
     const plan = planPod(one)
-    // Its workload has refused already what the images themselves are wrong about; not that it may be left half done.
+    // The refusal of the workload reports problems of the images already, and does not report an unreadable journal.
     const isTold = input.refusals.length > 0 && one.stored.kind !== 'unreadable'
     if (plan.action === 'refuse' && !isTold) refusals.push(refusalOf(plan, one))
     return plan
   })
-  // Of those that stay: one that goes is not there to be had, and what comes in its place counts as soon as it is there.
+  // The window is a share of the pods that stay. A terminating pod does not count; its replacement counts once it exists.
   const staying = considered.filter(({ pod }) => !pod.deleting && !pod.finished)
   const window = windowSize(input.maxUnavailable, staying.length)
   const isHalfDone = input.leftOut.length > 0 || plans.some(({ action }) => action === 'adopt')
   const full = fullWindow(plans, { window, isHalfDone })
   if (full) refusals.push(full)
   const { namespace, workloads, templates, guarantees, warnings } = input
-  // No kubelet would carry out the patch: such a pod waits for its node.
+  // No kubelet would apply the patch, so a pod on a silent node starts after the others.
   const silent = new Set(considered.flatMap(({ pod }) => (pod.nodeIsSilent ? [pod.uid] : [])))
   const leftOut = input.leftOut.flatMap(({ loadBalancer, target, untouched }) => (untouched ? [] : [{ loadBalancer, target }]))
-  // An undo may give a template what none of its pods goes back to; to an abort it is the run's doing all the same.
+  // An undo can give a template images that none of its pods goes back to. An abort counts these images as a change of the run too.
   const ofTemplates = templates.flatMap(({ change }) => change.map(({ container, to }) => ({ container, image: to })))
   const wanted = [...considered.flatMap((one) => one.images), ...ofTemplates]
   const images = [...new Map(wanted.map((image) => [JSON.stringify(image), image])).values()]
@@ -115,7 +118,7 @@ function planPod({ pod, stored, images, isKept, stays, targets }: PlanPod): PodP
   const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
   if (unknown) return { ...base, action: 'refuse', reason: { code: 'no-container', container: unknown.container } }
   if (asksFor(pod, images)) {
-    // One that is not ready takes none in any case, and comes to have an address.
+    // A pod that is not ready gets no requests in any case, and gets an address later.
     const unserved = targets.found || !pod.ready ? {} : { unserved: targets.reason }
     return {
       ...base,
@@ -145,7 +148,10 @@ function toUpgrade(
   }
 }
 
-/** Nothing is done with it, and nobody else may have seen it: a pod that was made anew at another address, perhaps. */
+/**
+ * Warns of a skipped pod that is not in every load balancer, such as a pod that was recreated at another address. Nothing else reports
+ * it.
+ */
 function unbalanced({ pod, images, stays, targets }: PlanPod): Reason[] {
   if (targets.found || pod.deleting || !asksFor(pod, images)) return []
   return [{ code: 'not-in-every-load-balancer', pod: pod.name, stays: stays !== undefined, because: targets.reason }]
@@ -154,7 +160,8 @@ function unbalanced({ pod, images, stays, targets }: PlanPod): Reason[] {
 function refusalOf(plan: PodPlan, { pod, stored, isOnRecord, targets }: PlanPod): Refusal {
   const { name, reason: because } = plan
   if (stored.kind === 'unreadable') {
-    // Of both the one that is looked after again: a run reads it back, and puts it back.
+    // For a pod on record, `out` is suggested: a later run then looks after the pod, and puts it back. Without a record, an operator
+    // puts the pod back by hand.
     const traffic = isOnRecord ? 'out' : 'in'
     const resolve = { command: 'resolve', pod: name, namespace: pod.namespace, traffic } as const
     return { code: 'unreadable-journal', pod: name, because, isOnRecord, resolve }
@@ -165,16 +172,16 @@ function refusalOf(plan: PodPlan, { pod, stored, isOnRecord, targets }: PlanPod)
 }
 
 /**
- * By the rule of the window: with what an operator has out, or a load balancer does not have, a pod would never start. Not what is
- * half done counts: its record says what an operator had out before the drain, and a run that was refused for it would leave it
- * out of rotation everywhere else. Nor do, beside what is half done, pods that no load balancer has: a run that goes on waits
- * until they are there.
+ * Refuses a run whose pods could never start, because pods that an operator has out, or that a load balancer lacks, fill the window. A
+ * half-done pod does not count: a refusal would leave it out of rotation. Beside half-done pods, an unserved pod does not count either:
+ * the run waits until a load balancer has it.
  */
 function fullWindow(
   pods: readonly PodPlan[],
   { window, isHalfDone }: { window: number; isHalfDone: boolean },
 ): Refusal | undefined {
-  // One that is refused may be out by sluice's own doing, with a record that cannot be read: "put it back" would be wrong.
+  // A refused pod does not count: sluice itself may have drained it, and its record may be unreadable, so that "put it back" would be
+  // wrong.
   const counted = pods.filter(({ action }) => action === 'upgrade' || action === 'skip')
   const all = counted.map((pod) => standingOf(pod, isHalfDone))
   const stuck = new Set(stuckPods(all, window).map(({ uid }) => uid))
@@ -188,12 +195,12 @@ function fullWindow(
     operatorInPart: namesOf(ofThem(all, 'some')),
     unserved: namesOf(unserved),
     ...(because === undefined ? {} : { because }),
-    // What is out itself leaves where it is in rotation still.
+    // A stuck pod that an operator has out in part counts too: its upgrade would leave the load balancers where it is still in rotation.
     anyOut: all.some(({ uid, operatorOut }) => stuck.has(uid) && operatorOut !== 'none'),
   }
 }
 
-/** In the window, once all that is not ready or under way has come home. */
+/** Returns the state of the pod in the window, once all pods are ready and no work is under way. */
 function standingOf({ uid, name, action, targets, unserved }: PodPlan, isHalfDone: boolean): WindowPod {
   return {
     uid,

@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts'
 
-/** True where a run would do something. */
+/** Reports whether a run of this plan would change anything. */
 export function hasChanges(plan: Plan): boolean {
   return (
     plan.pods.some(({ action }) => action === 'upgrade' || action === 'adopt') ||

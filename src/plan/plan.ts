@@ -8,41 +8,41 @@ export interface WorkloadRef extends WorkloadId {
 }
 
 /**
- * - `upgrade`: drain, patch, restore; or the patch alone, where each container that changes needs no drain
- * - `adopt`: an earlier run left it drained or half done: go on from there, without a second drain
- * - `skip`: runs the wanted images already, or is none that an undo takes back, and nothing is open
- * - `refuse`: cannot be upgraded; the whole run is refused for it
+ * - `upgrade`: the run drains the pod, patches it and restores it; it only patches where no container that changes needs a drain
+ * - `adopt`: an earlier run left the pod drained or half done; the run continues from that step, without a second drain
+ * - `skip`: the pod runs the wanted images already, is terminating, or is not among the pods that an undo takes back
+ * - `refuse`: the pod cannot be upgraded, and the whole run is refused for it
  */
 export type PodAction = 'upgrade' | 'adopt' | 'skip' | 'refuse'
 
 export interface PlannedTarget {
   loadBalancer: string
-  /** Target id. */
+  /** The id of the target. */
   target: string
-  /** False where an operator has it out of rotation. */
+  /** False where an operator has taken the target out of rotation. */
   inRotation: boolean
 }
 
 export interface PodPlan {
   uid: string
   name: string
-  /** Absent while it has none. */
+  /** The name of the Node. Absent for a pod that is not scheduled. */
   node?: string
   action: PodAction
   reason: Reason
-  /** Present to wanted, for the containers that change. */
+  /** The containers that change, each with its present and its wanted image. */
   images: { container: string; from: string; to: string }[]
   targets: PlannedTarget[]
-  /** Of one that is left as it is: why it takes no requests. It counts against the window. */
+  /** The reason why a skipped pod gets no requests. Such a pod counts against the window. */
   unserved?: Reason
 }
 
-/** Why the run cannot start. Nothing was touched. */
+/** The reason why a run cannot start. Nothing has been changed. */
 export type Refusal = ReasonOf<RefusalCode>
 
 export interface PlanTemplate {
   workload: WorkloadRef
-  /** The template is patched first, so that a rescheduled pod comes back on the new images. */
+  /** The images that change in the template. The run patches the template first, so that a rescheduled pod starts with the new images. */
   change: { container: string; from: string; to: string }[]
 }
 
@@ -50,60 +50,63 @@ export interface PlanGuarantee {
   loadBalancer: string
   adapter: string
   level: 'G0' | 'G1' | 'G2' | 'G3'
-  /** What it counts of what is under way on a pod: all that is open, requests alone, or nothing, so that the settle time is waited out. */
+  /**
+   * The work on a pod that the load balancer counts: all open work, requests alone, or nothing. Without a count, the run waits for the
+   * settle time.
+   */
   inFlight: 'exact' | 'requests-only' | 'none'
-  /** Each change of it cuts connections of other pods too. */
+  /** True where each change of this load balancer cuts connections of other pods too. */
   disruptsOthers: boolean
-  /** The Lease that each change of it is made under. */
+  /** The Lease that sluice holds during each change of the load balancer. */
   lock?: { namespace: string; lease: string }
 }
 
-/** Where an image that is patched in is before the first drain, by names of nodes. Whether it can be pulled elsewhere is not known. */
+/** The nodes that have a new image before the first drain, by name. Whether the other nodes can pull the image is not known. */
 export interface ImageOnNodes {
   image: string
   present: string[]
   absent: string[]
-  /** The node cannot be read, or reports too few of its images. */
+  /** Nodes that cannot be read, or that report too few of their images. */
   unknown: string[]
 }
 
-/** A deadline of the config that is shorter than the proof which it may have to wait for. */
+/** A deadline of the config that is shorter than the proof that a run may have to wait for. */
 export interface RaisedDeadline {
-  /** In the config: `deadlines.restart`, or `deadlines.rollback` of an undo. */
+  /** The field of the config: `deadlines.restart`, or `deadlines.rollback` for an undo. */
   deadline: 'restart' | 'rollback'
   configuredMs: number
-  /** How long it may be instead, from the start of a container that nothing but time proves. */
+  /** The longest wait instead, counted from the start of a container whose restart only elapsed time can prove. */
   raisedMs: number
-  /** Pods whose kubelets report no generation. */
+  /** The pods whose kubelets do not report a generation. */
   pods: string[]
 }
 
-/** What a run would do, and why; made from the request and the observed world alone. */
+/** The actions of a run, each with its reason. A plan depends only on the request and on the observed state. */
 export interface Plan {
   namespace: string
   workloads: WorkloadRef[]
   images: ContainerImage[]
   templates: PlanTemplate[]
-  /** In the order in which they will start. */
+  /** The pods, in the order in which the run starts them. */
   pods: PodPlan[]
   /**
-   * What an earlier run may have left out of rotation for pods that are gone: a run settles it first. Where pods are to be
-   * upgraded it is looked for only if it decides something.
+   * Targets that an earlier run may have left out of rotation for pods that no longer exist. The run settles them first. Where the plan
+   * upgrades pods, sluice looks for such targets only if they affect the plan.
    */
   leftOut?: { loadBalancer: string; target: string }[]
-  /** The run that an undo takes back, and what that had asked for. */
+  /** The run that an undo takes back, and the images that this run had asked for. */
   undoes?: { run: string; images: ContainerImage[] }
-  /** Pods that may be out of rotation at once. */
+  /** The number of pods that may be out of rotation at once. */
   window: number
   guarantees: PlanGuarantee[]
   /**
-   * Names of load balancers: a pod is drained in all of one list at once, and in the next list once these have confirmed; it is put back
-   * in reverse. Absent where it is drained in all of them at once.
+   * The names of load balancers, grouped into turns. A pod is drained in all load balancers of one turn at once, and in the next turn
+   * once these have confirmed; it is put back in reverse. Absent where all load balancers drain at once.
    */
   drainOrder?: string[][]
-  /** Of `sluice plan` and dry runs alone. */
+  /** Only `sluice plan` and dry runs set this field. */
   imagesOnNodes?: ImageOnNodes[]
-  /** Absent where none is. */
+  /** Absent where no deadline is too short. */
   raisedDeadlines?: RaisedDeadline[]
   warnings: Reason[]
   refusals: Refusal[]

@@ -30,12 +30,12 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
   missing: { standing: 'missing', ready: false, operatorOut: 'none', unserved: false },
 }
 
-/** Pods by their words; a pod's uid is its letter. */
+/** Builds pods from words. The uid of a pod is its letter. */
 function podsOf(words: string): WindowPod[] {
   return words.split(' ').map((word, index) => ({ uid: 'abcdefgh'[index]!, name: `web-${index}`, ...WORDS[word]! }))
 }
 
-/** What keeps the others from leaving. */
+/** The reason that keeps the other pods from leaving. */
 const taken = (facts: Partial<ReasonOf<'window-taken'>>) => ({
   code: 'window-taken',
   pods: [],
@@ -185,7 +185,7 @@ test('starts only what waits, each once, and never leaves more out than the wind
       const started = new Set(start)
       expect(started.size).toBe(start.length)
       expect(list.filter(({ uid }) => started.has(uid)).every(({ standing }) => standing === 'waiting')).toBe(true)
-      // A pod that an operator has out everywhere takes nothing away from what serves.
+      // A pod that an operator has out everywhere takes no capacity away when it starts.
       const leaving = list.filter(({ uid, operatorOut }) => started.has(uid) && operatorOut !== 'all')
       const out = list.filter((pod) => isUnavailable(pod) || started.has(pod.uid))
       expect(leaving.length === 0 || out.length <= places).toBe(true)
@@ -197,7 +197,7 @@ test('starts only what waits, each once, and never leaves more out than the wind
   )
 })
 
-/** What comes of a run whose pods all get well: each that starts comes home. */
+/** Returns the pods that never start in a run whose started pods all come home. */
 function neverStarted(list: readonly WindowPod[], places: number): string[] {
   let world = list
   for (;;) {
@@ -214,7 +214,7 @@ test('what is told to be stuck is what never starts, and nothing else', () => {
       const settled = well.filter(({ standing }) => standing !== 'active')
       const stuck = stuckPods(settled, places).map(({ uid }) => uid)
       expect(stuck).toEqual(neverStarted(settled, places))
-      // What is under way comes home, and what is not ready may.
+      // Pods under way come home, and pods that are not ready may.
       expect(
         stuckPods(
           list.map((pod) => ({ ...pod, unserved: pod.unserved && pod.standing === 'idle' })),

@@ -1,63 +1,61 @@
 import type { Reason, ReasonOf } from '../reasons/reason.ts'
 import type { Occupancy } from '../reasons/window-reasons.ts'
 
-/** `all`: the pod gets no requests from any load balancer, so that its upgrade takes nothing away. */
+/** `all`: no load balancer sends requests to the pod, so its upgrade takes no capacity away. */
 export type OperatorOut = 'none' | 'some' | 'all'
 
-/** A pod without a target is in no load balancer: no operator has it out. */
+/** A pod without targets is in no load balancer, so no operator has it out. */
 export function howMuchOut<Target>(targets: readonly Target[], isOut: (target: Target) => boolean): OperatorOut {
   if (!targets.some(isOut)) return 'none'
   return targets.every(isOut) ? 'all' : 'some'
 }
 
-/** How one pod stands, for the decision which pods may leave rotation now. */
+/** The state of one pod, for the decision which pods may leave rotation now. */
 export interface WindowPod {
   uid: string
   name: string
   /**
-   * - `waiting`: would like to start
-   * - `checking`: has a place, and has not left yet
-   * - `active`: leaves, is out, or comes back; a failed pod stays here
-   * - `left`: an earlier run has left it half done, and this one is not about it
-   * - `idle`: is not, or no longer, part of the run's work
-   * - `missing`: is still to be made; the name is that of its workload
+   * - `waiting`: the pod is to be upgraded, and has not started
+   * - `checking`: the pod has a place in the window, and has not left rotation yet
+   * - `active`: the pod leaves rotation, is out, or comes back; a failed pod stays `active`
+   * - `left`: an earlier run left the pod half done, and this run does not cover it
+   * - `idle`: the pod is not, or no longer, part of the work of the run
+   * - `missing`: the pod does not exist yet; `name` is the name of its workload
    */
   standing: 'waiting' | 'checking' | 'active' | 'left' | 'idle' | 'missing'
-  /** Condition Ready, as observed now, and for as long as its workload asks for. */
+  /** True while the pod has the condition Ready, and has had it for as long as its workload requires. */
   ready: boolean
-  /** It is Ready, and counts as `ready` after so many milliseconds: `minReadySeconds` of its workload. */
+  /** Milliseconds until a Ready pod counts as `ready`, by `minReadySeconds` of its workload. */
   availableInMs?: number
-  /** How many of its targets an operator has out of rotation. */
+  /** The share of the pod's targets that an operator has out of rotation. */
   operatorOut: OperatorOut
-  /** It is not known to be in every load balancer. */
+  /** True where the pod is not known to be in every load balancer. */
   unserved: boolean
-  /** Its node does not report: no kubelet would carry out the patch. */
+  /** True where the node of the pod does not report, so that no kubelet would apply the patch. */
   nodeIsSilent?: boolean
-  /** How it stands where it is not ready. */
+  /** The reason why the pod is not ready. */
   because?: Reason
-  /** Of a pod that is still to be made: the pod that has to go first. */
+  /** The pod that must go before a missing pod can be created. */
   leaving?: { pod: string; because: Reason }
 }
 
 export interface WindowDecision {
-  /** Uids of the pods that may start now, or go on to leave, in order. */
+  /** The uids of the pods that may start, or may continue to leave rotation, in order. */
   start: string[]
-  /** Why no more may start while some still wait. */
+  /** The reason why no more pods may start, while some still wait. */
   waitingFor?: ReasonOf<'window-taken'>
 }
 
-/** The number of pods that may be out at once: a percentage is rounded down, and at least one. */
+/** Returns the number of pods that may be out at once. A percentage is rounded down, to at least one pod. */
 export function windowSize(maxUnavailable: { count: number } | { percent: number }, pods: number): number {
   if ('count' in maxUnavailable) return maxUnavailable.count
   return Math.max(1, Math.floor((pods * maxUnavailable.percent) / 100))
 }
 
 /**
- * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
- * run or left so by another, not ready for whatever reason, out by an operator, in no load balancer, or missing. A pod of this run
- * that an earlier one left out is `active` from the start: it takes no new place. So a broken pod can be mended within a
- * window of 1, and a late node heartbeat, which makes every pod of the node not ready, starts none. One that no load
- * balancer has cannot be drained: it waits until they do. One whose node does not report would stay out: it waits for that.
+ * Decides which pods may start. A pod may leave rotation while fewer than `size` OTHER pods are unavailable, so that a window of 1 can
+ * mend a broken pod, and a late heartbeat, which makes every pod of a node not ready, starts none. A pod that no load balancer has, or
+ * whose node does not report, waits.
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
   const start: string[] = []
@@ -80,8 +78,8 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
 }
 
 /**
- * Pods that can never start, by the same rule, however long the run waits and whatever it does itself: pods that an operator has
- * out, or that a load balancer does not have, fill the window. What is not ready or missing may come back.
+ * Returns the pods that can never start, because pods that an operator has out, or that a load balancer lacks, fill the window. Pods
+ * that are not ready or missing do not fill the window here: they may come back.
  */
 export function stuckPods(pods: readonly WindowPod[], size: number): WindowPod[] {
   const lasting = pods.filter(({ standing }) => standing === 'waiting' || standing === 'idle')
@@ -90,9 +88,9 @@ export function stuckPods(pods: readonly WindowPod[], size: number): WindowPod[]
 }
 
 interface Count {
-  /** By uid: all pods that cannot be relied on for requests. */
+  /** The uids of all pods that cannot be relied on to serve requests. */
   unavailable: Set<string>
-  /** Those of them that sluice or a fault keeps from serving. */
+  /** The uids of those pods that sluice or a fault keeps from serving. */
   down: Set<string>
 }
 
@@ -104,8 +102,8 @@ function countUnavailable(pods: readonly WindowPod[]): Count {
 }
 
 /**
- * How many others count against this pod. A pod that an operator has out everywhere leaves no rotation: what else an operator has
- * out does not count, and such pods are upgraded a window at a time.
+ * Returns the number of other pods that count against this pod. A pod that an operator has out everywhere leaves no rotation: other pods
+ * that an operator has out do not count, and such pods are upgraded one window at a time.
  */
 function othersFor({ uid, operatorOut }: WindowPod, { unavailable, down }: Count): number {
   const counted = operatorOut === 'all' ? down : unavailable
@@ -120,7 +118,7 @@ function isUnavailable(pod: WindowPod): boolean {
   return isDown(pod) || pod.operatorOut !== 'none' || pod.unserved
 }
 
-/** Who has a place keeps it where it can; then what does not serve anyway. */
+/** Orders the candidates. A pod with a place keeps it where possible; pods that serve no requests anyway come next. */
 function rank({ standing, ready, operatorOut }: WindowPod): number {
   if (standing === 'checking') return -1
   return !ready ? 0 : operatorOut === 'none' ? 2 : 1
@@ -128,7 +126,7 @@ function rank({ standing, ready, operatorOut }: WindowPod): number {
 
 const MOST_NAMED = 5
 
-/** A few by their names; of many how many, which does not change with each of them. */
+/** Names the pods while there are few. A larger number is given as counts, which change less often. */
 function describe(
   pods: readonly WindowPod[],
   unavailable: ReadonlySet<string>,
@@ -154,7 +152,7 @@ function describe(
 
 const OCCUPANCIES: readonly Occupancy[] = ['upgrading', 'left', 'missing', 'not-ready', 'ready-too-short', 'operator', 'unserved']
 
-/** By workload. */
+/** Groups missing pods by workload. */
 function lacking(missing: readonly WindowPod[]): ReasonOf<'window-taken'>['lacking'] {
   return [...new Set(missing.map(({ name }) => name))].map((workload) => {
     const own = missing.filter((one) => one.name === workload)
@@ -162,7 +160,7 @@ function lacking(missing: readonly WindowPod[]): ReasonOf<'window-taken'>['lacki
   })
 }
 
-/** A pod that starts with this decision is `waiting` still, and would be available. */
+/** A pod that starts with this decision is still `waiting` and available. */
 function occupancyOf(pod: WindowPod): Occupancy {
   const { standing, ready, availableInMs, operatorOut, unserved } = pod
   if (standing === 'active') return 'upgrading'

@@ -1,4 +1,4 @@
-/** A demo with nothing but processes: says the ids of all of them, and waits to be killed. */
+/** A demo with processes only. The demo prints their ids, and waits to be killed. */
 import { createChildren } from '../children.ts'
 
 const children = createChildren()

@@ -22,14 +22,14 @@ import type { Reason } from '../../reasons/reason.ts'
 import type { PrintedCommand } from '../printed-commands/printed-command.ts'
 import { abortRequest } from '../run/upgrade-request.ts'
 
-/** Orders it, and waits for who has the run; does it itself where nobody has. */
+/** Orders the abort, and waits for the process that has the run. Where no process has it, the command aborts the run itself. */
 export async function abortAction(args: readonly string[], flags: AbortFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal, invocation } = context
   const request = parseRequest(args, flags, 'abort')
   const { configPath, openCluster, readConfig, sluiceOf } = await import('../world.ts')
-  // Before there is an order: no signal may fall between one who hears it and the next while this is loaded.
+  // The import comes before the order: no signal may fall between two listeners while a module loads.
   const { runUpgrade } = await import('../run/run-upgrade.ts')
-  // A level that is none is refused here already, and not when it is the order's turn to be done.
+  // An invalid log level is refused here, before the order is given.
   await createLogger(flags.verbose === true, terminal)
   const { shell: resume } = resumeCommand(invocation, flags, terminal.env)
   let sluice: Sluice | undefined
@@ -40,7 +40,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     return failure
   }
   let isOrdered = false
-  // It may wait for hours, and as the first process of a container it would not even hear a signal.
+  // The wait can last for hours. The first process of a container ignores signals that it does not listen to.
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => terminal.clock.now(),
@@ -73,13 +73,13 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     if (!isOrdered) throw error
     const failure = tell(error, true)
     terminal.err.write(orderStands(resume))
-    // What is no bug is a cluster that cannot be watched any more.
+    // An error that is no bug means that the cluster can no longer be watched.
     return failure.stack === undefined ? EXIT.deadline : failure.code
   } finally {
     interrupts.dispose()
     if (left === undefined) await sluice?.close()
   }
-  // It hears signals from its first moment on.
+  // `runUpgrade` listens to signals from its start.
   const { end } = left
   const opened = sluice
   return runUpgrade(
@@ -95,7 +95,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   )
 }
 
-/** Says what came of it, where all is said and done. */
+/** Prints the result of the order, where no work is left. */
 function tellOf(
   abort: Exclude<Abort, { outcome: 'abandoned' }>,
   namespace: string,

@@ -6,7 +6,7 @@ import { parseReportFiles } from '../run/report-files.ts'
 import type { UpgradeDeps } from '../run/run-upgrade.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
 
-/** Plans or runs what was asked for. The engine is loaded here, once the command line is understood. */
+/** Plans or runs the request. The engine is loaded only after the command line has been parsed. */
 export async function carryOut(
   parse: () => ParsedRequest,
   flags: UpgradeFlags,

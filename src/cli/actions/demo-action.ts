@@ -13,7 +13,7 @@ import { reportFailure } from '../report-failure.ts'
 import { parseReportFiles } from '../run/report-files.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 
-/** Plays the demo, and leaves no process behind, however it ends. */
+/** Plays the demo. No process of the demo outlives it. */
 export async function demoAction(flags: DemoFlags, { terminal }: CommandContext): Promise<ExitCode> {
   const pods = Number(flags.pods)
   if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods: ${quote(flags.pods)} is no number from 2 to 9`])
@@ -41,7 +41,7 @@ export async function demoAction(flags: DemoFlags, { terminal }: CommandContext)
   const interrupted = new Promise<ExitCode>((resolve) => {
     interrupts.stopInOrder((cause) => {
       show.close()
-      // There is no -v to ask for more with.
+      // The demo has no -v, so the stack is always printed.
       if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), { verbose: true }, terminal)
       else terminal.err.write(`${cause.signal}: all its processes end\n`)
       resolve(codeOf(cause))
@@ -49,7 +49,7 @@ export async function demoAction(flags: DemoFlags, { terminal }: CommandContext)
   })
   try {
     const played = demo.play().then((kept) => (kept ? EXIT.done : EXIT.failed))
-    // After an interrupt its processes are gone, and it fails for that.
+    // After an interrupt, the processes of the demo are gone, and its play rejects for that reason.
     played.catch(() => {})
     return await Promise.race([played, interrupted])
   } finally {

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 
-/** Who gives an order, for the person who finds it: in a container there may be no name for the user. */
+/** The giver of an order, for display. In a container the user may have no name. */
 export function orderGiver(env: NodeJS.ProcessEnv): string {
   return `${env['USER'] || nameOfUser()}@${hostname()}`
 }

@@ -51,7 +51,7 @@ async function order(
     const runs = [...given.runs]
     const workloads = given.workloads.map(displayName)
     const report: OrderReport = { order: verb, namespace, workloads, runs, outcome, reason, next: [] }
-    // For a person it is an error alone.
+    // In text output, the error alone is printed.
     if (outcome !== 'none' || flags.output !== 'text')
       terminal.out.write(orderOutput(report, flags.output, writingFor({ flags, invocation }, terminal.env)))
     if (outcome === 'none') throw new RunError('preflight', reason)

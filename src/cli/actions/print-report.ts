@@ -9,7 +9,7 @@ import { reportLines, runLines } from '../output/report-view.ts'
 import { API_VERSION } from '../output/api-version.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** The runs that are known. */
+/** Prints the list of known runs. */
 export function printRuns(
   namespace: string,
   runs: readonly KnownRun[],
@@ -21,7 +21,7 @@ export function printRuns(
   out.write(output === 'json' ? `${inertJson(document, 2)}\n` : asText(runLines(namespace, runs)))
 }
 
-/** One of them. */
+/** Prints the report of one run. */
 export async function printReport(
   report: Report,
   { output, color }: Pick<ReportFlags, 'output' | 'color'>,

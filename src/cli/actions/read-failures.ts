@@ -2,10 +2,10 @@ import type { ReportFailure } from '../../report/report.ts'
 import { quote } from '../../library/request/quote.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 
-/** Far more than a page could show. `--failures <(command)` may look through logs first. */
+/** The limit is far above the size that a page can show. With `--failures <(command)`, the command may search logs first. */
 const LIMITS = { largestBytes: 1 << 24, pipeDeadlineMs: 60_000, what: 'such a file' }
 
-/** What others have seen fail, of the file that `--failures` names. */
+/** Reads the failures that others have seen, from the file of `--failures`. */
 export async function readFailures(path: string): Promise<ReportFailure[]> {
   const { parseFailures } = await import('../../report/failures.ts')
   const { readBounded } = await import('../../config/read-bounded.ts')

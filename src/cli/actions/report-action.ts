@@ -13,7 +13,7 @@ import { isKindName, parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import { withSluice } from './with-cluster.ts'
 
-/** Reports one run from its ledger, or lists those that there are. */
+/** Reports one run from its ledger, or lists the known runs. */
 export async function reportAction(
   argument: string | undefined,
   flags: ReportFlags,
@@ -48,7 +48,7 @@ export async function reportAction(
 
 type Wanted = { run: string } | { workload: WorkloadId }
 
-/** Throws a UsageError with everything that is wrong. Without a run those that there are shall be listed. */
+/** Throws a UsageError with all mistakes. Without an argument, the known runs are listed. */
 function parseArguments(
   argument: string | undefined,
   flags: ReportFlags,
@@ -64,7 +64,7 @@ function parseArguments(
   return { wanted, requestTimeoutMs }
 }
 
-/** Run ids are made of letters and digits, and never hold the slash of TYPE/NAME. */
+/** A run id consists of letters and digits, so an argument with a slash is TYPE/NAME. */
 function parseWanted(argument: string, problems: string[]): Wanted | undefined {
   if (isKindName(argument)) problems.push(`${quote(argument)} is no run: write ${argument}/NAME for the newest of a workload`)
   else if (!argument.includes('/')) return { run: argument }

@@ -49,7 +49,7 @@ async function serverOf(name: string, file: string): Promise<ProductServer> {
   }
 }
 
-/** The first one; after that signals end the process, as they usually do. */
+/** Resolves with the first signal. Later signals end the process, as is usual. */
 function signalFrom({ events }: CommandContext['terminal']): Promise<InterruptSignal> {
   return new Promise((resolve) => {
     const listeners = SIGNALS.map((signal) => [signal, () => hear(signal)] as const)

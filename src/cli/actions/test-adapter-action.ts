@@ -30,7 +30,7 @@ import { codeOf, type Interrupts, watchInterrupts } from '../run/interrupts.ts'
 import type { Terminal } from '../terminal.ts'
 import { configPath } from '../world.ts'
 
-/** What is tested, and on what. `putBack` is there where real servers are drained. */
+/** The subject of the test. `live` is present where the test drains real servers. */
 interface Subject {
   on: AdapterTestReport['on']
   makeBed: MakePartialBed
@@ -63,7 +63,7 @@ function assertTogether({ bed, target = [], expendable = [], breakConnections }:
     throw new UsageError(['--break-connections breaks those of a drain: name with --expendable what may be drained'])
 }
 
-/** The kit makes calls that get no answer on purpose, each of which would keep a Lease for its whole life. */
+/** The kit makes calls that get no answer on purpose, and each would keep a Lease for its whole duration. */
 function assertAlone({ expendable = [], withoutLock }: TestAdapterFlags, { name, lock }: ConfiguredLoadBalancer): void {
   if (lock === undefined || expendable.length === 0 || withoutLock === true) return
   throw new UsageError([
@@ -140,7 +140,7 @@ function watch(terminal: Terminal, stopping: AbortController, before: readonly B
     events: terminal.events,
     now: () => terminal.clock.now(),
     exit: (code) => {
-      // What is drained now nobody puts back any more.
+      // No later code restores the targets that are drained now.
       const left = before.map((one) => ({ ...one, message: 'the test was ended before it was put back' }))
       terminal.err.write(leftText(left.map(leftTarget)))
       terminal.exit(code)
@@ -186,7 +186,7 @@ async function run(
     await testPromises(makeBed, {
       async afterCase({ outcome }) {
         if (stopping.aborted) throw new Interrupted()
-        // No case finds what the one before has left.
+        // Each case starts from the state before the test.
         const some = live === undefined || outcome === 'not-applicable' ? [] : await live.putBack()
         if (some.length > 0) throw new NotPutBack(some)
       },

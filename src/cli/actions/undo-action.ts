@@ -4,7 +4,7 @@ import type { ExitCode } from '../../library/exit-codes.ts'
 import type { UndoFlags } from '../arguments/flags.ts'
 import { parseRequest } from '../arguments/request.ts'
 
-/** An upgrade whose images come from the record of an earlier run. */
+/** Runs an upgrade to the images that an earlier run has on record. */
 export async function undoAction(workload: string, flags: UndoFlags, context: CommandContext): Promise<ExitCode> {
   const undo = flags.run === undefined ? {} : { run: flags.run }
   return carryOut(() => ({ ...parseRequest([workload], flags, 'undo'), undo }), flags, context)

@@ -6,7 +6,7 @@ import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What a command does that works with the cluster alone: with -v each of its requests is logged. */
+/** Runs work that needs the cluster alone. With -v, each of its requests is logged. */
 export async function withCluster<Result>(
   flags: ClusterFlags & { verbose?: boolean },
   requestTimeoutMs: number | undefined,
@@ -20,12 +20,15 @@ export async function withCluster<Result>(
     const client = logger === undefined ? cluster.client : logRequests(cluster.client, logger, terminal.clock)
     return await work({ ...cluster, client })
   } finally {
-    // At once: it breaks off what is still asked, and waits for no answer.
+    // Closing aborts open requests at once, and waits for no answer.
     await cluster.close()
   }
 }
 
-/** The same by the library. Without a config for what needs no load balancer; with one, `work` closes what it has opened. */
+/**
+ * Runs work that uses the library. `config` is absent for work that needs no load balancer. With a config, `work` closes the connections
+ * that it has opened.
+ */
 export async function withSluice<Result>(
   flags: ClusterFlags & { verbose?: boolean },
   requestTimeoutMs: number | undefined,

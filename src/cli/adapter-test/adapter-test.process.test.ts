@@ -20,7 +20,7 @@ beforeEach(async () => {
     [0, 1, 2].map((index) => ({ name: `web-${index}`, address: `10.0.0.${index + 1}`, port: 80 })),
   )
   await writeScaffold(folder, 'js')
-  // As in a folder where the package is installed.
+  // The imports are resolved as in a folder where the package is installed.
   change('lb.mjs', "'sluice/adapter'", JSON.stringify(pathToFileURL(join(ROOT, 'adapters/index.ts')).href))
   change('lb.mjs', "'zod'", JSON.stringify(import.meta.resolve('zod')))
   change('sluice.yaml', 'http://127.0.0.1:9100', servers.url)
@@ -62,7 +62,7 @@ describe('on a bed', () => {
     expect(stdout).toMatch(/^ 1 {2}holds {11}after a drain and its settle time no new request arrives$/m)
     expect(stdout).toMatch(/^ {20}not tried: batch: needs capabilities\.maxBatch above 1$/m)
     expect(stdout).toMatch(/\n\nGuarantee: G1\.\n21 promises: 16 hold, 0 fail, 5 not applicable\n$/)
-    // The load balancer of the config was left alone.
+    // The test has not changed the load balancer of the config.
     expect(servers.writes).toEqual([])
   })
 
@@ -139,7 +139,7 @@ describe('on a load balancer that runs', () => {
 
   test('a plugin that leaves a server drained fails, and the server is put back', async () => {
     let restores = 0
-    // Every second restore is taken and not done.
+    // Every second restore is accepted and not carried out.
     servers.onWrite = (write) => !write.startsWith('DELETE') || restores++ % 2 === 1
     const { code, stdout } = await run('--target', '10.0.0.1:80', '--expendable', '10.0.0.2:80')
     expect(code).toBe(1)

@@ -1,4 +1,4 @@
-/** How long a call may take that gets no answer, by what a call takes that gets one. */
+/** The deadline of a call without an answer, from the duration of a call with one. */
 import type { MakePartialBed } from '../../../adapters/conformance/bed.ts'
 
 const TIMES = 10
@@ -6,7 +6,10 @@ const SHORTEST_MS = 1_000
 const LONGEST_MS = 10_000
 const READ_WITHIN_MS = 30_000
 
-/** Reads the list twice, and counts the second time: a program takes long to start, and a server does not. Throws what the adapter does where it cannot be read. */
+/**
+ * Reads the list twice, and measures the second read: a program takes long to start, and a server does not. Throws the error of the
+ * adapter where the list cannot be read.
+ */
 export async function withMeasuredDeadline(makeBed: MakePartialBed): Promise<MakePartialBed> {
   const bed = await makeBed({ servers: 3 })
   let tookMs: number

@@ -1,6 +1,6 @@
-/** The URL of a load balancer within the options of an adapter, wherever it stands there. */
+/** Finds and replaces the URL of a load balancer in the options of an adapter. */
 
-/** Scheme, host and port of each, without repetition. */
+/** Returns the scheme, host and port of each URL, without repetition. */
 export function originsIn(options: unknown): string[] {
   const origins = new Set<string>()
   mapTexts(options, (text) => {
@@ -11,7 +11,7 @@ export function originsIn(options: unknown): string[] {
   return [...origins]
 }
 
-/** The same options with another origin in all URLs of `origin`; their paths stay. */
+/** Replaces `origin` with `other` in all URLs of the options. Paths stay. */
 export function withOrigin(options: unknown, origin: string, other: string): unknown {
   return mapTexts(options, (text) => (originOf(text) === origin ? other + text.slice(origin.length) : text))
 }
@@ -21,7 +21,7 @@ function originOf(text: string): string | undefined {
   return written !== undefined && URL.canParse(written) ? written : undefined
 }
 
-/** Of plain values: what a schema has made of others stays as it is. */
+/** Maps plain values only. Objects that a schema has made stay as they are. */
 function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, map))

@@ -1,4 +1,4 @@
-/** A bed of the user's own: a module that starts the load balancer for each case. */
+/** A bed that the user provides: a module that starts the load balancer for each case. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { MakePartialBed } from '../../../adapters/conformance/bed.ts'
@@ -8,7 +8,7 @@ import { UsageError } from '../arguments/usage-error.ts'
 
 const MEMBERS = ['apiUrl', 'requestUrl', 'state', 'drain', 'ready', 'close'] as const
 
-/** @throws UsageError where the module is none, or does not start anything */
+/** @throws UsageError where the file is no module, or starts nothing */
 export async function loadBed(file: string, create: (apiUrl: string) => Adapter): Promise<MakePartialBed> {
   const start = await loadStart(file)
   return ({ servers }) =>

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../config/duration.ts'
 
-/** Milliseconds; a problem, and 0, where the text is none or too short. */
+/** Returns milliseconds. Where the text is no duration, or is too short, returns 0 and adds a problem. */
 export function durationFlag(flag: string, text: string, atLeastMs: number, problems: string[]): number {
   const parsed = parseDuration(text)
   if (!parsed.ok) problems.push(`${flag}: ${parsed.reason}: ${parsed.hint}`)

@@ -1,6 +1,6 @@
 import type { Purpose } from './purposes.ts'
 
-/** The flags as commander hands them over: still text. */
+/** The flags as commander parses them: their values are still text. */
 
 export interface ClusterFlags {
   namespace?: string
@@ -22,12 +22,12 @@ export interface ResultFlags {
   verbose?: boolean
 }
 
-/** Of a command that uses colour. */
+/** The flags of a command whose output has colour. */
 export interface OutputFlags extends ResultFlags {
   color: ColorChoice
 }
 
-/** What is to be upgraded, and how. */
+/** The request, and the settings of its rollout. */
 export interface RequestFlags {
   config?: string
   selector?: string

@@ -4,7 +4,7 @@ import type { ContainerImage } from '../../pods/glossary.ts'
 
 export type ParsedImageArgument = { ok: true; image: ContainerImage } | { ok: false; problem: string }
 
-/** Reads `CONTAINER=IMAGE`. */
+/** Parses `CONTAINER=IMAGE`. */
 export function parseImageArgument(text: string): ParsedImageArgument {
   const quoted = quote(text)
   const separator = text.indexOf('=')

@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts'
 
-/** Both, or one UsageError with everything that is wrong in either. */
+/** Returns both results, or throws one UsageError with the mistakes in either. */
 export function parseTogether<One, Other>(parseOne: () => One, parseOther: () => Other): [One, Other] {
   const one = parsed(parseOne)
   const other = parsed(parseOther)

@@ -168,7 +168,7 @@ describe('what is refused', () => {
     ['abort', [], ['what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR']],
     ['resume', ['web'], ['"web" is no workload: write TYPE/NAME']],
     ['resume', ['sts'], ['"sts" is no workload: write sts/NAME']],
-    // It has no -l.
+    // `undo` has no -l.
     ['undo', ['app=app:v2'], ['"app=app:v2": undo takes no image: it goes back to the images on record']],
     [
       'plan',

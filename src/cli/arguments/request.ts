@@ -11,11 +11,11 @@ import { parseRequestTimeout } from './request-timeout.ts'
 import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from './usage-error.ts'
 
-/** A command that is told which workloads it is about. */
+/** The commands that take workloads as arguments. */
 export type RequestVerb = 'upgrade' | 'plan' | 'undo' | 'pause' | 'resume' | 'abort'
 
 const OPEN_RUN = 'it is about the run that is open'
-/** Why a command takes no image, where it takes none. */
+/** The reason why a command takes no image. */
 const TAKES_NO_IMAGE: Partial<Record<RequestVerb, string>> = {
   undo: 'it goes back to the images on record',
   pause: OPEN_RUN,
@@ -23,26 +23,26 @@ const TAKES_NO_IMAGE: Partial<Record<RequestVerb, string>> = {
   abort: OPEN_RUN,
 }
 
-/** The command line of these commands, understood. The namespace and the settings left out come from elsewhere. */
+/** The parsed command line of these commands. The namespace and missing settings come from elsewhere. */
 export interface ParsedRequest {
   select: RunRequest['select']
   images: ContainerImage[]
-  /** Settings that flags replace. */
+  /** The settings that flags replace. */
   overrides: Partial<RunSettings>
   acceptTemplateDrift: boolean
   allowUnbalanced: boolean
   retiredLoadBalancers: string[]
-  /** Absent: the default of the client. */
+  /** Absent means the default of the client. */
   requestTimeoutMs?: number
   graceMs: number
   exitWhenPaused: boolean
-  /** An earlier run is taken back, in place of `images`. */
+  /** Present for an undo. The undo takes an earlier run back, in place of `images`. */
   undo?: { run?: string }
 }
 
 type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string; exitWhenPaused?: boolean }
 
-/** Throws a UsageError with everything that is wrong. */
+/** Throws a UsageError with all mistakes. */
 export function parseRequest(args: readonly string[], flags: Flags, verb: RequestVerb = 'upgrade'): ParsedRequest {
   const problems: string[] = []
   const { refs, images } = parseArguments(args, verb, problems)
@@ -73,7 +73,7 @@ function parseArguments(
   const refs: WorkloadId[] = []
   const images: ContainerImage[] = []
   for (const argument of args) {
-    // No object name and no kind holds "=", and no container name holds "/".
+    // No object name and no kind contains "=", and no container name contains "/".
     if (argument.includes('=') && noImage !== undefined) problems.push(`${quote(argument)}: ${verb} takes no image: ${noImage}`)
     else if (argument.includes('=')) {
       const parsed = parseImageArgument(argument)
@@ -97,7 +97,7 @@ function parseSelection(
   problems: string[],
 ): RunRequest['select'] {
   if (selector === undefined) {
-    // A name that is wrong is a problem already.
+    // An invalid name is reported already.
     if (refs.length === 0 && problems.length === 0)
       problems.push(`what to ${verb} is missing: name TYPE/NAME, or pods with -l SELECTOR`)
     return { refs }

@@ -1,4 +1,4 @@
-/** The command line cannot be understood; `problems` holds everything that is wrong with it. */
+/** The command line is invalid. `problems` lists all mistakes. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly component = 'cli'

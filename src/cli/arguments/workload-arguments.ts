@@ -4,7 +4,7 @@ import { parseRequestTimeout } from './request-timeout.ts'
 import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The command line of the commands that only name workloads. Throws a UsageError with everything that is wrong. */
+/** Parses the command line of a command that takes only workloads. Throws a UsageError with all mistakes. */
 export function parseWorkloads(
   args: readonly string[],
   flags: Pick<ClusterFlags, 'requestTimeout'>,

@@ -4,7 +4,7 @@ import type { AdapterFlags, NewAdapterFlags, ServeFlags, TestAdapterFlags } from
 import type { CommandContext } from './context.ts'
 import { collect, given } from './flag-groups.ts'
 
-/** Named here too, so that the help of a command loads no more than itself. */
+/** The list is repeated here, so that the help of a command loads no other module. */
 export const LANGUAGES = ['ts', 'js', 'python', 'sh']
 
 export function registerAdapter(program: Command, context: CommandContext): void {

@@ -12,32 +12,35 @@ function collectAsked(value: string, earlier: string[] | undefined): string[] {
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** One that cannot be is as empty as one where nothing is open. A variable that was not set gives an empty one. */
+/** An invalid namespace would look like one where nothing is open. An unset variable gives an empty name. */
 export function namespaceName(text: string): string {
   if (!NAMESPACE.test(text)) throw new InvalidArgumentError('No namespace has such a name.')
   return text
 }
 
-/** A variable that was not set must not stand for the default: it may be another cluster, or the rights of another. */
+/** An unset variable must not stand for the default, which may be another cluster or other rights. */
 export function given(text: string): string {
   if (text === '') throw new InvalidArgumentError('It is empty: name one, or leave it out.')
   return text
 }
 
-/** Goes out in a header, which holds no line break: nothing would be sent, and the cluster blamed for it. Nor do blanks at its ends arrive. */
+/**
+ * The value goes into an HTTP header. With a line break nothing would be sent, and the error would blame the cluster; blanks at the ends
+ * would be lost.
+ */
 function asked(text: string): string {
   if (!fitsHeader(text)) throw new InvalidArgumentError('It has a line break, another control character, or a blank at an end.')
   return given(text)
 }
 
-/** The last of several would count, and pods that were asked for be left out without a word. */
+/** With several selectors, only the last one would count, and pods would be left out without a message. */
 function onlyOnce(selector: string, earlier: string | undefined): string {
   if (earlier === undefined) return selector
   const both = quote(`${earlier},${selector}`)
   throw new InvalidArgumentError(`It is given twice: -l ${both} asks for pods that match both.`)
 }
 
-/** kubectl's own flags, under kubectl's own names. `several`: of as many clusters as contexts are given. */
+/** The flags of kubectl, by their names there. `several`: each context that is given adds a cluster. */
 export function addClusterFlags(command: Command, { several = false } = {}): Command {
   command.optionsGroup('Cluster:').option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
   if (several) command.option('--context <name>', 'context of the kubeconfig, repeatable: all of them are meant', collect)
@@ -67,7 +70,7 @@ export function addReportFlag(command: Command): Command {
   return command.option('--report <file>', 'write a report of the run to FILE.html or FILE.json, repeatable', collect)
 }
 
-/** What to upgrade and how; the same for `upgrade` and `plan`. */
+/** The request and its rollout, equal for `upgrade` and `plan`. */
 export function addRequestFlags(command: Command): Command {
   command
     .argument('[arguments...]', 'TYPE/NAME of workloads and pods, CONTAINER=IMAGE of the images they shall run')
@@ -83,7 +86,7 @@ export function addRequestFlags(command: Command): Command {
   return command
 }
 
-/** What is refused unless it is allowed. */
+/** The flags that allow requests which sluice otherwise refuses. */
 export function addPermissions(command: Command): Command {
   return command
     .option(
@@ -98,7 +101,7 @@ export function addPermissions(command: Command): Command {
     )
 }
 
-/** How a run goes over its pods. */
+/** The flags for the rollout of a run. */
 export function addRolloutFlags(command: Command): Command {
   command
     .optionsGroup('How, in place of the config:')
@@ -115,7 +118,7 @@ export function addRolloutFlags(command: Command): Command {
   return addHomeDeadlines(command)
 }
 
-/** Until a pod that was patched is home. */
+/** The deadlines until a patched pod is back in rotation. */
 export function addHomeDeadlines(command: Command): Command {
   return command
     .option('--restart-deadline <duration>', "from the end of the pod's grace period until the new container runs")
@@ -124,7 +127,7 @@ export function addHomeDeadlines(command: Command): Command {
     .option('--restore-deadline <duration>', 'until the load balancers confirm that the pod is back')
 }
 
-/** Which run is meant: by what it upgrades. */
+/** The flags that choose a run, by its workloads. */
 export function addOrderFlags(command: Command): Command {
   return addSelectorFlag(command.argument('[workloads...]', 'TYPE/NAME of workloads and pods that the run upgrades'))
 }

@@ -3,22 +3,22 @@ import type { TestedCase, TestedGuarantee, TestedPromise } from '../../../adapte
 import type { API_VERSION } from './api-version.ts'
 import { inert } from './inert.ts'
 
-/** What came of a test of an adapter. Fields are added, never changed or removed, under one apiVersion. */
+/** The result of a test of an adapter. Under one apiVersion, fields are added, and never changed or removed. */
 export interface AdapterTestReport {
   apiVersion: typeof API_VERSION
   kind: 'AdapterTest'
-  /** Its name in the config. */
+  /** The name of the load balancer in the config. */
   loadBalancer: string
-  /** As the config names it. */
+  /** The name of the adapter in the config. */
   adapter: string
-  /** `bed`: a load balancer that was started for the test; `live`: the one that the config names. */
+  /** `bed`: a load balancer that was started for the test; `live`: the load balancer of the config. */
   on: 'bed' | 'live'
-  /** In order; all 21 unless it was interrupted. */
+  /** The promises in order. All 21 are present unless the test was interrupted. */
   promises: TestedPromise[]
   guarantee: TestedGuarantee
   counts: { holds: number; fails: number; notApplicable: number }
   interrupted?: boolean
-  /** Targets that were drained and are not as they were: a person has to put them back. */
+  /** Targets that the test drained and that are not restored. An operator has to put them back. */
   left: LeftTarget[]
 }
 
@@ -26,7 +26,7 @@ export interface LeftTarget {
   /** `ADDRESS:PORT` */
   address: string
   target: string
-  /** As the adapter keeps it. */
+  /** The prior state, as the adapter keeps it. */
   prior: unknown
   message: string
 }
@@ -57,7 +57,7 @@ function failures(cases: readonly TestedCase[]): string[] {
   )
 }
 
-/** By what is not there. */
+/** Lists the cases that were not tried, grouped by the reason. */
 function notTried(cases: readonly TestedCase[]): string[] {
   const reasons = Map.groupBy(
     cases.filter(({ outcome }) => outcome === 'not-applicable'),
@@ -78,7 +78,7 @@ export function countsText({ holds, fails, notApplicable }: AdapterTestReport['c
   return lines([`${holds + fails + notApplicable} promises: ${holds} hold, ${fails} fail, ${notApplicable} not applicable`])
 }
 
-/** The way to put it back by hand. */
+/** Tells how to put the targets back by hand. */
 export function leftText(left: readonly LeftTarget[]): string {
   return lines(
     left.flatMap(({ address, target, prior, message }) => [

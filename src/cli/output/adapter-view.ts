@@ -9,20 +9,20 @@ export interface DescribedAdapter {
   name: string
   summary: string
   options: DescribedOption[]
-  /** The fewest options, and what the load balancer promises with these. */
+  /** The smallest set of options, and the guarantee of the load balancer with them. */
   example?: DescribedExample
 }
 
 export interface DescribedExample {
   options: unknown
   guarantee: string
-  /** In words. */
+  /** The hazards in words. */
   hazards: string[]
 }
 
-/** A field of `options` in the config; of a mapping each field is one. */
+/** A field of `options` in the config. Each field of a mapping is a field of its own. */
 export interface DescribedOption {
-  /** Such as `capabilities.settle`. */
+  /** The path of the field, such as `capabilities.settle`. */
   path: string
   type: string
   required: boolean
@@ -42,14 +42,14 @@ interface JsonSchema {
   description?: string
 }
 
-/** By the schema of its options. A plugin may have a schema of another zod, which says nothing of its fields. */
+/** Describes an adapter by the schema of its options. A plugin may use another zod, whose schema does not reveal its fields. */
 export async function describeAdapter(name: string, definition: AdapterDefinition): Promise<DescribedAdapter> {
   const { summary, options } = definition
   const example = await exampleOf(definition)
   return { name, summary, options: optionsOf(schemaOf(options)), ...(example === undefined ? {} : { example }) }
 }
 
-/** Absent where there is none, or where this machine lacks what it needs, such as a package. */
+/** Returns undefined where the adapter has no example, or where this machine lacks a requirement of it, such as a package. */
 async function exampleOf({ options, example, create }: AdapterDefinition): Promise<DescribedExample | undefined> {
   const parsed = example === undefined ? undefined : options.safeParse(example)
   if (parsed?.success !== true) return undefined
@@ -126,12 +126,12 @@ export function adapterText({ name, summary, options, example }: DescribedAdapte
     .replace(/\n\n$/, '\n')
 }
 
-/** What `adapter new` has written. */
+/** The files that `adapter new` has written. */
 export interface WrittenScaffold {
-  /** As it was given. */
+  /** The folder as it was given. */
   folder: string
   language: string
-  /** Of the files, the one to change. */
+  /** The file that the author of the adapter changes. */
   plugin: string
   files: string[]
 }

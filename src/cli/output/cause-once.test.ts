@@ -10,7 +10,7 @@ import { createLiveTable } from './live-table.ts'
 import type { Renderer } from './renderer.ts'
 import { runReport } from './run-report.ts'
 
-/* The cause of a failed pod stands once in the output, at its end, at a terminal and without one. */
+/* The cause of a failed pod appears once in the output, at its end, with and without a terminal. */
 
 const CAUSE = 'container app CrashLoopBackOff: back-off 10s'
 const because = { code: 'container-waiting', container: 'app', waiting: 'CrashLoopBackOff', said: 'back-off 10s' } as const

@@ -5,7 +5,7 @@ import { table } from './columns.ts'
 import { inert } from './inert.ts'
 import { API_VERSION } from './api-version.ts'
 
-/** For `cleanup -o json`. */
+/** The document of `cleanup -o json`. */
 export function cleanupDocument(namespace: string, dryRun: boolean, report: CleanupReport, write: Writing): unknown {
   return worded({ apiVersion: API_VERSION, kind: 'CleanupReport', namespace, dryRun, ...report }, write)
 }

@@ -3,7 +3,7 @@ import type { ColorChoice } from '../arguments/flags.ts'
 
 export type Colors = ReturnType<typeof picocolors.createColors>
 
-/** One place decides, since colour libraries put colour into pipes where CI=1. The flag wins, then NO_COLOR. */
+/** Decides on colour in one place, since colour libraries put colour into pipes where CI=1. The flag wins, then NO_COLOR. */
 export function useColor(choice: ColorChoice, env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   if (choice !== 'auto') return choice === 'always'
   if (isSet(env['NO_COLOR'])) return false

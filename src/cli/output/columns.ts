@@ -3,7 +3,7 @@ import wrapAnsi from 'wrap-ansi'
 
 const segmenter = new Intl.Segmenter()
 
-/** Cut to so many columns of the terminal, between whole characters as people see them. Only for text without colour. */
+/** Cuts text to so many columns of the terminal, between characters as they are displayed. Only for text without colour. */
 export function truncate(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text
   if (columns < 1) return ''
@@ -17,22 +17,22 @@ export function truncate(text: string, columns: number): string {
   return `${kept}…`
 }
 
-/** The whole text in lines of at most so many columns, broken between words where that is possible. */
+/** Breaks text into lines of at most so many columns, between words where possible. */
 export function wrap(text: string, columns: number): string[] {
   return wrapAnsi(text, Math.max(1, columns), { hard: true }).split('\n')
 }
 
-/** Padded on the right to so many columns; colour counts nothing. */
+/** Pads text on the right to so many columns. Colour codes have no width. */
 export function pad(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }
 
 export interface TableOptions {
-  /** In front of each line. */
+  /** The text before each line. */
   indent?: string
 }
 
-/** Rows below each other, each column as wide as its widest cell; nothing behind the last cell. */
+/** Aligns rows in columns, each as wide as its widest cell. The last cell has no trailing blanks. */
 export function table(rows: readonly (readonly string[])[], { indent = '' }: TableOptions = {}): string[] {
   const widths: number[] = []
   for (const row of rows) {

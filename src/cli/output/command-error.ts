@@ -1,9 +1,12 @@
 import { inert } from './inert.ts'
 
-/** Commander's own, on a line of its own below the error; the names in it are ours. */
+/** The suggestion of commander, on a line of its own below the error. The names in it come from sluice. */
 const SUGGESTION = /\n\(Did you mean [^\n]*\?\)\n$/
 
-/** An error of commander, for stderr. It quotes the argument as it was given: one that holds an escape sequence, or is of two lines. */
+/**
+ * Makes an error of commander safe for stderr. Commander quotes the argument as given, which may contain an escape sequence or a line
+ * break.
+ */
 export function commandError(text: string): string {
   const suggestion = SUGGESTION.exec(text)?.[0] ?? '\n'
   return inert(text.slice(0, -suggestion.length)) + suggestion

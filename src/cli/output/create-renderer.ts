@@ -16,7 +16,7 @@ export interface RendererDeps {
   write: Writing
 }
 
-/** What only a terminal needs is loaded for one alone: it takes a pipeline a tenth of the time until its first request. */
+/** Loads the parts for a terminal only where there is one: they take a tenth of the time until the first request. */
 export async function createRenderer(flags: OutputFlags, { out, err, clock, env, write }: RendererDeps): Promise<Renderer> {
   const progressOn = async (sink: Sink): Promise<Renderer> => {
     const colors = createColors(useColor(flags.color, env, sink.isTerminal))

@@ -9,7 +9,7 @@ import { runReport } from './run-report.ts'
 import { finishedPod } from './finished-pod.ts'
 import { summary } from './summary.ts'
 
-/* A deadline is told by its name, in JSON and in text, and each has its exit code. */
+/* The name of a deadline appears in JSON and in text, and each deadline has its exit code. */
 
 const ends: [deadline: DeadlineName, outcome: PodResult['outcome'], out: boolean, code: number][] = [
   ['drain', 'failed', false, 4],

@@ -25,19 +25,19 @@ const PHASE_ORDER: readonly PodState[] = [
   'closing',
 ]
 
-/** `draining 0.2s, emptying 3.1s, …`: waiting for a place in the window is not the pod's own time. */
+/** Formats `draining 0.2s, emptying 3.1s, …`. The wait for a place in the window does not count. */
 export function phaseList(phases: PodResult['phases']): string {
   return PHASE_ORDER.flatMap((state) => (phases[state] === undefined ? [] : [`${state} ${formatElapsed(phases[state])}`])).join(
     ', ',
   )
 }
 
-/** The end of the output has a section for such a pod, with the whole cause. */
+/** Reports whether the end of the output has a section for the pod, with the whole cause. */
 export function isTroubled({ outcome }: Pick<PodResult, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict'
 }
 
-/** The last line of a pod. The cause of a failure stands once, at the end of the output, where most people look first. */
+/** Returns the last line of a pod. The cause of a failure appears only at the end of the output, where most people look first. */
 export function finishedPod(result: PodResult, colors: Colors, write: Writing): string {
   const total = PHASE_ORDER.reduce((sum, state) => sum + (result.phases[state] ?? 0), 0)
   const phases = phaseList(result.phases)

@@ -1,9 +1,9 @@
 import { createLogUpdate } from 'log-update'
 
-/** Some lines at the end of the output that are drawn anew in place. */
+/** Lines at the end of the output that are redrawn in place. */
 export interface Frame {
   draw(text: string): void
-  /** Takes it away; what is written next stands in its place. */
+  /** Removes the frame. The next text takes its place. */
   clear(): void
 }
 
@@ -14,12 +14,12 @@ export interface FrameOutput {
 }
 
 export function createFrame(out: FrameOutput): Frame {
-  // log-update's own hiding of the cursor would write to stderr and listen for signals.
+  // The hidden cursor of log-update would write to stderr and listen to signals.
   const draw = createLogUpdate(asStream(out), { showCursor: true })
   return { draw, clear: draw.clear }
 }
 
-/** log-update reads no more of a stream than this. */
+/** The only parts of a stream that log-update reads. */
 function asStream(out: FrameOutput): NodeJS.WritableStream {
   return {
     isTTY: true,

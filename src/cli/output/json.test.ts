@@ -250,7 +250,7 @@ test('an abort that leaves pods on different images says how many, and how to br
   ])
 })
 
-// Found by a fresh user: nothing said that it was open, and its status of days later had exit code 4.
+// The run stays open after a rollback, and without a word on it a later `status` would exit with 4 unexpectedly.
 test('after a rollback the run stays open, and what ends it is said before what tries again', () => {
   const rolledBack = runReport({
     ...facts,

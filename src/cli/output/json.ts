@@ -10,7 +10,7 @@ interface Output {
   write(text: string): void
 }
 
-/** One document on stdout when the run is over; meanwhile `progress` tells a person on stderr. */
+/** Prints one document on stdout when the run is over. Meanwhile, `progress` shows the run on stderr. */
 export function createJson({ out, progress, write }: { out: Output; progress: Renderer; write: Writing }): Renderer {
   return {
     onEvent: progress.onEvent,
@@ -23,7 +23,7 @@ export function createJson({ out, progress, write }: { out: Output; progress: Re
   }
 }
 
-/** Each event as a line of JSON when it happens, and the report as the last one. */
+/** Prints each event as a line of JSON when it happens, and the report as the last line. */
 export function createJsonLines({ out, err, write }: { out: Output; err: Output; write: Writing }): Renderer {
   const line = (document: object): string => `${inertJson(worded(document, write))}\n`
   return {

@@ -11,9 +11,9 @@ import { detail, effect, interrupting, leaseWaiting, ordered, paused, started, w
 import { finishedPod } from './finished-pod.ts'
 import { summary } from './summary.ts'
 
-/** CI systems kill a job that has been silent for minutes, and people believe that it hangs. */
+/** CI systems kill a job without output for minutes, and a silent run looks hung. */
 const HEARTBEAT_MS = 30_000
-/** Numbers such as those in flight change several times a second; a log needs a few of them. */
+/** Numbers such as requests in flight change several times a second. A log needs only some of them. */
 const DETAIL_EVERY_MS = 10_000
 const LEASE_EVERY_MS = 10_000
 
@@ -22,7 +22,7 @@ type Detail = Extract<RunEvent, { type: 'podDetail' }>
 interface ToldDetail {
   state: string
   atMs: number
-  /** What came too soon after it, and when that is told. */
+  /** The latest detail that came too soon, and the timer that will print it. */
   next?: Detail
   timer?: unknown
 }
@@ -35,7 +35,7 @@ export interface LinesDeps {
   write: Writing
 }
 
-/** One line an event, for logs: nothing is ever redrawn. */
+/** Prints one line for each event, for logs. No line is redrawn. */
 export function createLines({ out, err, clock, colors, write }: LinesDeps): Renderer {
   const view = emptyView()
   const details = new Map<string, ToldDetail>()
@@ -58,7 +58,10 @@ export function createLines({ out, err, clock, colors, write }: LinesDeps): Rend
     line(new Date(clock.wallNow()).toISOString(), colors.dim(stillWaiting(view, clock.now() - clockOffsetMs, write)))
   }
 
-  /** At once, or where one came shortly before, the last of them then: why a pod does not start may be said once. */
+  /**
+   * Reports whether to print a detail now. A detail that comes shortly after another is delayed, and the latest one is printed then: the
+   * reason why a pod does not start may be given only once.
+   */
   function isDue(event: Detail): boolean {
     const last = details.get(event.uid)
     const waitMs = last?.state === event.state ? last.atMs + DETAIL_EVERY_MS - event.atMs : 0
@@ -87,7 +90,7 @@ export function createLines({ out, err, clock, colors, write }: LinesDeps): Rend
     return words(event, colors, write)
   }
 
-  /** It is in another state by now, which is told. */
+  /** Drops the delayed detail, since the pod is in another state. */
   function forgetDetail(uid: string): void {
     const last = details.get(uid)
     if (last === undefined) return
@@ -174,7 +177,7 @@ function stillWaiting(view: RunView, nowMs: number, write: Writing): string {
   return named.length === 0 ? 'still at work' : `still waiting: ${named.join('; ')}`
 }
 
-/** Mostly all wait for the same, which is said once. */
+/** Groups the queued pods by reason: most of them wait for one reason. */
 function queuedWords(view: RunView, write: Writing): string[] {
   const queued = queuedPods(view)
   if (queued.length === 0) return []

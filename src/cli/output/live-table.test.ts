@@ -48,7 +48,7 @@ const started: RunEventBody = {
     { uid: 'u0', pod: 'web-0' },
   ],
 }
-/** Numbers have a code, by which the table tells where they go. */
+/** A number has a code, which lets the table show its trend. */
 function waits(words: string): Reason {
   const requests = /^(\d+) in flight$/.exec(words)?.[1]
   return requests === undefined ? said(words) : { code: 'in-flight', requests: Number(requests) }
@@ -156,7 +156,7 @@ Pods: 1 upgraded`,
   )
 })
 
-// Found by a reader: it said `1 queued`, and not for what, for up to ten minutes.
+// The table gives the reason of the wait, beside the number of queued pods.
 test('why pods wait for their place is said once, and of several reasons that of most', () => {
   const { screen, clock, emit } = setup({ columns: 120 })
   const last = (): string => screen.text().split('\n').at(-1)!
@@ -168,7 +168,7 @@ test('why pods wait for their place is said once, and of several reasons that of
   emit({ ...detail('web-2', full), state: 'queued' } as RunEventBody)
   clock.advance(1000)
   expect(last()).toBe(`  3 queued: ${full}`)
-  // Then they wait for that, whatever they had waited for.
+  // Under an order, the pods wait for the end of the order.
   emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
   clock.advance(1000)
   expect(screen.text().split('\n').slice(-2)).toEqual(['paused by ann@desk: 0 of 3 pods finished, 0 at work, 3.0s', '  3 queued'])

@@ -15,11 +15,11 @@ import { detail, effect, interrupting, leaseWaiting, ordered, paused, started, w
 import { finishedPod } from './finished-pod.ts'
 import { summary } from './summary.ts'
 
-/** Faster than this nobody can read, and every redraw costs a slow terminal a screen of text. */
+/** The shortest time between two redraws. A faster rate is unreadable, and each redraw costs a slow terminal a screen of text. */
 const SHORTEST_REDRAW_MS = 100
-/** The times in the table move on though nothing happens. */
+/** The times in the table advance without an event. */
 const TICK_MS = 1000
-/** Lines that are not rows: the head, the column names, the queue, and the line of the cursor. */
+/** The lines that are no rows: the head, the column names, the queue, and the line of the cursor. */
 const FURNITURE_LINES = 4
 
 export interface LiveTableDeps {
@@ -30,11 +30,11 @@ export interface LiveTableDeps {
   write: Writing
 }
 
-/** One table that is redrawn in place; what is final (a finished pod, a warning) scrolls away above it. */
+/** Redraws one table in place. Final text, such as a finished pod or a warning, scrolls away above it. */
 export function createLiveTable({ out, err, clock, colors, write }: LiveTableDeps): Renderer {
   const view = emptyView()
   const frame = createFrame(out)
-  /** `clock.now()` less `event.atMs`: the rows' times are on the clock of the events. */
+  /** `clock.now()` less `event.atMs`. The times of the rows are on the clock of the events. */
   let clockOffsetMs = clock.now()
   let drawnAtMs = Number.NEGATIVE_INFINITY
   let timer: unknown
@@ -52,7 +52,7 @@ export function createLiveTable({ out, err, clock, colors, write }: LiveTableDep
     if (!closed) timer = clock.setTimeout(draw, delayMs)
   }
 
-  /** Above the table, for good. Not by log-update, which would break long lines so that they cannot be copied. */
+  /** Prints text above the table for good. log-update would break long lines, so that they could not be copied. */
   function persist(text: string, to: { write(text: string): void } = out): void {
     frame.clear()
     to.write(`${text}\n`)
@@ -104,7 +104,7 @@ function permanentLine(event: RunEvent, colors: Colors, write: Writing): string 
     case 'paused':
       return colors.yellow(paused(event.by))
     case 'effect':
-      // The state of the pod tells the straight case already.
+      // For an applied effect, the state of the pod is enough.
       return event.outcome === 'applied' ? undefined : colors.yellow(`${inert(event.pod)}: ${effect(event, write)}`)
     case 'planned':
       return planOutline(event.plan, colors, write).join('\n')
@@ -140,20 +140,17 @@ function frameText(
   const unseen = active.length - shown
   const rest = [unseen > 0 ? `${unseen} more at work` : '', queuedWords(view, write)].filter((text) => text !== '')
   const waiting = rest.length === 0 ? [] : wrap(rest.join(', '), columns - 2).map((line) => `  ${line}`)
-  // The rows come first where the terminal has too few lines for all.
+  // The rows come first where the terminal has too few lines.
   const room = Math.max(1, size.rows - lines.length - rows.length - 1)
   return [...lines, ...rows.map((line, index) => (index === 0 ? colors.dim(line) : line)), ...waiting.slice(0, room)].join('\n')
 }
 
-/**
- * One line, with the reason of most. Found by a reader: a pod that was not ready filled the window for ten minutes, and a terminal said
- * `1 queued`.
- */
+/** Returns one line with the number of queued pods, and the reason that most of them have. */
 function queuedWords(view: RunView, write: Writing): string {
   const queued = queuedPods(view)
   if (queued.length === 0) return ''
   const all = `${queued.length} queued`
-  // What is ordered stands in the head, and is the reason then.
+  // The head shows an order, which is the reason then.
   if (view.order !== undefined || view.interrupting) return all
   const byReason = [...Map.groupBy(queued, ({ waiting }) => detail(waiting, write))].toSorted(
     ([, a], [, b]) => b.length - a.length,

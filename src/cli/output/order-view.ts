@@ -9,25 +9,26 @@ import type { MixedWorkload } from '../../journal/ledger.ts'
 import { FOLLOW_TEMPLATE, mixedHeading } from './summary.ts'
 
 /**
- * For `-o json` of pause, resume and abort.
+ * The document of `-o json` of pause, resume and abort.
  * - `none`: no run is open
- * - `ordered`: it stands on the Lease; the process of the run follows, or the next one
- * - `aborted`: the process of the run has done it; `left` where a template was left as it is, or pods of a run without a record
- * - `finished`: the run had come to its end before
+ * - `ordered`: the order is on the Lease; the process of the run follows it, or the next process of the run does
+ * - `aborted`: the process of the run has carried the order out
+ * - `left`: as `aborted`, but a template was left as it is, or pods of a run without a record were
+ * - `finished`: the run had finished before
  */
 export interface OrderReport {
   order: 'pause' | 'resume' | 'abort'
   namespace: string
-  /** Such as `statefulset/web`: those that were asked for; in place of a pod, what owns it. */
+  /** The workloads that were asked for, such as `statefulset/web`. A pod stands for its owner. */
   workloads: string[]
   runs: string[]
   outcome: 'none' | 'ordered' | 'aborted' | 'left' | 'finished'
   reason: Reason
-  /** Workloads that an abort has left on different images; absent where there is none. */
+  /** Workloads that an abort has left on different images. Absent where there is none. */
   mixed?: MixedWorkload[]
   /**
-   * What there is to run now: brings pods to their template, which the abort has given its former images (`backToTemplate`, a command
-   * for each of `mixed`) or left as somebody has edited it (`followTemplate`); else empty.
+   * The commands to run next: `backToTemplate` for each of `mixed`, whose template has its former images again; `followTemplate` where
+   * an edited template was left as it is. Empty otherwise.
    */
   next: NextCommand[]
 }

@@ -7,9 +7,9 @@ import { imageWords } from '../../report/words/images.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
 
-/** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
+/** Returns the plan without its table, for the beginning of a run. The run itself reports pod by pod. */
 export function planOutline(plan: Plan, colors: Colors, write: Writing): string[] {
-  // Any other run is refused without pods: this one is an abort that finds none half done.
+  // Only an abort runs without pods: no pod is half done.
   return [
     ...heading(plan, 'no pods to go on with'),
     ...templates(plan),
@@ -53,7 +53,7 @@ export function guarantees(plan: Plan): string[] {
   )
 }
 
-/** Nothing where a pod is drained in all of them at once. */
+/** Returns nothing where a pod is drained in all load balancers at once. */
 export function drainOrder({ drainOrder: turns = [] }: Plan): string[] {
   if (turns.length === 0) return []
   const named = (some: readonly string[]): string => some.map(inert).join(' and ')

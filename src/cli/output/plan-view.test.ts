@@ -42,7 +42,7 @@ test('a plan says in which order a pod leaves its load balancers, where there is
   const line = 'A pod is drained in edge, then in inner and mesh; it is put back in reverse'
   expect(planLines(ordered, colors, write)).toContain(line)
   expect(planDocument(ordered, write)).toMatchObject({ drainOrder: ordered.drainOrder })
-  // Control.
+  // Control: the plan without a drain order.
   expect(planLines(samplePlan, colors, write)).not.toContain(line)
 })
 

@@ -10,12 +10,12 @@ import { drainOrder, guarantees, heading, imageChanges, leftOut, templates, warn
 import { API_VERSION } from './api-version.ts'
 import { planFields } from './plan-fields.ts'
 
-/** For `plan -o json`. Fields are added, never changed or removed, under one apiVersion. */
+/** The document of `plan -o json`. Under one apiVersion, fields are added, and never changed or removed. */
 export function planDocument(plan: Plan, write: Writing): unknown {
   return worded({ apiVersion: API_VERSION, kind: 'Plan', ...planFields(plan) }, write)
 }
 
-/** The plan for a person, a line each. */
+/** Returns the plan in text, as lines. */
 export function planLines(plan: Plan, colors: Colors, write: Writing): string[] {
   const sections = [
     heading(plan),
@@ -60,7 +60,7 @@ function targetCell(targets: readonly PlannedTarget[]): string {
 
 const NAMED_AT_MOST = 5
 
-/** A wrong image is found with a pod out of rotation, unless it is on the node already. */
+/** Shows where the images are. A wrong image is found only once a pod is out of rotation, unless its node has the image already. */
 function onNodes({ imagesOnNodes = [] }: Plan): string[] {
   return imagesOnNodes.map(({ image, present, absent, unknown }) => {
     const name = inert(image)
@@ -80,7 +80,7 @@ function nodeNames(nodes: readonly string[]): string {
   return `${nodes.length === 1 ? 'node' : 'nodes'} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Refusals with one way out stand together, above it: a thousand pods in no load balancer are one thing to mend. */
+/** Groups refusals with one way out above it: a thousand pods in no load balancer have one cause. */
 function refusalLines(plan: Plan, colors: Colors, write: Writing): string[] {
   const byWayOut = Map.groupBy(plan.refusals, (refusal) => JSON.stringify([refusal.code, wayOutOf(refusal)]))
   return [...byWayOut.values()].flatMap((alike) => {

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import { pad, truncate, wrap } from './columns.ts'
 
-/** What the live table says of one pod at work. */
+/** The cells of one working pod in the live table. */
 export interface PodCells {
   pod: string
   state: string
@@ -11,12 +11,12 @@ export interface PodCells {
 
 const HEAD: PodCells = { pod: 'POD', state: 'STATE', elapsed: 'FOR', detail: 'DETAIL' }
 const GAP = '  '
-/** With fewer columns left beside the other cells, the detail stands below them. */
+/** With fewer columns beside the other cells, the detail moves below them. */
 const NARROWEST_DETAIL = 24
 
 /**
- * The head of the table, and as many pods as there are lines for. The detail of a pod is the cause that a person looks for: the
- * detail is wrapped and not cut, except where one pod alone needs more lines than the terminal has.
+ * Returns the head of the table, and as many pods as fit. The detail of a pod is the cause that an operator looks for, so it is wrapped
+ * and not cut, except where one pod alone needs more lines than the terminal has.
  */
 export function podRows(pods: readonly PodCells[], room: { columns: number; lines: number }): { lines: string[]; shown: number } {
   if (pods.length === 0) return { lines: [], shown: 0 }
@@ -36,7 +36,7 @@ export function podRows(pods: readonly PodCells[], room: { columns: number; line
   return { lines: lines.slice(0, 1 + room.lines).map((line) => truncate(line.trimEnd(), room.columns)), shown }
 }
 
-/** Every cell but the detail, aligned with those of the other rows. */
+/** Returns every cell except the detail, aligned with the other rows. */
 function cellsBefore(rows: readonly PodCells[]): (row: PodCells) => string {
   const cells = ({ pod, state, elapsed }: PodCells): string[] => [pod, state, elapsed]
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => stringWidth(cells(row)[column]!))))

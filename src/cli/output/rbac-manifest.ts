@@ -12,15 +12,15 @@ import { type Right, type RightsFor, rightsOfLocks, rightsOfOrders, rightsOfRun 
 export type RbacSubject = { kind: 'ServiceAccount'; name: string; namespace: string } | { kind: 'User'; name: string }
 
 export interface RbacManifest {
-  /** Default: a run alone. */
+  /** The default is a run alone. */
   purposes?: readonly Purpose[]
-  /** Absent: all kinds, of any name. */
+  /** Absent means all kinds, of any name. */
   workloads: readonly RightsFor[]
   namespace: string
   subject: RbacSubject
-  /** Of a run: with the rights of status, pause, resume and abort. */
+  /** For a run: adds the rights of status, pause, resume and abort. */
   orders: boolean
-  /** Load balancers of the config without a lock, as `edge (haproxy)`. */
+  /** The load balancers of the config without a lock, such as `edge (haproxy)`. */
   loadBalancers: readonly string[]
   locks: readonly RbacLock[]
 }
@@ -30,7 +30,7 @@ export interface RbacLock {
   loadBalancer: string
   namespace: string
   lease: string
-  /** Its cluster, where that is another one. */
+  /** The cluster of the Lease, where it is another cluster. */
   elsewhere?: string
 }
 
@@ -39,7 +39,7 @@ const EXPLAIN = 'sluice-explain'
 const OBSERVE = 'sluice-observe'
 const DOCTOR = 'sluice-doctor'
 
-/** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, and the Roles with their bindings. */
+/** Returns YAML for `kubectl apply`: the Roles with their bindings, and the ServiceAccount where sluice runs as one of this namespace. */
 export function rbacManifest(manifest: RbacManifest): string {
   const { namespace, subject, purposes = ['upgrade'] } = manifest
   const own = subject.kind === 'ServiceAccount' && subject.namespace === namespace
@@ -89,7 +89,7 @@ const OBJECTS: Readonly<Record<Purpose, (manifest: RbacManifest) => string[][]>>
     const text = 'What sluice observe watches. What is left out, it says; without -A a Role is enough for all but the nodes.'
     return boundRole({ name: OBSERVE, rights: rightsOfObserver() }, subject, { why: comment(text) })
   },
-  // What it reads is of all namespaces; the records that it reads, and what it makes for a probe, of this one.
+  // The doctor reads objects of all namespaces. The records, and the objects that it creates for a probe, are in this namespace.
   doctor({ namespace, subject }) {
     const why = comment('What sluice doctor reads. What is left out, it does not look at, and says so.')
     return [
@@ -106,7 +106,9 @@ function elsewhereComment({ loadBalancer, namespace, lease, elsewhere }: RbacLoc
   )
 }
 
-/** In the namespace of the Leases, where other teams may have theirs: a name of its own, which no Role of another team has. */
+/**
+ * Returns the Role in the namespace of the Leases. Other teams may have Leases there, so the name differs from that of every other Role.
+ */
 function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSubject): string[][] {
   const leases = locks.map(({ lease }) => lease)
   const name = `sluice-locks-${digest(JSON.stringify([subject, leases]))}`
@@ -115,8 +117,8 @@ function lockRole(namespace: string, locks: readonly RbacLock[], subject: RbacSu
 }
 
 /**
- * A Role, or a ClusterRole where it has no namespace, and its binding. `isShared`: other teams have the same Role there; so they have each
- * ClusterRole. The binding of each has a name of its own.
+ * Returns a Role, or a ClusterRole where it has no namespace, with its binding. `isShared`: other teams have an equal Role there, as is
+ * true of each ClusterRole, so the binding has a name of its own.
  */
 function boundRole(
   of: Role,
@@ -128,7 +130,7 @@ function boundRole(
   return [[...why, ...role(of)], roleBinding(name, namespace, subject, binding)]
 }
 
-/** Without a namespace: of the whole cluster. */
+/** Without a namespace, the binding covers the whole cluster. */
 function roleBinding(bound: string, namespace: string | undefined, subject: RbacSubject, name: string): string[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
   return [
@@ -146,7 +148,7 @@ function roleBinding(bound: string, namespace: string | undefined, subject: Rbac
   ]
 }
 
-/** deploy/rbac.yaml: for whichever namespace it is applied to, and every kind of workload. */
+/** Returns deploy/rbac.yaml, for any namespace and every kind of workload. */
 export function rbacFile(): string {
   return [
     ...comment(
@@ -175,14 +177,14 @@ function rightsOf({ workloads, orders }: Pick<RbacManifest, 'workloads' | 'order
   return [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
 }
 
-/** Without a namespace: of the whole cluster. */
+/** Without a namespace, the role covers the whole cluster. */
 interface Role {
   name: string
   namespace?: string
   rights: readonly Right[]
 }
 
-/** `kind`: of a Role whose namespace kubectl is told. */
+/** `kind` overrides the kind for a Role whose namespace comes from kubectl. */
 function role({ name, namespace, rights }: Role, kind = namespace === undefined ? 'ClusterRole' : 'Role'): string[] {
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
@@ -219,7 +221,7 @@ function about(workloads: readonly RightsFor[]): string {
   return workloads.map(({ kind, name }) => (name === undefined ? `any ${kind.kind}` : `${kind.kind} ${name}`)).join(', ')
 }
 
-/** A name may look like another type: 007, on, null. */
+/** Quotes a name that YAML could read as another type: 007, on, null. */
 function scalar(text: string): string {
   return /^[a-z][-a-z0-9.]+$/.test(text) && !/^(null|true|false|yes|no|on|off)$/.test(text) ? text : JSON.stringify(text)
 }

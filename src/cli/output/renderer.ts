@@ -1,14 +1,14 @@
 import type { RunEvent } from '../../engine/events.ts'
 import type { RunReport } from './run-report.ts'
 
-/** Shows a run while it goes on, from its events alone. */
+/** Shows a run in progress, from its events alone. */
 export interface Renderer {
-  /** Each event, in order. */
+  /** Takes each event, in order. */
   onEvent(event: RunEvent): void
-  /** What sluice itself has to say meanwhile, at once, without tearing a table apart. */
+  /** Shows a message of sluice itself at once, without tearing a table apart. */
   notice(text: string): void
-  /** The run is over. Nothing is called after this. */
+  /** Ends the run. No event follows. */
   finish(report: RunReport): void
-  /** The run could not begin, or broke off without a result: puts the terminal right again. Also after `finish`. */
+  /** Restores the terminal where the run could not begin, or broke off without a result. A call after `finish` is allowed. */
   close(): void
 }

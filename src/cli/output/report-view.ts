@@ -9,7 +9,7 @@ import { table } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'
 import { inert } from './inert.ts'
 
-/** The runs that are known, one a line. */
+/** Returns the known runs, one in a line. */
 export function runLines(namespace: string, runs: readonly KnownRun[]): string[] {
   if (runs.length === 0) return [`No run is on record in namespace ${inert(namespace)}.`]
   const rows = runs.map(({ run, workloads, images, undoes, startedAt, endedAt, outcome }) => [

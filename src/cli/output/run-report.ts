@@ -9,16 +9,16 @@ import { API_VERSION } from './api-version.ts'
 import type { ExitCode } from '../../library/exit-codes.ts'
 import type { NextCommand } from '../printed-commands/next-command.ts'
 
-/** How a run ended, for `-o json`. Fields are added, never changed or removed, under one apiVersion. */
+/** The result of a run, for `-o json`. Under one apiVersion, fields are added, and never changed or removed. */
 export interface RunReport {
   apiVersion: typeof API_VERSION
   kind: 'RunReport'
-  /** Absent where no run began: it was refused after its plan, say. */
+  /** Absent where no run began, for example after a refused plan. */
   run?: string
   outcome: RunOutcome
   exitCode: ExitCode
   reason: Reason
-  /** Who has the workload, where another run does. */
+  /** The holder of the workload, where another run has it. */
   holder?: string
   namespace: string
   workloads: string[]
@@ -29,25 +29,25 @@ export interface RunReport {
   pods: PodReport[]
   warnings: Warning[]
   guarantees: PlanGuarantee[]
-  /** Workloads that an abort has left on different images; absent where there is none. */
+  /** Workloads that an abort has left on different images. Absent where there is none. */
   mixed?: MixedWorkload[]
-  /** What there is to run now, what to run first in front; empty where there is nothing. */
+  /** The commands to run next, in order. Empty where there is none. */
   next: NextCommand[]
-  /** An abort was ordered, and interrupted: the order stands, and the command to go on goes on with it. */
+  /** Present where an ordered abort was interrupted. The order stands, and the command `goOn` continues it. */
   abortStands?: true
-  /** Who has paused the run: until the pause is lifted it only waits. */
+  /** The giver of the pause. The run only waits until the pause is lifted. */
   pausedBy?: string
 }
 
 export interface PodReport extends PodEnding {
   pod: string
   uid: string
-  /** What a person has to look at and to run. */
+  /** The checks and commands for an operator. */
   advice: Advice[]
   proof?: string
   /**
-   * What it went to, and from what. Of a pod that was planned on its wanted images already, since an earlier process had patched it,
-   * as its restart shows; empty where nothing was to change, or that process alone has seen the restart.
+   * The containers that changed, with both images. For a pod that an earlier process had patched, the images come from its restart.
+   * Empty where nothing was to change, or where only the earlier process saw the restart.
    */
   images: { container: string; from: string; to: string }[]
   phasesMs: Partial<Record<PodState, number>>
@@ -62,7 +62,7 @@ export interface RunFacts {
   finishedAt: string
   warnings: readonly Warning[]
   next: readonly NextCommand[]
-  /** An abort of it was ordered, and is not carried out to its end. */
+  /** True where an abort of the run was ordered and is not complete. */
   abortStands?: boolean
   pausedBy?: string | undefined
 }

@@ -1,4 +1,4 @@
-/** What is known of a run so far: a fold over its events, for whoever shows it. */
+/** The known state of a run: a fold over its events, for renderers. */
 import type { Reason } from '../../reasons/reason.ts'
 import type { PodResult, PodState, RunEvent } from '../../engine/events.ts'
 
@@ -6,11 +6,11 @@ export interface PodRow {
   uid: string
   pod: string
   state: PodState | undefined
-  /** When it came to this state, on the clock of the events. */
+  /** The start of the present state, on the clock of the events. */
   sinceMs: number
-  /** What it waits for. */
+  /** The reason for which the pod waits. */
   waiting?: Reason
-  /** Requests that `waiting` has under way, and which way that went. */
+  /** The number of requests that `waiting` counts, and the direction of its last change. */
   count?: number
   trend: '' | '↓' | '↑'
   result?: PodResult
@@ -18,11 +18,11 @@ export interface PodRow {
 
 export interface RunView {
   run?: string
-  /** By uid, in the order of the run. */
+  /** The pods by uid, in the order of the run. */
   pods: Map<string, PodRow>
   lease?: { lease: string; holder: string; remainingMs: number; atMs: number }
   interrupting: boolean
-  /** Such as "paused by NAME". */
+  /** The standing order, such as "paused by NAME". */
   order?: string
 }
 
@@ -70,19 +70,19 @@ export function applyEvent(view: RunView, event: RunEvent): void {
   }
 }
 
-/** Pods that something is being done with now. */
+/** Returns the pods at work. */
 export function activePods(view: RunView): PodRow[] {
   return [...view.pods.values()].filter(({ state, result }) => result === undefined && state !== undefined && state !== 'queued')
 }
 
-/** Pods whose turn has not come; what they wait for is their detail. */
+/** Returns the pods whose turn has not come. The detail of such a pod is the reason of the wait. */
 export function queuedPods(view: RunView): PodRow[] {
   return [...view.pods.values()].filter(
     ({ state, result }) => result === undefined && (state === undefined || state === 'queued'),
   )
 }
 
-/** Not those that an interrupt has left as they were: nothing was finished with them. */
+/** Counts finished pods. A pod that an interrupt has left unchanged is not finished. */
 export function finishedCount(view: RunView): number {
   return [...view.pods.values()].filter(({ result }) => result !== undefined && result.outcome !== 'unchanged').length
 }
@@ -109,7 +109,7 @@ function setWaiting(row: PodRow, waiting: Reason | undefined): void {
   row.count = count
 }
 
-/** Undefined where no load balancer counts requests. */
+/** Returns undefined where no load balancer counts requests. */
 function inFlightOf(waiting: Reason | undefined): number | undefined {
   if (waiting?.code === 'in-flight') return waiting.requests
   if (waiting?.code !== 'entries-read') return undefined

@@ -1,17 +1,17 @@
 import type { Writable } from 'node:stream'
 
-/** Where text goes: stdout or stderr, which may be slow, and may go away in the middle of a run. */
+/** An output for text: stdout or stderr. The output may be slow, and may disappear during a run. */
 export interface Sink {
   readonly isTerminal: boolean
   readonly columns: number
   readonly rows: number
-  /** Nothing that is written arrives any more. */
+  /** True once text no longer arrives. */
   readonly isLost: boolean
-  /** Characters that wait because the reader is slow. */
+  /** The number of characters that wait because the reader is slow. */
   readonly backlog: number
-  /** Never throws and never blocks: a run goes on when nobody reads its output any more. */
+  /** Never throws and never blocks: a run continues without a reader of its output. */
   write(text: string): void
-  /** Resolves when all was taken, when the reader is gone, or when `limitMs` have passed, where given. */
+  /** Resolves when all text was taken, when the reader is gone, or after `limitMs`, where given. */
   flush(limitMs?: number): Promise<void>
 }
 
@@ -20,8 +20,8 @@ type Output = Writable &
 
 export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException) => void = () => {}): Sink {
   let isLost = false
-  // Node writes to a terminal with the event loop stopped: Ctrl-S or a stalled ssh would stop the run, its Lease too.
-  // Node has no public call for this.
+  // Node blocks the event loop while it writes to a terminal: Ctrl-S or a stalled ssh would stop the run, and the renewal of its Lease.
+  // Node has no public call to change that.
   stream._handle?.setBlocking?.(false)
   stream.on('error', (error) => {
     if (isLost) return
@@ -48,7 +48,7 @@ export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException
       if (!isLost) stream.write(text)
     },
     flush: async (limitMs) => {
-      // A file has taken what was written, or refused it: that comes as an event, and the process would end before it.
+      // A file has accepted or refused the text already. The refusal arrives as an event, before which the process must not end.
       await new Promise((resolve) => setImmediate(resolve))
       if (isLost || stream.writableLength === 0) return
       await new Promise<void>((resolve) => {

@@ -14,12 +14,12 @@ export function needsOperator({ pods }: StatusReport): boolean {
   return pods.some((pod) => pod.needsOperator !== undefined)
 }
 
-/** A run is at work, or something waits for one to go on with it. */
+/** Reports whether a run is in progress, or waits for a run to continue it. */
 export function isOpen({ pods, runs }: StatusReport): boolean {
   return pods.some(({ state }) => state !== 'closed') || runs.some(({ finished }) => !finished)
 }
 
-/** For `status -o json`. */
+/** The document of `status -o json`. */
 export function statusDocument(namespace: string, status: Status, write: Writing): unknown {
   const workloads = status.workloads.map((report) => ({ ...report, open: isOpen(report), needsOperator: needsOperator(report) }))
   const { unreadable } = status
@@ -91,7 +91,7 @@ function leaseWords({ holder, epoch, live, order }: NonNullable<StatusReport['le
   return `held by ${inert(holder)} (epoch ${epoch}${life})${ordered}`
 }
 
-/** Of a closed one nothing is open; whether anybody else has it out, only the load balancer knows. */
+/** For a closed pod nothing is open. Only the load balancer knows whether an operator has the pod out. */
 function rotation(state: PodStatus['state'], out: PodStatus['out']): string {
   if (state === 'closed') return '-'
   if (out === null) return 'unknown'

@@ -23,7 +23,7 @@ const POD_OUTCOMES: readonly PodOutcome[] = [
   'needsOperator',
 ]
 
-/** The last lines of a run: how it ended, what is wrong with which pod, and what to type next. */
+/** Returns the last lines of a run: its outcome, the trouble of each pod, and the commands to run next. */
 export function summary(report: RunReport, colors: Colors, write: Writing): string[] {
   const color = ['done', 'aborted', 'paused'].includes(report.outcome) ? colors.green : colors.red
   const counts = POD_OUTCOMES.flatMap((outcome) => {
@@ -41,7 +41,7 @@ export function summary(report: RunReport, colors: Colors, write: Writing): stri
   return ['', verdict, ...totals, ...outByOperator(report), ...troubled.flatMap((pod) => trouble(pod, write)), ...next]
 }
 
-/** The reason of a pod in trouble stands in the section of the pod: here the pod has its name alone. */
+/** Names a pod in trouble without its reason, which has a section of its own. */
 function runReason(reason: Reason, troubled: readonly PodReport[], write: Writing): string {
   if (reason.code === 'several') return reason.reasons.map((one) => runReason(one, troubled, write)).join('; ')
   if (reason.code !== 'pods') return write.reason(reason)
@@ -49,14 +49,14 @@ function runReason(reason: Reason, troubled: readonly PodReport[], write: Writin
   return reason.pods.map((one) => (hasSection.has(one.uid) ? one.pod : write.reason({ code: 'pods', pods: [one] }))).join('; ')
 }
 
-/** Found by a fresh user: the run was done, and a pod that it had upgraded took no requests. */
+/** Names pods that were upgraded and still get no requests. */
 function outByOperator({ pods }: RunReport): string[] {
   const names = pods.flatMap(({ pod, traffic }) => (traffic === 'operatorOut' ? [inert(pod)] : []))
   if (names.length === 0) return []
   return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} out of rotation by an operator, as before`]
 }
 
-/** What there is to run after a run, under what it is for. Each purpose has its test in test/embedded/ways-out. */
+/** Groups the commands after a run by their purpose. Each purpose has its test in test/embedded/ways-out. */
 export function nextCommands(report: RunReport): { to: NextPurpose; heading: string; commands: string[] }[] {
   const byHeading = Map.groupBy(report.next, (one) => headingOf(one, report))
   return Array.from(byHeading, ([heading, all]) => ({ to: all[0]!.to, heading, commands: all.map(({ shell }) => shell) }))
@@ -79,25 +79,28 @@ function headingOf({ to, workload }: NextCommand, report: RunReport): string {
   }
 }
 
-/** Above the command that brings the pods of a workload to its template. */
+/** The heading above the command that brings the pods of a workload to its template. */
 export function mixedHeading(mixed: readonly MixedWorkload[] = [], workload = ''): string {
   const { upgraded, pods } = mixed.find((one) => one.workload === workload)!
   return `${inert(workload)}: ${upgraded} of ${pods} pods run other images than the template, which has its former images again. To bring all pods to it (possible where they differ from it in images alone):`
 }
 
-/** After an abort: whether they are to is for whoever has edited it to say. */
+/** The heading after an abort. Only an operator can tell whether the pods are to follow the edited template. */
 export const FOLLOW_TEMPLATE =
   'The run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:'
 
-/** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
+/**
+ * The heading above the last line, which people tend to copy. After a failure that line is the command that has just failed, after a
+ * pause a command that waits.
+ */
 function goOnHeading({ outcome, holder, abortStands, pausedBy, pods }: RunReport): string {
   if (holder !== undefined) return 'Once that run is over:'
   if (abortStands) return 'The order to abort stands, as sluice status shows. To go on from here:'
   const isPaused = outcome === 'paused' || pausedBy !== undefined
-  // Found by trial: nobody would type what was said to try the image again that had failed.
+  // A pod on the way back needs another heading than "try the same again": the command does not try the failed image again.
   if (pods.some(isRollingBack))
     return `To go on with the way back to the former images, with a longer deadline where that was too short${isPaused ? ', once the pause is lifted' : ''}:`
-  // The command sets again what somebody else has changed of the images, and is refused for anything else of the template.
+  // The command sets the images again where they were changed by hand, and is refused for any other change of the template.
   if (outcome === 'conflict')
     return `To go on from here, once you have looked at what somebody else has changed${isPaused ? ', and the pause is lifted' : ''} (of a template, whatever is more than images has to be taken back first: until then this is refused):`
   if (outcome === 'failed' || outcome === 'rolledBack')
@@ -105,7 +108,7 @@ function goOnHeading({ outcome, holder, abortStands, pausedBy, pods }: RunReport
   return goOn(isPaused)
 }
 
-/** It has failed on its way back to its former images, which the same command goes on with. */
+/** Reports whether the pod failed on the way back to its former images. The command continues that way. */
 function isRollingBack({ outcome, traffic, before }: PodReport): boolean {
   return outcome === 'failed' && traffic === 'out' && before?.outcome === 'rolledBack'
 }

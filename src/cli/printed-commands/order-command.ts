@@ -10,15 +10,15 @@ type Where = [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?:
 
 /** The command that lifts the pause of a run. */
 export function liftCommand(plan: Pick<Plan, 'workloads'>, ...[flags, invocation, env = {}]: Where): PrintedCommand {
-  // It takes no config, neither by a flag nor by what the environment names.
+  // `resume` takes no config, by a flag or by the environment.
   const { config: _, ...cluster } = flags
   const { SLUICE_CONFIG: __, ...others } = env
   return orderCommand('resume', plan, cluster, invocation, others)
 }
 
 /**
- * The command that ends a run which stays open although none of its pods is half done; undefined where it does not. Found by a fresh
- * user: all pods were back in rotation, nothing said that the run was open, and a status of days later had exit code 4.
+ * The command that ends a run which stays open although none of its pods is half done. Undefined for other runs. Without it, operators
+ * overlook that the run is open.
  */
 export function endCommand(
   { run, outcome, pods }: Pick<RunResult, 'run' | 'outcome' | 'pods'>,

@@ -3,7 +3,7 @@ import type { PrintedCommand } from './printed-command.ts'
 import { resumeCommand } from './resume-command.ts'
 import type { SharedFlags } from './shared-flags.ts'
 
-/** The command that does what a plan shows: of `plan` the upgrade, of a dry run the same command without `--dry-run`. */
+/** The command that carries a plan out: the upgrade for `plan`, and the command without `--dry-run` for a dry run. */
 export function performCommand(
   { program, args }: Invocation,
   flags: Pick<SharedFlags, 'config' | 'kubeconfig'>,

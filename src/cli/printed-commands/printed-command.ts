@@ -1,11 +1,11 @@
 import { shellQuote } from '../../report/words/shell-quote.ts'
 import type { Invocation } from '../invocation.ts'
 
-/** A command for a person, or for a program, to run. */
+/** A command for an operator or a program to run. */
 export interface PrintedCommand {
-  /** The words of the command; the first one is the program. */
+  /** The words of the command. The first one is the program. */
   argv: string[]
-  /** The same for a shell. */
+  /** The command for a shell. */
   shell: string
 }
 

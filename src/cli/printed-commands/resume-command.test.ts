@@ -23,14 +23,14 @@ test('a config that the environment named comes before what "--" keeps from bein
   expect(resumed('--', 'upgrade', 'sts/web')).toBe('sluice -- upgrade sts/web --config prod.yaml')
 })
 
-// Found by a reader: after another release in between it would have meant that one.
+// Without the run, the command would take back a newer run that came in between.
 test('an undo that names no run goes on with the one that it has chosen', () => {
   const plan = { ...samplePlan, undoes: { run: 'r6', images: [] } }
   const resumed = (...args: string[]) =>
     resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'c.yaml' }, undoneUnnamed({ undo: {} }, plan)).shell
   expect(resumed('undo', 'sts/web')).toBe('sluice undo sts/web --run r6 --config c.yaml')
   expect(resumed('undo', '--', 'sts/web')).toBe('sluice undo --run r6 --config c.yaml -- sts/web')
-  // Named already, not known yet, and of what is no undo: an abort may end one.
+  // An undo with a run, a plan that is not known yet, and a command that is no undo, such as an abort.
   expect(undoneUnnamed({ undo: { run: 'r6' } }, plan)).toBeUndefined()
   expect([undoneUnnamed({ undo: {} }, samplePlan), undoneUnnamed({ undo: {} }, undefined)]).toEqual([undefined, undefined])
   expect(undoneUnnamed({}, plan)).toBeUndefined()
@@ -61,7 +61,7 @@ test('the files that the environment named are written out, but for those that a
     'sluice upgrade sts/web --config=other.yaml --kubeconfig prod.conf',
   )
   expect(called({ kubeconfig: 'k' }, '--kubeconfig', 'k')).toBe("sluice upgrade sts/web --kubeconfig k --config 'my conf.yaml'")
-  // The value of another flag, which names no config.
+  // `--config` is the value of another flag here, and names no config.
   expect(called({ kubeconfig: 'k' }, '-l', '--config')).toBe("sluice upgrade sts/web -l --config --config 'my conf.yaml'")
 })
 
@@ -72,7 +72,7 @@ function readBack(shell: string, words: readonly string[]): string[] {
 
 const AWKWARD = ["it's", '$(id)', '`id`', '*', '~', 'a b', '', '"', '\\', '!x', '#', '&&', "\\'", 'ä']
 
-// In one shell each: starting fifty of them takes long where others want the processor too.
+// The words share one shell: fifty shells take long on a busy machine.
 test('any shell reads back exactly the words', () => {
   const words = sample(oneof(string({ unit: 'grapheme-ascii' }), constantFrom(...AWKWARD)), 500)
   expect(readBack('/bin/sh', words)).toEqual(words)

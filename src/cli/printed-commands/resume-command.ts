@@ -5,8 +5,8 @@ import { environmentWords, type SharedFlags } from './shared-flags.ts'
 import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
 /**
- * The command that goes on where this one stopped: the same one, as it was typed. The files that the environment named are written
- * out: the command may be pasted elsewhere. So is the run that an undo takes back, where that is known.
+ * The command that continues where this one stopped: this command, as typed. Files that the environment named become flags, since the
+ * command may be pasted elsewhere, and so does the run that an undo takes back, where it is known.
  */
 export function resumeCommand(
   { program, args }: Invocation,
@@ -14,16 +14,13 @@ export function resumeCommand(
   env: NodeJS.ProcessEnv,
   undone?: string,
 ): PrintedCommand {
-  // Behind a "--" it would be a workload; but one may stand before the command.
+  // After a "--" the flags would be workloads. A "--" before the command does not count.
   const flagsEnd = args.includes('--', 1) ? args.indexOf('--', 1) : args.length
   const added = [...(undone === undefined ? [] : ['--run', undone]), ...environmentWords(flags, env)]
   return printedCommand({ program }, [...args.slice(0, flagsEnd), ...added, ...args.slice(flagsEnd)])
 }
 
-/**
- * The run that an undo has chosen, where nobody has named it. Found by a reader: another release came in between, and the command that
- * was to go on would have taken that one back.
- */
+/** The run that an undo has chosen by itself. A command to continue must name it, since a newer run may have come in between. */
 export function undoneUnnamed({ undo }: Pick<ParsedRequest, 'undo'>, plan: Pick<Plan, 'undoes'> | undefined): string | undefined {
   return undo !== undefined && undo.run === undefined ? plan?.undoes?.run : undefined
 }

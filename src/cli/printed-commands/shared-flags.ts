@@ -1,13 +1,13 @@
 import { delimiter } from 'node:path'
 import type { ClusterFlags, RequestFlags } from '../arguments/flags.ts'
 
-/** What a command that takes a run back, or mends what it has left, has in common with it: where, and what is allowed. */
+/** The flags that an undo or a repair takes over from the command: the place, and the permissions. */
 export type SharedFlags = ClusterFlags &
   Pick<RequestFlags, 'config' | 'acceptTemplateDrift' | 'allowUnbalanced' | 'retiredLoadBalancer'>
 
 /**
- * The way to the cluster, as words of a command; kubectl takes the same. What the environment named is written out: the command
- * may be pasted elsewhere.
+ * The flags that lead to the cluster, as words of a command; kubectl takes them too. Values from the environment are written out, since
+ * the command may be pasted elsewhere.
  */
 export function clusterWords(flags: Omit<ClusterFlags, 'namespace' | 'requestTimeout'>, env: NodeJS.ProcessEnv): string[] {
   return words([
@@ -26,7 +26,7 @@ export function configWords({ config }: Pick<RequestFlags, 'config'>, env: NodeJ
   return words([['--config', config ?? namedConfig(env)]])
 }
 
-/** As words of a command. */
+/** The shared flags, as words of a command. */
 export function sharedWords(flags: SharedFlags, env: NodeJS.ProcessEnv): string[] {
   return [
     ...words([['--namespace', flags.namespace]]),
@@ -54,7 +54,7 @@ function namedConfig(env: NodeJS.ProcessEnv): string | undefined {
   return env['SLUICE_CONFIG'] || undefined
 }
 
-/** Where it is one file: several are merged, and a flag names one alone. */
+/** Returns the kubeconfig of the environment where it is one file. Several files are merged, and a flag names one alone. */
 function namedKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
   const files = new Set((env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== ''))
   return files.size === 1 ? [...files][0] : undefined

@@ -5,7 +5,7 @@ import { isTemplateWritten } from '../../workloads/kinds/kind.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
 import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
-/** The command that brings the pods of a workload, such as `statefulset/web`, to its template as it is now. */
+/** The command that brings the pods of a workload, such as `statefulset/web`, to its present template. */
 export function templateCommand(
   workload: string,
   flags: SharedFlags,
@@ -15,7 +15,10 @@ export function templateCommand(
   return printedCommand(invocation, ['upgrade', workload, ...sharedWords(flags, env)])
 }
 
-/** The same for each of these that has a template which runs change, once: a Deployment's they leave alone, a bare pod has none. */
+/**
+ * The template commands of these workloads, without repetition. A Deployment, whose template runs do not change, and a bare pod have
+ * none.
+ */
 export function templateCommands(
   workloads: readonly WorkloadId[],
   ...where: [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?: NodeJS.ProcessEnv]

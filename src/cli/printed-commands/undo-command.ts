@@ -8,8 +8,9 @@ import { sharedWords, type SharedFlags } from './shared-flags.ts'
 import { type PrintedCommand, printedCommand } from './printed-command.ts'
 
 /**
- * The commands that take back a run in which a pod has failed, or that an interrupt has left with one out of rotation, whose
- * images may be bad; one for each workload, and none after any other end. Deadlines and the window stay behind: what was too short for the new images would be for the old ones.
+ * The commands that take back a run in which a pod failed, or that an interrupt left with a pod out of rotation: one for each workload.
+ * A run with any other end has none. Deadlines and the window are not repeated, since values that were too short for the new images
+ * would be too short for the old images.
  */
 export function undoCommands(
   { outcome, run, pods, mixed = [] }: RunResult,
@@ -22,7 +23,7 @@ export function undoCommands(
     pod.outcome === 'failed' || hasFailedAndGone(pod) || (pod.outcome === 'interrupted' && pod.traffic === 'out')
   const stuck = pods.filter(isStuck).map(({ pod }) => pod)
   if (run === undefined || (outcome !== 'failed' && outcome !== 'interrupted') || stuck.length === 0) return []
-  // To take back the way back would put in what is being taken out; after an abort the template is back already.
+  // An undo of an undo would put the failing images in again. After an abort, the template has its former images already.
   if (undoes !== undefined || mixed.length > 0) return []
   const shared = sharedWords(flags, env)
   return workloads

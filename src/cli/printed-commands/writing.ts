@@ -6,8 +6,8 @@ import type { Invocation } from '../invocation.ts'
 import { clusterWords, configWords } from './shared-flags.ts'
 
 /**
- * How reasons and commands are written for this command line: printed commands get the way to its cluster, its config, and the name that
- * this program was called by. Pasted as they are, they must not reach another cluster.
+ * Writes reasons and commands for this command line. Printed commands name its cluster, its config and this program, so that a pasted
+ * command reaches no other cluster.
  */
 export function writingFor(
   { flags, invocation }: { flags: ClusterFlags & Pick<RequestFlags, 'config'>; invocation: Pick<Invocation, 'program'> },

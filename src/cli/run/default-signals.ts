@@ -2,8 +2,8 @@ import { exitCodeOfSignal, type ExitCode } from '../../library/exit-codes.ts'
 import { SIGNALS, type ProcessEvents } from './interrupts.ts'
 
 /**
- * The events of the process, where a signal that no command listens to ends it at once by its own code. Left to Node, SIGHUP
- * would be 129; and as the first process of a container, a command that only reads would not even hear a signal.
+ * Wraps the events of the process, so that a signal without a listener ends it with the exit code of the signal. Node itself would exit
+ * with 129 for SIGHUP, and the first process of a container ignores signals without a listener.
  */
 export function withDefaultSignals(events: ProcessEvents, exit: (code: ExitCode) => void): ProcessEvents {
   const heard = new Map(SIGNALS.map((signal) => [signal as string, new Set<(argument: unknown) => void>()]))

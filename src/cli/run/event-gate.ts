@@ -3,15 +3,15 @@ import type { RunEvent } from '../../engine/events.ts'
 
 export interface EventGate {
   take(event: RunEvent): void
-  /** Shows what was held back, and all that follows at once. */
+  /** Shows the held events, and all later events at once. */
   open(): void
   runHasStarted(): boolean
-  /** What somebody has ordered of the run, for as long as it stands. */
+  /** The standing order for the run. */
   order(): { order: 'pause' | 'abort'; by: string } | undefined
   readonly warnings: readonly Warning[]
 }
 
-/** Holds the events of the preparation back until it is known that there will be a run to show. */
+/** Holds the events of the preparation until it is clear that a run follows. */
 export function createEventGate(onEach: (event: RunEvent) => void, show: (event: RunEvent) => void): EventGate {
   const warnings: Warning[] = []
   let held: RunEvent[] | undefined = []

@@ -4,8 +4,8 @@ import { codeOf, type InterruptCause } from './interrupts.ts'
 import { codeOnceOrdered } from './order-stands.ts'
 
 /**
- * What a run exits with that was interrupted by `cause`, if by any. One that sluice's own mistake broke into has not succeeded,
- * whatever the engine made of it.
+ * Returns the exit code of a run that `cause`, if any, interrupted. A run that a bug of sluice interrupted has not succeeded, whatever
+ * its outcome.
  */
 export function finalCode({ outcome }: Pick<RunResult, 'outcome'>, cause: InterruptCause | undefined, aborts: boolean): ExitCode {
   if (aborts && outcome === 'aborted') return EXIT.done

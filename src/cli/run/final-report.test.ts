@@ -8,7 +8,7 @@ import { finalReport, type EndedRun } from './final-report.ts'
 
 const STANDS = ['The order to abort stands, as sluice status shows. To go on from here:', '  sluice abort sts/web']
 
-/** Of a run with one pod out, ended by `sluice abort` unless told otherwise. */
+/** Returns the report of a run with one pod out, ended by `sluice abort` by default. */
 function ended(outcome: RunOutcome, { aborts = true, given }: { aborts?: boolean; given?: EndedRun['given'] } = {}) {
   const pods = [podResult({ pod: 'web-1', outcome: outcome === 'failed' ? 'failed' : 'interrupted', traffic: 'out' })]
   const report = finalReport(
@@ -28,7 +28,7 @@ function ended(outcome: RunOutcome, { aborts = true, given }: { aborts?: boolean
   return { report, text: summary(report, createColors(false), createWriting()) }
 }
 
-// Found by a reader: nothing said that the order stands, and `To take it back: sluice undo …` read as if the abort could be.
+// The report says that the order stands. `To take it back: sluice undo …` would read as if it could take the abort back.
 test.each([
   ['by the command that was to carry it out', {}],
   ['and by the run that has heard it', { aborts: false, given: { order: 'abort', by: 'ann@desk' } }],
@@ -108,7 +108,7 @@ describe('what there is to run, by how the run has ended', () => {
     expect(pausedBy).toBe(wanted.includes('liftPause') ? 'ann@desk' : undefined)
   })
 
-  // Found by a fresh user: the last line was the abort, which failed once more on the image that does not exist.
+  // The abort fails again on an image that does not exist, so it is not the last line.
   test('after an abort that has failed the last command brings the pods to the template', () => {
     const endedAs = (outcome: RunOutcome): string[] => purposes({ result: runResult({ outcome, mixed }), exitCode: 1 }, true)
     expect(endedAs('failed')).toEqual(['goOn', 'backToTemplate'])

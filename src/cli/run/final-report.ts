@@ -12,29 +12,29 @@ import { templateCommand, templateCommands } from '../printed-commands/template-
 import { undoCommands } from '../printed-commands/undo-command.ts'
 
 export interface EndedRun extends Pick<RunFacts, 'result' | 'plan' | 'exitCode' | 'startedAt' | 'finishedAt' | 'warnings'> {
-  /** What somebody has ordered of it, and not taken back. */
+  /** The order that stands for the run. */
   given: ReturnType<EventGate['order']>
-  /** Nothing of it is open, though it did not end well. */
+  /** True where nothing of the run is open, although it failed. */
   isOver: boolean
 }
 
-/** How a run ended, and what there is to run after it. */
+/** Builds the report of a run, with the commands to run next. */
 export function finalReport(ended: EndedRun, order: Order, env: NodeJS.ProcessEnv): RunReport {
   const { result, given, isOver, exitCode, ...facts } = ended
   const isAborting = order.aborts === true || given?.order === 'abort'
   const goesOn = !isOver && exitCode !== EXIT.done && exitCode !== EXIT.preflight && result.outcome !== 'aborted'
-  // That the order stands is said: the command that takes the run back would read as one that takes the order back.
+  // The report says that the order stands. The undo command would read as one that takes the order back.
   const abortStands = isAborting && result.outcome === 'interrupted'
   const pausedBy = goesOn && given?.order === 'pause' ? given.by : undefined
   const { backToTemplate, undo, followTemplate, end, liftPause, goOn } = commandsAfter(ended, order, env)
-  // The way back comes first: the way on is what has just failed. But an abort that has failed fails again where the wanted image
-  // does not exist: the images of the template bring the pod home.
+  // The way back comes first, since the way on has just failed. A failed abort fails again where the wanted image does not exist; the
+  // images of the template bring the pod home.
   const templateIsLast = result.outcome === 'failed'
   const next = [
     ...(templateIsLast ? [] : backToTemplate),
     ...(abortStands ? [] : undo),
     ...(isOver ? followTemplate : []),
-    // To an abort it is the same command.
+    // For an abort, `end` and `goOn` are one command.
     ...(goesOn && !isAborting ? end : []),
     ...(pausedBy === undefined ? [] : liftPause),
     ...(goesOn ? goOn : []),
@@ -50,7 +50,7 @@ interface Order {
   aborts?: boolean
 }
 
-/** All that could be run after it, by what it is for. */
+/** Returns all commands that could follow the run, by purpose. */
 function commandsAfter(
   { result, plan }: Pick<EndedRun, 'result' | 'plan'>,
   { request, flags, invocation }: Order,

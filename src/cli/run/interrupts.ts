@@ -1,16 +1,15 @@
 /**
- * Signals, and mistakes of sluice itself, in the middle of a run. The first asks the run to stop in order, the second
- * ends the process at once: what a run holds is in the cluster, so that a later run can always go on. Once it is over they mean
- * what is left to be done here, and not the run.
+ * Signals and bugs of sluice during a run. The first one stops the run in order, the second ends the process at once: the cluster holds
+ * the state of the run, so that a later run can continue. After the run, a signal ends only the remaining local work.
  */
 import { EXIT, exitCodeOfSignal, type ExitCode, type InterruptSignal } from '../../library/exit-codes.ts'
 
 export const SIGNALS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** npm and some CI runners pass on a Ctrl-C that the terminal has sent already; no hand presses twice this fast. */
+/** npm and some CI runners repeat a Ctrl-C that the terminal has sent already. No person presses it twice this fast. */
 const SAME_PRESS_MS = 100
 
-/** What a process can tell; `process` itself but in tests. */
+/** The events of a process: `process` itself, except in tests. */
 export interface ProcessEvents {
   on(event: string, listener: (argument: unknown) => void): unknown
   off(event: string, listener: (argument: unknown) => void): unknown
@@ -20,20 +19,23 @@ export type InterruptCause = { signal: InterruptSignal } | { bug: unknown }
 
 export interface InterruptsDeps {
   events: ProcessEvents
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   now: () => number
-  /** Ends the process now, where nothing has begun yet, and where nothing else is said of the second cause. */
+  /** Ends the process now, before work has begun, and by default for the second cause. */
   exit: (code: ExitCode, cause: InterruptCause) => void
 }
 
 export interface Interrupts {
-  /** What the run was interrupted by, once there was something. */
+  /** The cause that interrupted the run; undefined until then. */
   readonly cause: InterruptCause | undefined
-  /** From now on the first cause calls `stop`, and the second `again`, which ends the process now with the code of the first. */
+  /**
+   * From now on, the first cause calls `stop`, and the second calls `again`, which ends the process with the exit code of the first
+   * cause.
+   */
   stopInOrder(stop: (cause: InterruptCause) => void, again?: InterruptsDeps['exit']): void
-  /** From now on each cause calls `end`: the exit code is settled, and no signal changes it. */
+  /** From now on, each cause calls `end`. The exit code is settled, and no signal changes it. */
   over(end: (cause: InterruptCause) => void): void
-  /** Back to the process's own way with signals. */
+  /** Restores the default handling of signals. */
   dispose(): void
 }
 

@@ -3,13 +3,13 @@ import { withinLimit } from '../../kube/within-limit.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** It decides only what is said to be typed next: nobody waits long for that. */
+/** The limit is short, since the answer only decides which commands are printed. */
 const LIMIT_MS = 5_000
 
 /**
- * Whether an abort that ended in a conflict has ended the run, and those before it, all the same. It has where a template that
- * somebody has edited was left as it is, and not where a pod stays out, or the Lease was lost. Where it cannot be told, it has not:
- * a command that finds nothing to do does less harm than none where there is.
+ * Reports whether an abort that ended in a conflict has still ended the run and the runs before it. An edited template leaves the run
+ * ended; a pod that stays out, or a lost Lease, leaves the run open. Without an answer the run counts as open: a command that finds
+ * nothing to do does less harm than a missing one.
  */
 export async function isRunOver(
   run: string,
@@ -21,7 +21,7 @@ export async function isRunOver(
     const { readOpenRuns } = await import('../../engine/orders/open-runs.ts')
     const { orderFor, readOrder } = await import('../../engine/orders/order.ts')
     const { runs, leases } = await readOpenRuns(client, { namespace, select: { refs: workloads } })
-    // One that has begun since is somebody else's, and none of those that the order means.
+    // A run that began later belongs to another operator, and is not among the runs of the order.
     const given = leases.flatMap(({ annotations }) => orderFor(run, [readOrder(annotations)]) ?? [])
     const meant = new Set([run, ...given.flatMap((order) => order.runs)])
     isOver = !runs.some((open) => meant.has(open.run))

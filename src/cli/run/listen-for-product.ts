@@ -1,20 +1,20 @@
-/** HTTP for a product that fetches its document. */
+/** Serves HTTP for a product that fetches its document. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Address, ProductServer } from '../../../adapters/contract.ts'
 
 export interface ProductListener {
   port: number
-  /** Answers what is under way. */
+  /** Answers open requests, then closes. */
   close(): Promise<void>
 }
 
-/** A request of a product names what it has, and is short. */
+/** A request of a product names the state that the product has, and is short. */
 const LARGEST_BODY_BYTES = 100_000
-/** A client that sends nothing is not waited for. */
+/** A client that sends nothing does not delay the close. */
 const ANSWERS_TAKE_MS = 1_000
 
-/** Rejects with the system's error where it cannot listen there. `say` gets a line for the operator. */
+/** Rejects with the system error where it cannot listen. `say` takes lines for the operator. */
 export async function listenForProduct(
   product: ProductServer,
   { address, port }: Address,
@@ -34,7 +34,7 @@ export async function listenForProduct(
       response.end(given.body)
       isReadable = true
     } catch (error) {
-      // A product asks several times a second.
+      // The error is reported once: a product asks several times a second.
       if (isReadable) say((error as Error).message)
       isReadable = false
       response.writeHead(503).end()
@@ -60,7 +60,7 @@ export async function listenForProduct(
   }
 }
 
-/** Undefined where it is too large. */
+/** Returns undefined for a body that is too large. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

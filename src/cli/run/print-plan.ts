@@ -9,8 +9,8 @@ import { planDocument, planLines } from '../output/plan-view.ts'
 import type { Terminal } from '../terminal.ts'
 
 /**
- * Prints a plan, and says by the exit code what it means, as `kubectl diff` does. `perform` is the command that does what the plan
- * shows. In text the way on is the last thing to read: that command, or what to do about the refusals.
+ * Prints a plan, and returns the exit code for it, as `kubectl diff` does. In text, the last lines give the way on: `perform`, the
+ * command that carries the plan out, or the hints of the refusals.
  */
 export function printPlan(
   plan: Plan,

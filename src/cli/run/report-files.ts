@@ -8,13 +8,13 @@ import type { reportPage } from '../../report/html/page.ts'
 import type { Report } from '../../report/report.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 
-/** A file that a report goes to, found good before anything is touched. */
+/** A file for a report. The file is checked before the run touches anything. */
 export interface ReportFile {
   path: string
   format: 'html' | 'json'
 }
 
-/** Throws a UsageError with everything that is wrong: another ending, a folder that cannot be written to. */
+/** Throws a UsageError with all mistakes, such as another ending or a folder that cannot be written to. */
 export function parseReportFiles(paths: readonly string[] = [], { dryRun }: { dryRun?: boolean | undefined } = {}): ReportFile[] {
   const problems: string[] = []
   if (paths.length > 0 && dryRun === true) problems.push('--report: a dry run does nothing that could be reported')
@@ -28,10 +28,10 @@ export function parseReportFiles(paths: readonly string[] = [], { dryRun }: { dr
   return files
 }
 
-/** A temporary file is made and removed: rights, quotas and read-only file systems have no better test. */
+/** Creates and removes a temporary file: no other test covers rights, quotas and read-only file systems. */
 function placeProblem(path: string): string | undefined {
   try {
-    // It throws for all but what is not there: a name that is too long, a circle of links, a folder that may not be entered.
+    // statSync throws for every problem except a missing file: a name that is too long, a circle of links, a folder without access.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'it is a folder'
     const trial = temporaryBeside(placeOf(path))
     writeFileSync(trial, '', { flag: 'wx' })
@@ -42,27 +42,30 @@ function placeProblem(path: string): string | undefined {
   }
 }
 
-/** Without the file that an error of the file system names at its end: the temporary one perhaps, which nobody has asked for. */
+/** Removes the file from the end of the message: the file may be the temporary file, which the user does not know. */
 function reasonOf(error: unknown): string {
   const { message, syscall } = error as NodeJS.ErrnoException
   return syscall === undefined ? message : message.split(',')[0]!
 }
 
-/** Where links lead: to rename a file onto one would put it in place of the link. */
+/** Follows links: a rename onto a link would replace the link. */
 function placeOf(path: string): string {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path
   const leadsToFile = statSync(path, { throwIfNoEntry: false }) !== undefined
   return leadsToFile ? realpathSync(path) : placeOf(resolve(realpathSync(dirname(path)), readlinkSync(path)))
 }
 
-/** What puts a report into a file; loaded only where a page is wanted. */
+/** The function that writes an HTML report. The module loads only where a page is wanted. */
 export type Page = typeof reportPage
 
 export async function loadPage(files: readonly ReportFile[]): Promise<Page | undefined> {
   return files.some(({ format }) => format === 'html') ? (await import('../../report/html/page.ts')).reportPage : undefined
 }
 
-/** Each file whole or not at all; synchronous, for a process that is told to end at once. Gives what could not be written. */
+/**
+ * Writes each file whole or not at all, and returns the files that could not be written. The write is synchronous, since the process may
+ * be told to end at once.
+ */
 export function writeReportFiles(
   files: readonly ReportFile[],
   report: Report,
@@ -87,7 +90,7 @@ function writeWhole(place: string, text: string): void {
     try {
       rmSync(temporary, { force: true })
     } catch {
-      // Its folder is none any more, and what could not be written is told.
+      // The folder is gone. The caller reports the file as unwritten.
     }
     throw error
   }
@@ -98,7 +101,7 @@ export interface UnwrittenFile {
   message: string
 }
 
-/** In the same folder, since a rename is atomic only within one file system. */
+/** The file is in the target folder, since a rename is atomic only within one file system. */
 function temporaryBeside(path: string): string {
   return join(dirname(path), `.sluice-report-${randomUUID()}.tmp`)
 }

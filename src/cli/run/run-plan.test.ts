@@ -15,11 +15,11 @@ interface Planned {
   holders?: readonly LeaseHolder[]
   refusals?: Plan['refusals']
   flags?: object
-  /** What its preparation ends with instead. */
+  /** The error that the preparation ends with instead. */
   error?: Error
 }
 
-/** The plan in text, as lines. */
+/** Returns the plan in text, as lines. */
 async function planText(planned: Planned): Promise<string[]> {
   const { out } = await planRun({ ...planned, flags: { output: 'text' } })
   return out.trimEnd().split('\n')
@@ -58,7 +58,7 @@ async function planRun({ request = {}, holders = [], refusals = [], flags = {}, 
   return { code, out: terminal.written.out, err: terminal.written.err }
 }
 
-// Found by trial: the plan of a run that another was at work on said nothing of it, and the upgrade ended with 7.
+// Without the warning, the plan would promise an upgrade that ends with exit code 7.
 test('it warns of whoever holds the Lease', async () => {
   const holders = [{ lease: 'sluice-statefulset-web', holder: 'desk_17_x' }]
   const { code, document } = await plan({ holders })
@@ -86,7 +86,7 @@ test('a plan is the same document as in an event, also where somebody has its Le
   expect(document.warnings).toContainEqual(expect.objectContaining({ code: 'lease-may-be-held', holder: 'host_7' }))
 })
 
-// Found by reading: the code of a mistake is that of changes, and a pipeline went on.
+// The exit code of a bug must differ from that of a plan with changes, on which a pipeline continues.
 test('a mistake of sluice itself is no plan with changes', async () => {
   const { code, err } = await plan({ error: new TypeError('no plan') })
   expect(err).toBe(

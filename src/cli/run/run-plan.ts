@@ -12,7 +12,7 @@ import { reportFailure } from '../report-failure.ts'
 import { upgradeRequest } from './upgrade-request.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
 
-/** Looks and plans, touches nothing. A signal may end it anywhere. */
+/** Looks and plans, and changes nothing. A signal may end it at any time. */
 export async function runPlan(
   order: Pick<UpgradeOrder, 'request' | 'flags' | 'invocation'>,
   deps: UpgradeDeps,
@@ -27,7 +27,7 @@ export async function runPlan(
     return failure.code
   }
 
-  // Until the process ends: Node's own code for it is that of a plan with changes.
+  // The listeners stay until the process ends: the exit code of Node for a bug would mean "there are changes".
   for (const event of ['uncaughtException', 'unhandledRejection'])
     terminal.events.on(event, (error) => terminal.exit(fail(error)))
   const logger = await createLogger(flags.verbose === true, terminal)

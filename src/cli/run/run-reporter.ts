@@ -5,12 +5,12 @@ import { processIdentity } from '../../library/process-identity.ts'
 import { loadPage, writeReportFiles, type ReportFile } from './report-files.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Listens to a run, and writes the report of it, once it has ended or where it is broken off. */
+/** Follows a run, and writes its report once it has ended or broken off. */
 export interface RunReporter {
   onEvent(event: RunEvent): void
   /**
-   * Never throws, since the run is what it is: gives warnings of what could not be written. Once: what comes when the run has
-   * ended makes no other one of it.
+   * Writes the report once; later calls do nothing. Never throws, since the run itself has its outcome: a file that could not be written
+   * gives a warning.
    */
   write(ending: Pick<RunResult, 'outcome' | 'reason'>): Warning[]
 }
@@ -23,7 +23,7 @@ export async function createRunReporter(
   write: Writing,
 ): Promise<RunReporter> {
   if (files.length === 0) return SILENT
-  // Before the run: a second signal leaves no time for it.
+  // The modules load before the run, since a second signal leaves no time for it.
   const page = await loadPage(files)
   const { buildReport } = await import('../../report/build-report.ts')
   const { createRecorder } = await import('../../report/recorder.ts')

@@ -88,7 +88,7 @@ describe('a run that somebody has given an order', () => {
     expect(child.stdout()).not.toContain('To go on')
   })
 
-  // Found by a trial: the command that was printed found nothing to do.
+  // The run is over, so the printed commands follow the template, and do not continue the run.
   test('to abort, and a template is left as somebody has edited it: the run is over', async () => {
     const child = start('edited', '-o', 'json', 'aborts')
     expect(await child.end()).toBe(7)
@@ -115,7 +115,7 @@ describe('a run that somebody has given an order', () => {
   })
 })
 
-// Found by a reader: an interrupted abort was told as an interrupted upgrade.
+// An interrupted abort has words of its own.
 test('an abort that is interrupted, once or twice: the order stands', async () => {
   const resume = RESUME.slice(RESUME.indexOf('\n'))
   const orderly = start('orderly', '-o', 'text', 'aborts')
@@ -192,7 +192,7 @@ describe('a printed command reaches the cluster of the run', () => {
 })
 
 describe('signals when the run has ended', () => {
-  /** Not even when its limit is over does it end without a signal. */
+  /** Starts a child whose limits never run out, so that only a signal ends it. */
   function startPatient(scenario: string, env: Record<string, string> = {}): Child {
     const child = startChild([SCRIPT, scenario, '-o', 'json'], { env: { ...env, PATIENT: '1' } })
     onTestFinished(() => void child.process.kill('SIGKILL'))
@@ -369,7 +369,7 @@ describe('the second signal', () => {
   test('may be the same one', async () => {
     const child = start('stuck')
     await child.sees(AT_WORK)
-    // Two in one moment count as one press, so it is pressed again until it is heard.
+    // Two signals in one moment count as one press, so the test repeats the signal until it is heard.
     for (; !child.isOver(); await sleep(50)) child.process.kill('SIGINT')
     expect(await child.end()).toBe(130)
   })
@@ -402,7 +402,7 @@ describe('stdout', () => {
     const child = start('chatty')
     await child.sees(AT_WORK)
     child.process.stdout!.destroy()
-    // Many writes fail meanwhile; then it still hears a signal, which proves that it lives.
+    // Many writes fail meanwhile. The signal that is heard afterwards proves that the process lives.
     await sleep(200)
     expect(child.isOver()).toBe(false)
     child.process.kill('SIGINT')
@@ -426,7 +426,7 @@ describe('stdout', () => {
     child.process.stdout!.pause()
     await child.sees('the event loop turns')
     child.process.kill('SIGINT')
-    // Longer than stderr is waited for: a page in a pager.
+    // Longer than the limit of stderr: a page in a pager.
     await sleep(2500)
     expect(child.isOver()).toBe(false)
     child.process.stdout!.resume()
@@ -435,7 +435,7 @@ describe('stdout', () => {
   })
 })
 
-/** A file of Linux that is on a full disk. */
+/** A file of Linux that behaves like one on a full disk. */
 const FULL_DISK = '/dev/full'
 
 describe('a log', () => {
@@ -466,7 +466,7 @@ describe('a log', () => {
   })
 })
 
-/** From util-linux: runs a command on a terminal of its own. */
+/** A tool of util-linux that runs a command on a terminal of its own. */
 const SCRIPT_COMMAND = '/usr/bin/script'
 
 test.skipIf(!existsSync(SCRIPT_COMMAND))(

@@ -25,13 +25,13 @@ function orderOf(fields: Partial<UpgradeOrder> = {}): UpgradeOrder {
 
 type Play = (emit: (body: RunEventBody) => void, advance: (ms: number) => Promise<void>) => Promise<void>
 
-/** What a person sees of a run at its end, whose engine does this. */
+/** Returns the text at the end of a run whose engine plays `play`. */
 async function seen(play: Play, reportFiles: readonly ReportFile[] = []): Promise<{ code: number; text: string }> {
   const fake = createFakeTerminal()
   const clock = fake.clock as FakeClock
   const screen = createScreen(200, 40)
   const sink = { ...fake.out, ...screen, isTerminal: true }
-  /** Once what was told is shown. */
+  /** Advances the clock once the emitted events are shown. */
   async function advance(ms: number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     clock.advance(ms)

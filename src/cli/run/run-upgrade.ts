@@ -35,21 +35,21 @@ export interface UpgradeOrder {
   request: ParsedRequest
   flags: OutputFlags & SharedFlags
   invocation: Invocation
-  /** Where a report of the run goes, whatever its end. */
+  /** The files for the report of the run, whatever its end. */
   reportFiles?: readonly ReportFile[]
-  /** An abort that does by itself what was ordered: an aborted run is then what was wanted. */
+  /** True for an abort that carries out its own order. An aborted run is a success then. */
   aborts?: boolean
 }
 
-/** What `upgrade` works with; a test gives runs of its own. */
+/** The dependencies of `upgrade`. A test provides runs of its own. */
 export interface UpgradeDeps {
   terminal: Terminal
   openSluice(notice?: Notice): Promise<Sluice>
-  /** Begins another run than that of the request. */
+  /** Starts another run than that of the request. */
   start?(options: RunOptions): Run
 }
 
-/** From a parsed command line to an exit code, with all that is shown in between. */
+/** Runs a parsed command line, shows its progress, and returns the exit code. */
 export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promise<ExitCode> {
   const { terminal } = deps
   const { flags, aborts = false } = order
@@ -63,7 +63,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const tell = (failure: Failure): void => reportFailure(failure, flags, terminal)
   const now = (): string => new Date(clock.wallNow()).toISOString()
 
-  // Before anything is waited for: an abort has let go of the signals just now, and its order stands.
+  // The listeners come before every wait: an abort has just released the signals, and its order stands.
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => clock.now(),
@@ -86,12 +86,12 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
       if (logger !== undefined) logEvent(logger, event, write)
     },
     untilBroken(renderer.onEvent, (error) => {
-      // What is written below a table would go with its next frame.
+      // Text below a table would disappear with its next frame.
       renderer.close()
       tell(failed(error, true))
     }),
   )
-  /** Below what has ended it without a report. */
+  /** The text below a failure without a report. */
   const next = (): string => {
     const given = events.order()?.order
     if (aborts || given === 'abort') return orderStands(resume())
@@ -140,7 +140,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     for await (const event of told) events.take(event)
   }
 
-  /** The first interrupt. */
+  /** Handles the first interrupt. */
   function stop(cause: InterruptCause): void {
     const lines = 'signal' in cause ? [] : failed(cause.bug, true).lines
     const what = 'signal' in cause ? `${cause.signal}: stopping in order.` : 'Stopping in order.'
@@ -157,7 +157,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     terminal.exit(firstCode)
   }
 
-  /** It could not begin, or has broken off without a result. */
+  /** Handles a run that could not begin, or broke off without a result. */
   function breakOff(error: unknown): ExitCode {
     const touched = events.runHasStarted()
     const failure = failed(error, touched)
@@ -174,7 +174,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     return warnings
   }
 
-  /** The exit code stands. What is still waited for, nobody need wait for: a signal cuts it short, and changes the code no more. */
+  /** Settles the exit code. The remaining waits matter to no reader: a signal cuts them short, and does not change the code. */
   function settle(settled: ExitCode, end: () => void = cutShort): ExitCode {
     interrupts.over((cause) => {
       if ('bug' in cause) tell(failed(cause.bug, true))

@@ -1,4 +1,4 @@
-/** A mistake in the output is told once and must not reach the engine, which calls from the middle of a run. */
+/** Reports a bug in the output once, and keeps it from the engine, which calls `show` during a run. */
 export function untilBroken<Shown>(show: (shown: Shown) => void, onError: (error: unknown) => void): (shown: Shown) => void {
   let isBroken = false
   return (shown) => {

@@ -1,7 +1,7 @@
 import type { AbortRequest, UpgradeRequest } from '../../library/request/upgrade-request.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
 
-/** What the command line asks for, as a request. The namespace is the one that the cluster handle has. */
+/** Converts the parsed command line to a request. The namespace comes from the cluster handle. */
 export function upgradeRequest(parsed: ParsedRequest): UpgradeRequest {
   const { images, overrides, undo, exitWhenPaused, acceptTemplateDrift, allowUnbalanced, retiredLoadBalancers } = parsed
   return {
@@ -16,12 +16,12 @@ export function upgradeRequest(parsed: ParsedRequest): UpgradeRequest {
   }
 }
 
-/** Of the settings an abort has the deadlines of the way home alone. */
+/** An abort takes only the deadlines of the way home from the settings. */
 export function abortRequest(parsed: ParsedRequest): AbortRequest {
   return { ...choiceOf(parsed), settings: parsed.overrides }
 }
 
-/** What it is about. */
+/** Returns the choice of workloads or pods. */
 export function choiceOf({ select }: Pick<ParsedRequest, 'select'>): Pick<UpgradeRequest, 'workload' | 'labelSelector'> {
   return 'refs' in select ? { workload: select.refs } : { labelSelector: select.labelSelector }
 }

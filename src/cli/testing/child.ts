@@ -6,16 +6,16 @@ export interface Child {
   process: ChildProcess
   stdout(): string
   stderr(): string
-  /** Waits until stderr or stdout has this; fails with all output where the process ends without it. */
+  /** Waits until stderr or stdout contains this text. Fails with all output where the process ends without it. */
   sees(text: string): Promise<void>
-  /** The exit code, or the name of the signal that killed it. */
+  /** Resolves with the exit code, or with the name of the signal that killed the process. */
   end(): Promise<number | string>
   isOver(): boolean
 }
 
 /**
- * Starts this Node on a script of the repository, with an environment that decides nothing about output. Its options are those of
- * the tests: `npm run check:reached` preloads into both.
+ * Starts this Node on a script of the repository, with an environment without influence on the output. NODE_OPTIONS passes through,
+ * since `npm run check:reached` preloads a module with it.
  */
 export function startChild(args: readonly string[], options: { env?: Record<string, string>; cwd?: string } = {}): Child {
   const { PATH = '', HOME = '', NODE_OPTIONS = '' } = process.env

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** A clock that moves only when it is told to, and then calls whatever is due, in order. */
+/** A clock that advances only on demand, and then calls the due timers in order. */
 export interface FakeClock extends Clock {
   advance(ms: number): void
 }

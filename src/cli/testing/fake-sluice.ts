@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import { startRun } from '../../library/run.ts'
 
-/** A run as a test makes it up. */
+/** A run that a test makes up. */
 export type FakeRun = Pick<PreparedRun, 'plan' | 'execute'> & Partial<Pick<PreparedRun, 'holders' | 'interrupt' | 'close'>>
 
 export interface FakeSluiceOptions {
@@ -13,7 +13,7 @@ export interface FakeSluiceOptions {
   close?(): Promise<void>
 }
 
-/** A library with a made-up engine; its handles are the real ones. */
+/** Returns the library with a made-up engine. The handles of the library are real. */
 export function createFakeSluice({ prepare, client = {} as KubeClient, close }: FakeSluiceOptions): Sluice {
   const closing: Promise<void>[] = []
 

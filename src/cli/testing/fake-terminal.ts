@@ -4,13 +4,13 @@ import type { Terminal } from '../terminal.ts'
 import { createFakeClock } from './fake-clock.ts'
 
 export interface FakeTerminal extends Terminal {
-  /** Tells what a process would: a signal, an uncaught exception. */
+  /** Emits the events of a process: a signal, an uncaught exception. */
   events: EventEmitter
-  /** What was written so far. */
+  /** The text that was written so far. */
   written: { out: string; err: string }
 }
 
-/** A pipe at either end, and an environment that decides nothing. */
+/** Creates a terminal with a pipe at either end, and an environment without influence on the output. */
 export function createFakeTerminal(): FakeTerminal {
   const written = { out: '', err: '' }
   const sink = (name: 'out' | 'err'): Sink => ({

@@ -1,6 +1,6 @@
 // A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
-// $REPORT names the file of a report; with $OPEN the run is still open in the cluster when it has ended, or, with "unknown", the
-// cluster does not answer then. With $PATIENT no limit runs out: what ends the process then is something else.
+// $REPORT names the file of a report. With $OPEN, the run is still open in the cluster after its end, or, with "unknown", the
+// cluster does not answer then. With $PATIENT no limit runs out, so that only other causes end the process.
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
@@ -24,7 +24,7 @@ const [, , scenario = '', , format = 'text', aborts] = process.argv
 const report = process.env['REPORT']?.split(':')
 const never = new Promise<never>(() => {})
 const wakes = new EventEmitter()
-// Like the watches of a real run: it keeps the process alive.
+// The timer keeps the process alive, as the watches of a real run do.
 const heart = setInterval(() => {}, 1000)
 const { setTimeout: startTimer } = globalThis
 if (process.env['PATIENT'])
@@ -35,16 +35,16 @@ const OUTCOMES: Partial<Record<RunOutcome, PodOutcome>> = { done: 'upgraded', fa
 
 const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<RunOutcome>> = {
   done: async () => 'done',
-  /** Done, and its connections take long to close. */
+  /** Done, with connections that take long to close. */
   lingering: async () => 'done',
-  /** Stops in order when it is told to. */
+  /** Stops in order when it is interrupted. */
   orderly: async () => {
     await once(wakes, 'interrupt')
     return 'interrupted'
   },
-  /** Takes no notice of being interrupted. */
+  /** Ignores interrupts. */
   stuck: () => never,
-  /** A mistake of sluice's own somewhere else in the process. */
+  /** Throws a bug of sluice elsewhere in the process. */
   bug: async () => {
     setTimeout(() => {
       throw new TypeError('undefined is not a pod')
@@ -57,25 +57,25 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
     await once(wakes, 'interrupt')
     return 'done'
   },
-  /** Goes on talking until it is interrupted. */
+  /** Emits events until it is interrupted. */
   chatty: async (emit) => {
     const timer = setInterval(() => emit({ type: 'warning', reason: said('still here') }), 5)
     await once(wakes, 'interrupt')
     clearInterval(timer)
     return 'interrupted'
   },
-  /** Talks more than any pipe holds. */
+  /** Emits more than any pipe holds. */
   loud: async (emit) => {
     for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', reason: said('x'.repeat(1000)) })
-    // To the descriptor itself: proof that the process is not held up by its output. Not where it may be full of a log.
+    // The write goes to the descriptor itself, and proves that output does not block the process. With a log, the descriptor may be full.
     if (process.env['SLUICE_LOG'] === undefined) setTimeout(() => writeSync(2, 'the event loop turns\n'), 0)
     await once(wakes, 'interrupt')
     return 'interrupted'
   },
-  /** Has told more than any pipe holds, and is done. */
+  /** Has emitted more than any pipe holds, and is done. */
   told: async (emit) => {
     for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', reason: said('x'.repeat(1000)) })
-    // When nothing but its output is left.
+    // By then, only the output is left.
     setTimeout(() => writeSync(2, 'all is told\n'), 200)
     return 'done'
   },
@@ -83,14 +83,14 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
     throw new WorkloadError('forbidden', { code: 'not-allowed', verbs: ['patch'], resource: 'pods', namespace: 'shop' })
   },
   failed: async () => 'failed',
-  /** By the write of the template. */
+  /** The write of the template was refused. */
   late: async () => 'refused',
   operator: async () => 'needsOperator',
   aborted: async (emit) => {
     emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
     return 'aborted'
   },
-  /** Ended, and a template left as it is. */
+  /** Ended, with a template left as it is. */
   edited: async (emit) => {
     emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
     return 'conflict'
@@ -102,12 +102,12 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
     await once(wakes, 'interrupt')
     return 'interrupted'
   },
-  /** The same, and takes no notice of being interrupted. */
+  /** Waits for the end of a pause, and ignores interrupts. */
   frozen: async (emit) => {
     emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
     return never
   },
-  /** Goes on after a pause. */
+  /** Continues after a pause. */
   resumed: async (emit) => {
     emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
     emit({ type: 'ordered', order: 'resume', by: '' })
@@ -121,7 +121,7 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
   },
 }
 
-/** With the record of the run as its abort has left it. */
+/** Returns a cluster with the record that the abort of the run has left. */
 function cluster(open: string | undefined): KubeClient {
   const api = createFakeApi()
   const header = { run: 'r7', workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }], images: [], startedAt: '', chunks: 1 }

@@ -1,4 +1,4 @@
-/** The text of a kubeconfig whose one cluster is the server at this address. */
+/** Returns a kubeconfig with one cluster, the server at this address. */
 export function kubeconfigOf(server: string): string {
   return JSON.stringify({
     apiVersion: 'v1',

@@ -54,17 +54,17 @@ export function runResult(fields: Partial<RunResult> = {}): RunResult {
   return { run: 'r7', outcome: 'done', reason: said('all pods run the wanted images'), pods: [], ...fields }
 }
 
-/** A reason of a test's own. */
+/** Returns a reason with the words of a test. */
 export function said(words: string): ReasonOf<'error'> {
   return { code: 'error', said: words }
 }
 
-/** An event so many milliseconds after the beginning, which was at noon. */
+/** Returns an event so many milliseconds after the start, which is at noon. */
 export function at(atMs: number, body: RunEventBody): RunEvent {
   return { ...body, atMs, wallAt: new Date(Date.parse('2026-03-01T12:00:00Z') + atMs).toISOString() }
 }
 
-/** A command to run after a run. */
+/** Returns a command to run after a run. */
 export function nextCommand(to: NextPurpose, shell: string, workload?: string): NextCommand {
   return { to, argv: shell.split(' '), shell, ...(workload === undefined ? {} : { workload }) }
 }

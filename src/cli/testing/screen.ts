@@ -1,10 +1,10 @@
-/** As much of a terminal as the live table uses: enough to see what a person would see. */
+/** A terminal, as far as the live table uses it. The text shows the screen as an operator would see it. */
 export interface Screen {
   columns: number
   rows: number
   backlog: number
   write(text: string): void
-  /** All lines since the beginning, scrolled away or not. */
+  /** Returns all lines since the start, including those that scrolled away. */
   text(): string
 }
 

@@ -14,7 +14,7 @@ export function testTarget(overrides: Partial<JournalTarget> = {}): JournalTarge
   }
 }
 
-/** As big as a usual one gets: two containers by digest, two balancers. */
+/** A journal of usual size: two containers by digest, two load balancers. */
 export const realisticJournal: Journal = {
   run: 'k3m9x7p2qa',
   epoch: 12,

@@ -1,8 +1,8 @@
 import type { PatchOperation } from '../../pods/patch-operation.ts'
 
 /**
- * JSON Patch (RFC 6902) as the API server applies it (measured on 1.35): all or nothing; a `test` against null passes
- * for a missing key of an existing map, and a missing parent is an error.
+ * Applies a JSON Patch (RFC 6902) as the API server does (measured on 1.35): all or nothing. A `test` against null passes for a missing
+ * key of an existing map; a missing parent is an error.
  */
 export function applyPatch<T>(document: T, operations: readonly PatchOperation[]): T {
   const copy = structuredClone(document)

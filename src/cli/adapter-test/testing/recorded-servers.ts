@@ -1,13 +1,13 @@
-/** The API of the scaffold's load balancer, with a record of what was changed. */
+/** The API of the scaffold's load balancer, with a record of its changes. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface RecordedServers {
   url: string
-  /** Such as `PUT web-0`, in the order of arrival. */
+  /** The changes, such as `PUT web-0`, in the order of arrival. */
   writes: string[]
   down: Set<string>
-  /** Called with each change before it is done; false refuses it with a 403. */
+  /** Runs before each change. False refuses the change with a 403. */
   onWrite: ((write: string) => Promise<boolean> | boolean) | undefined
   close(): void
 }
