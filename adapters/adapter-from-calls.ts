@@ -1,4 +1,4 @@
-/** The adapter that follows from the calls of a load balancer: each of its members rests on a list that is read for it. */
+/** Makes an adapter from the calls of a load balancer. Each member of the adapter reads the list of entries first. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Adapter,
@@ -28,17 +28,17 @@ import {
 } from './target-entry.ts'
 import { isUnsent } from './unsent.ts'
 
-/** Node's timers know no longer one. */
+/** The maximum delay of a timer in Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** `component` begins each error, and is the scope of an entry that names none. */
+/** `component` starts each error message. It is also the scope of an entry without a scope. */
 export function adapterFromCalls(component: string, capabilities: Capabilities, calls: LoadBalancerCalls): Adapter {
   const closing = new AbortController()
 
   const failed = (kind: AdapterError['kind'], message: string, cause?: unknown): AdapterError =>
     new AdapterError(component, kind, message, { cause })
 
-  /** The work of one call, until its end of life or that of the adapter: what it does after that is no answer any more. */
+  /** Runs one call until its deadline or until the adapter closes. A later result does not count. */
   async function withinLife<Value>(
     { deadlineMs }: Call,
     kind: 'retryable' | 'ambiguous',
@@ -58,7 +58,7 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
     }
   }
 
-  /** All entries, or those of the scopes of some targets. */
+  /** Reads all entries, or the entries in the scopes of some targets. */
   async function list(
     call: Call,
     targets?: readonly Target[],
@@ -77,7 +77,7 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
       return entries as readonly Entry[]
     } catch (error) {
       liveness.rethrow()
-      // Nothing has changed by a read, whatever became of it.
+      // A read changes nothing, so its outcome is never ambiguous.
       const isKnown = error instanceof AdapterError && error.kind !== 'ambiguous'
       throw isKnown ? error : failed('retryable', error instanceof AdapterError ? bare(error) : messageOf(error), error)
     }
@@ -89,7 +89,7 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
     return entries as readonly Entry[]
   }
 
-  /** Without the component, which begins the message already. */
+  /** The message without the component, which starts the new message already. */
   function bare({ message }: AdapterError): string {
     return message.startsWith(`${component}: `) ? message.slice(component.length + 2) : message
   }
@@ -131,7 +131,7 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
     return results
   }
 
-  /** All that is no AdapterError may have been done. */
+  /** Sends a change. Any error that is not an AdapterError leaves the outcome in doubt. */
   async function sent(
     call: EffectCall,
     some: Former[],
@@ -151,7 +151,7 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
     }
   }
 
-  /** An answer that is not about each entry, and about no other, says nothing of any. */
+  /** Checks that the results are exactly those of the entries. Any other set of results proves nothing. */
   function resultsFor(some: readonly Former[], said: unknown): ChangeResults | undefined {
     if (said === undefined) return undefined
     const asked = some.map(({ entry }) => resultKey(entry))
@@ -231,7 +231,7 @@ export function adapterFromCalls(component: string, capabilities: Capabilities, 
   }
 }
 
-/** What the caller's own check throws goes out as it is, whatever the adapter makes of it. */
+/** Passes an error of the caller's own check on unchanged, even if the adapter wraps it. */
 function watched(call: Call): { assertLive(): void; rethrow(): void } {
   let halt: { error: unknown } | undefined
   return {
@@ -249,7 +249,7 @@ function watched(call: Call): { assertLive(): void; rethrow(): void } {
   }
 }
 
-/** With its cause: `fetch failed` alone says nothing. */
+/** The message with its causes, because `fetch failed` alone does not help the operator. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${messageOf(error.cause)}` : error.message

@@ -1,10 +1,13 @@
-/** A restore of what is in a document goes on where an instance that reads the document cannot be asked. */
+/** Reads before a restore. A restore of a document continues if an instance that reads the document does not answer. */
 import type { Entry, ListCall } from './define-adapter.ts'
 
-/** Of the time of a call, so that most of it is left for the write. */
+/** The share of the time of a call for this read. The write needs most of the time. */
 const SHARE_OF_CALL = 1 / 4
 
-/** What the instances show. Undefined before a restore, where one of them does not answer in time: the pod waits for the write. */
+/**
+ * The state that the instances show. Undefined before a restore if an instance does not answer in time, because the pod waits for the
+ * write.
+ */
 export async function lookBefore<Views>(
   look: (signal: AbortSignal) => Promise<Views>,
   { beforeRestore, deadlineMs, signal }: ListCall,
@@ -14,7 +17,7 @@ export async function lookBefore<Views>(
   return look(AbortSignal.any([signal, inTime])).catch(() => undefined)
 }
 
-/** An entry as the document has it, of which nothing shows that it is loaded: a restore is sent, and its answer waited for. */
+/** An entry of the document without proof that the instances have loaded it. The adapter sends the restore and waits for its answer. */
 export function notShown(entry: Entry): Entry {
   if (entry.state === 'out') return entry
   return { ...entry, state: entry.state === 'in' ? 'draining' : 'in', becomes: entry.state }

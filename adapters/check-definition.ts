@@ -1,4 +1,4 @@
-/** What must be right about the code of an adapter, which TypeScript has perhaps not seen. */
+/** Checks of the code of an adapter. A plugin in JavaScript has no check by TypeScript. */
 import { z } from 'zod'
 import { issues } from './entry.ts'
 
@@ -16,7 +16,7 @@ const capabilities = z.strictObject({
   longestEmptyingMs: z.number().min(1).optional(),
 })
 
-/** Of an adapter itself, which has no defaults. */
+/** The capabilities of an adapter itself. They have no defaults. */
 const wholeCapabilities = capabilities
   .required({ guarantee: true, maxBatch: true, disruptsOthers: true })
   .extend({ inspect: z.enum(['strong', 'eventual', 'none']) })
@@ -34,7 +34,7 @@ const adapter = z.looseObject({
   close: aFunction,
 })
 
-/** What is wrong with an adapter, each field with its value; undefined where nothing is. */
+/** The problems of an adapter, each field with its value. Undefined if the adapter is valid. */
 export function adapterProblem(value: unknown): string | undefined {
   const checked = adapter.safeParse(value)
   return checked.success ? undefined : issues(checked.error, value)
@@ -53,7 +53,7 @@ const code = z.looseObject({
   open: aFunction,
 })
 
-/** @throws TypeError that names each field, its value and what is right */
+/** @throws TypeError that names each wrong field, its value, and the expected value */
 export function assertCode(value: unknown): void {
   const checked = code.safeParse(value)
   if (!checked.success) throw new TypeError(`defineAdapter: ${issues(checked.error, value)}`)
@@ -61,7 +61,7 @@ export function assertCode(value: unknown): void {
   if (typeof said !== 'function') assertCapabilities(name, said)
 }
 
-/** @throws TypeError that names each field, its value and what is right */
+/** @throws TypeError that names each wrong field, its value, and the expected value */
 export function assertCapabilities(name: string, value: unknown): void {
   const checked = capabilities.safeParse(value)
   if (!checked.success) throw new TypeError(`defineAdapter: capabilities of ${name}: ${issues(checked.error, value)}`)

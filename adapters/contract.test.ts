@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AdapterError } from './contract.ts'
 
-/** As a package has the class that was loaded once more. */
+/** The class as a second copy of the package has it. */
 class Copy extends Error {
   override readonly name = 'AdapterError'
   readonly kind: string

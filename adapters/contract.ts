@@ -1,13 +1,12 @@
 /**
- * What a load balancer adapter is. An adapter translates; it never retries, sleeps between attempts, logs,
- * or remembers what it did: the engine does.
+ * The contract of a load balancer adapter. An adapter only translates: the engine retries, waits between attempts, logs, and remembers.
  *
- * Words: a *target* is one pod's entry in one load balancer; a *scope* is the part of a load balancer that is
- * written one call at a time (the key of the lock and of the batch); an *effect* is a drain or a restore.
+ * Terms: a *target* is the entry of one pod in one load balancer. A *scope* is the part of a load balancer that takes one call at a time
+ * (the key of the lock and of the batch). An *effect* is a drain or a restore.
  */
 import type { z } from 'zod'
 
-/** Plain JSON: what a prior state must be made of, since it is kept in the journal. */
+/** Plain JSON. A prior state consists of it, because the journal stores it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 export interface Address {
@@ -15,206 +14,209 @@ export interface Address {
   port: number
 }
 
-/** Where one pod listens. */
+/** The address at which one pod listens. */
 export interface Endpoint extends Address {
   uid: string
   pod: string
   /**
-   * Where the pod can be reached too: at its address in the other family, and at its node's where the port is a host port. Its
-   * entries there are the endpoint's as well.
+   * More addresses of the pod: its address in the other IP family, and the address of its node for a host port. The entries at these
+   * addresses belong to the endpoint too.
    */
   others?: readonly Address[]
 }
 
-/** All addresses of an endpoint, its own first. */
+/** All addresses of an endpoint. Its own address comes first. */
 export function addressesOf({ address, port, others = [] }: Endpoint): Address[] {
   return [{ address, port }, ...others]
 }
 
-/** One entry of a load balancer. `id` is stable, and unique within the load balancer. */
+/** One entry of a load balancer. The `id` is stable, and unique within the load balancer. */
 export interface Target {
   id: string
   scope: string
 }
 
 /**
- * Which targets serve an endpoint: one or more, or none with the reason why. `isThere`: it has entries, which cannot be used as
- * they are; it is served, and nobody may let it through without a drain.
+ * The targets that serve an endpoint, or the reason why the adapter found none. With `isThere`, the pod has entries that the adapter cannot
+ * use: the pod may get requests, so the engine never treats it as a pod without a load balancer.
  */
 export type Resolution = { found: true; targets: Target[] } | { found: false; reason: string; isThere?: true }
 
-/** An entry of the load balancer, whether it is a pod's or not. */
+/** An entry of the load balancer. It may belong to a pod or not. */
 export interface ListedEntry extends Address {
-  /** That of the target, where it is one. */
+  /** The id of the target, if the entry is a target. */
   id: string
-  /** Absent where the list does not say. */
+  /** The administrative state. Absent if the list does not show it. */
   admin?: 'in' | 'draining' | 'out'
 }
 
-/** How the load balancer finds out by itself that a server has failed. */
+/** The check by which the load balancer itself detects a failed server. */
 export interface HealthCheck {
-  /** Between two of them. */
+  /** The interval between two checks, in milliseconds. */
   everyMs: number
-  /** So many in a row fail before the server gets no requests any more. */
+  /** The number of checks in a row that fail before the server stops getting requests. */
   failures: number
 }
 
-/** What the load balancer itself says of a target now. */
+/** The state that the load balancer itself reports for a target now. */
 export interface TargetObservation {
-  /** `draining`: no new traffic, old may go on; `out`: nothing at all; `unknown`: it could not be read. */
+  /**
+   * `draining`: the target gets no new traffic, and existing traffic may continue. `out`: it gets no traffic. `unknown`: the adapter could
+   * not read the state.
+   */
   admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
-  /** With `absent`: there is such an entry, but with another address by now. */
+  /** With `absent`: the entry exists, but it has another address now. */
   moved?: boolean
-  /** New requests can reach it. */
+  /** True if new requests can reach the target. */
   routable: boolean
   weight?: number
-  /** Requests or connections under way; null where that cannot be known, never 0 by default. */
+  /** The number of requests or connections in progress. Null if the number cannot be known; 0 is never a default. */
   inFlight: number | null
-  /** The load balancer itself waits for what is under way, and has not ended its drain: the pod is not empty, whatever `inFlight` says. */
+  /** The load balancer waits for traffic in progress and has not ended its drain. The pod is not empty then, even if `inFlight` is 0. */
   isEmptying?: true
-  /** For a person. */
+  /** A text for the operator. */
   detail?: string
 }
 
-/** The administrative state of a target in a canonical form: two equal states give equal JSON. */
+/** The administrative state of a target in a canonical form: equal states give equal JSON. */
 export interface TargetSnapshot {
-  /** Kept in the journal before the drain; `restore` puts back exactly this. Keep it small. */
+  /** The state that `restore` puts back exactly. The journal stores it before the drain, so keep it small. */
   prior: Json
-  /** False where an operator has it out of rotation: such a target gets no effect. */
+  /** False if an operator has taken the target out of rotation. The engine sends no effect to such a target. */
   inRotation: boolean
   weight?: number
 }
 
 export type EffectResult =
-  /** `detail`: what a person should know of it, such as a weight that was another one meanwhile. */
+  /** The change is done. `detail` tells the operator of a side effect, for example that the weight had changed in the meantime. */
   | { outcome: 'applied'; detail?: string }
-  /** Accepted, and done later: reading back shows when. `job`: what a person may look for. */
+  /** The load balancer accepted the change and does it later; a read shows when it is done. `job` is a reference for the operator. */
   | { outcome: 'pending'; job: string }
   | { outcome: 'failed'; error: AdapterError }
 
-/** The circumstances of one wire call. */
+/** The context of one call to the load balancer. */
 export interface Call {
-  /** Milliseconds that the call may live on the wire; past that it is cut, and ambiguous. */
+  /** The maximum duration of the call in milliseconds. The adapter cuts a longer call, and its outcome is then ambiguous. */
   deadlineMs: number
   /**
-   * Throws where the caller lost the right to this effect. Called synchronously on the connected socket,
-   * right before the bytes leave.
+   * Throws if the caller has lost the right to this effect. The adapter calls it synchronously on the connected socket, right before the
+   * bytes leave.
    */
   assertLive(): void
 }
 
-/** The circumstances of a call that changes the load balancer. */
+/** The context of a call that changes the load balancer. */
 export interface EffectCall extends Call {
-  /** By target id; the same for every try of the same effect, whoever tries. */
+  /** The id of the operation by target id. It stays the same for every attempt of an effect, also in another process. */
   operationIds: ReadonlyMap<string, string>
-  /** Grows each time the workload's owner changes. */
+  /** A number that grows each time the owner of the workload changes. */
   fence: number
 }
 
 export type GuaranteeLevel = 'G0' | 'G1' | 'G2' | 'G3'
 
-/** What the engine relies on. The conformance kit tests that it is true. */
+/** The properties of an adapter on which the engine relies. The conformance kit tests that they are true. */
 export interface Capabilities {
-  /** docs/guarantees.md */
+  /** The level of guarantee: see docs/guarantees.md. */
   guarantee: GuaranteeLevel
-  /** Targets of one drain or restore. A read may be of any number. */
+  /** The maximum number of targets in one drain or restore. A read has no such limit. */
   maxBatch: number
-  /** Whether a read shows a write: at once, after `settleMs`, or never, since nothing can be read. */
+  /** When a read shows a write: at once (`strong`), after `settleMs` (`eventual`), or never, because the adapter cannot read (`none`). */
   inspect: 'strong' | 'eventual' | 'none'
-  /** What `inFlight` of an observation counts: all that is open, requests alone, or nothing. The plan shows it. */
+  /** The content of `inFlight` in an observation: all open connections, requests only, or nothing. The plan shows it. */
   inFlight: 'exact' | 'requests-only' | 'none'
-  /** A reload or restart forgets what was set. */
+  /** A reload or restart of the load balancer loses the changes that were made at run time. */
   volatileOnReload: boolean
-  /** Each change also cuts connections of targets that it does not name. The plan shows it. */
+  /** Each change also cuts connections of other targets. The plan shows it. */
   disruptsOthers: boolean
-  /** From the answer of a drain until no new request arrives. */
+  /** The time from the answer to a drain until the last new request has arrived. */
   settleMs: number
   /**
-   * The longest that a job takes, where an effect may be one: accepted at once, and done later. For so long after a `pending` the
-   * effect is read back and not sent again; after that, nobody knows what became of the job.
+   * The maximum duration of a job, for effects that the load balancer accepts at once and does later. For this time after a `pending`, the
+   * engine reads the effect back and does not send it again. After this time, the outcome of the job is unknown.
    */
   longestJobMs?: number
-  /** The longest that an observation is `isEmptying` after a drain. A plan refuses deadlines of drain and restore that are not longer. */
+  /** The maximum time that an observation is `isEmptying` after a drain. A plan needs longer deadlines for drain and restore than this. */
   longestEmptyingMs?: number
 }
 
-/** Every method answers for each target asked; results are keyed by target id. */
+/** An adapter for one load balancer. Each method answers for every target in its argument, and keys the results by target id. */
 export interface Adapter {
   readonly capabilities: Capabilities
-  /** In the order of the endpoints. */
+  /** Gives one resolution for each endpoint, in the order of the endpoints. */
   resolve(endpoints: readonly Endpoint[], call: Call): Promise<Resolution[]>
   inspect(targets: readonly Target[], call: Call): Promise<Map<string, TargetObservation>>
   snapshot(targets: readonly Target[], call: Call): Promise<Map<string, TargetSnapshot>>
   drain(targets: readonly Target[], call: EffectCall): Promise<Map<string, EffectResult>>
   restore(targets: readonly { target: Target; prior: Json }[], call: EffectCall): Promise<Map<string, EffectResult>>
   /**
-   * Makes the drain and the restore of each target as they would be sent now, and sends neither: gives those that cannot be made, with the
-   * reason. Absent where an effect can always be made.
+   * Builds the requests for the drain and the restore of each target, and sends none of them. Gives the targets whose requests it cannot
+   * build, with the reason. Absent if the adapter can build every request.
    */
   rehearse?(targets: readonly { target: Target; prior: Json }[], call: Call): Promise<Map<string, AdapterError>>
-  /** The health checks of its own, the quickest first; none where it has none. Absent where that cannot be known. */
+  /** The health checks of the load balancer, the quickest first; empty if it has none. Absent if the adapter cannot know them. */
   healthChecks?(call: Call): Promise<HealthCheck[]>
-  /** All entries, also those of no pod. Absent where they cannot be listed. */
+  /** All entries, including entries of no pod. Absent if the load balancer cannot list them. */
   entries?(call: Call): Promise<ListedEntry[]>
   /**
-   * What names the entry of a target whatever address it has: two ids of one entry give the same. Absent where an entry
-   * cannot get another address.
+   * A name for the entry of a target, independent of its address: two ids of one entry give the same name. Absent if an entry cannot change
+   * its address.
    */
   entryOf?(target: Target): string
   /**
-   * The config has what the target is of: one instance of several, say. What was drained in another would be drained, and put back,
-   * where it never was. Absent where there is nothing to tell them apart by.
+   * Whether the config includes the part of the load balancer to which the target belongs, for example one of several instances. Prevents
+   * that the engine drains or restores the target in another instance. Absent if there is only one part.
    */
   reaches?(target: Target): boolean
   close(): Promise<void>
 }
 
-/** A kind of load balancer: what `adapter: NAME` in the config refers to. */
+/** A kind of load balancer. The field `adapter: NAME` of the config refers to it. */
 export interface AdapterDefinition<Options = unknown> {
   name: string
-  /** One sentence for lists. */
+  /** One sentence for lists of adapters. */
   summary: string
-  /** Unknown keys must be refused (`z.strictObject`). */
+  /** The schema of the options. It must refuse unknown keys (`z.strictObject`). */
   options: z.ZodType<Options>
-  /** The fewest options, as a config has them. `sluice adapter describe` shows them, with the guarantee and the hazards that follow. */
+  /** The minimum options as a config has them. `sluice adapter describe` shows them, with the guarantee and the hazards that follow. */
   example?: unknown
-  /** The version of this contract that it is made for. A plugin of another one is refused. */
+  /** The version of the contract for which the definition is written. sluice refuses a plugin with another version. */
   contract?: number
   /**
-   * Loads what the options need besides, such as a package that its users install: asked when the config is loaded.
+   * Loads more code that the options need, such as a package that the user installs. Runs when sluice loads the config.
    * @throws PluginError
    */
   prepare?(options: Options, context: AdapterContext): void
   /**
-   * With these options, a change replaces a whole document that has no version, so that of two writers at once the first is lost: the
-   * config must have a `lock` then. Asked when the config is loaded. Absent, or undefined: no change is lost by another one.
+   * With these options, a change replaces a whole document without a version, so the later of two concurrent writers overwrites the earlier
+   * change. The config then needs a `lock`. Runs when sluice loads the config. Absent or undefined: no change can get lost.
    */
   document?(options: Options): UnversionedDocument | undefined
-  /** Opens no connection yet. */
+  /** Makes the adapter. Opens no connection yet. */
   create(options: Options, context: AdapterContext): Adapter
   /**
-   * For a product that fetches what the adapter writes, instead of reading a file: `sluice adapter serve` answers by this. Throws where these
-   * options are for another way: the message is a sentence for the user.
+   * Makes the server for a product that fetches the document of the adapter instead of reading a file; `sluice adapter serve` uses it.
+   * Throws if the options are for another way; the message is a sentence for the user.
    */
   serve?(options: Options, context: AdapterContext): ProductServer
 }
 
 export interface UnversionedDocument {
-  /** The same for all that write the document, such as its URL. Absent: the config must name it, by `lock.key`. */
+  /** An identity that all writers of the document share, such as its URL. Absent: the config must set it with `lock.key`. */
   identity?: string
 }
 
-/** Answers the requests of a product. Without an answer, the product goes on with what it has fetched before. */
+/** Answers the requests of a product. Without an answer, the product continues with the document that it fetched before. */
 export interface ProductServer {
-  /** Rejects where the document cannot be read: the product is told 503, and the operator why. */
+  /** Rejects if the server cannot read the document. The product then gets status 503, and the operator gets the reason. */
   answer(request: ProductRequest): Promise<ProductAnswer>
 }
 
 export interface ProductRequest {
   method: string
-  /** Without the query. */
+  /** The path without the query. */
   path: string
-  /** The IP address that it comes from. */
+  /** The IP address of the client. */
   from: string
   body: string
 }
@@ -223,33 +225,34 @@ export interface ProductAnswer {
   status: number
   contentType?: string
   body?: string
-  /** For the operator: something has changed that is worth a line. */
+  /** A line for the operator about a change. */
   notice?: string
 }
 
 export interface AdapterContext {
-  /** The load balancer's name in the config, for errors. */
+  /** The name of the load balancer in the config, for error messages. */
   name: string
-  /** The folder of the config file, by which relative paths are meant. Default: the working directory. */
+  /** The folder of the config file. Relative paths start there. Default: the working directory. */
   folder?: string
 }
 
-/** Grows when a member changes its meaning. */
+/** The version of this contract. It increases when a member changes its meaning. */
 export const CONTRACT_VERSION = 1
 
 /**
- * - `retryable`: proven not sent or not applied
- * - `throttled`: refused for now
+ * The kinds of adapter errors:
+ * - `retryable`: the change was certainly not sent, or not applied
+ * - `throttled`: the load balancer refuses the call for now
  * - `not-found`: the target is not in the load balancer
- * - `conflict`: somebody else changed the document meanwhile
- * - `fatal`: trying again cannot help (no permission, bad option)
- * - `ambiguous`: bytes may have left, and no trustworthy answer came
+ * - `conflict`: another writer changed the document in the meantime
+ * - `fatal`: another attempt cannot help, for example without permission or with a wrong option
+ * - `ambiguous`: bytes may have left, and no reliable answer arrived
  */
 export type AdapterErrorKind = (typeof KINDS)[number]
 
 const KINDS = ['retryable', 'throttled', 'not-found', 'conflict', 'fatal', 'ambiguous'] as const
 
-/** What an adapter throws, or puts in a target's result. */
+/** The error that an adapter throws, or puts into the result of a target. */
 export class AdapterError extends Error {
   override readonly name = 'AdapterError'
   readonly component: string
@@ -266,7 +269,10 @@ export class AdapterError extends Error {
     this.kind = kind
     this.retryAfterMs = options.retryAfterMs
   }
-  /** By its name and kind: the package that a plugin imports has this class once more. A class that is made of it is told as any. */
+  /**
+   * Compares the name and the kind, because the package that a plugin imports has a second copy of this class. For a subclass, `instanceof`
+   * works as usual.
+   */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     if (this !== AdapterError) return Function.prototype[Symbol.hasInstance].call(this as never, value)
     return value instanceof Error && value.name === 'AdapterError' && KINDS.some((kind) => kind === (value as AdapterError).kind)

@@ -99,7 +99,7 @@ test('capabilities that a function gives are checked when the adapter is made', 
   expect(() => defineAdapter(codeOf({ capabilities: wrong })).create({}, { name: 'edge' })).toThrow('settleMs: -1: ')
 })
 
-/** Where nobody listens any more. */
+/** An address without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -1,6 +1,6 @@
 /**
- * An adapter of little code, for a load balancer that can be set and read back: its author says what entries there are, and how
- * some of them are drained and restored. All else of the contract follows from the list.
+ * `defineAdapter` makes an adapter from a small amount of code, for a load balancer with settings that can be changed and read back. The
+ * author lists the entries, and drains and restores some of them. The other parts of the contract follow from the list.
  */
 import type { z } from 'zod'
 import { adapterFromCalls } from './adapter-from-calls.ts'
@@ -20,23 +20,26 @@ export type { ChangeCall, ChangeResults, Former, GoneEntry, ListCall, LoadBalanc
 export { isUnsent } from './unsent.ts'
 
 type MustSay = 'inFlight' | 'settleMs' | 'volatileOnReload'
-/** Nobody knows these but the author. The others have a default: G1, one target a call, read back at once, no jobs. */
+/** The capabilities that the author must state. The other ones have defaults: G1, one target per call, read back at once, and no jobs. */
 export type DefinedCapabilities = Pick<Capabilities, MustSay> & Partial<Omit<Capabilities, MustSay>>
 
 export interface AdapterCode<Options> {
   name: string
-  /** One sentence for lists. */
+  /** One sentence for lists of adapters. */
   summary: string
-  /** Unknown keys must be refused (`z.strictObject`). */
+  /** The schema of the options. It must refuse unknown keys (`z.strictObject`). */
   options: z.ZodType<Options>
-  /** As in AdapterDefinition. */
+  /** See AdapterDefinition. */
   example?: unknown
   capabilities: DefinedCapabilities | ((options: Options) => DefinedCapabilities)
-  /** As in AdapterDefinition. */
+  /** See AdapterDefinition. */
   prepare?(options: Options, context: AdapterContext): void
-  /** As in AdapterDefinition. */
+  /** See AdapterDefinition. */
   document?(options: Options): UnversionedDocument | undefined
-  /** Opens no connection yet. `component` begins each error: adapter and load balancer, such as `nginx edge`. */
+  /**
+   * Makes the calls of the adapter. Opens no connection yet. `component` starts each error message: adapter and load balancer, such as
+   * `nginx edge`.
+   */
   open(options: Options, context: OpenContext): LoadBalancerCalls
   /** See AdapterDefinition. */
   serve?(options: Options, context: OpenContext): ProductServer

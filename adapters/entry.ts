@@ -1,42 +1,45 @@
-/** An entry of a load balancer, as adapters give it, and what must be right about it. */
+/** An entry of a load balancer as an adapter reports it, and the checks of entries. */
 import { z } from 'zod'
 import type { Address, Json } from './contract.ts'
 
-/** One server, member or upstream, as the load balancer has it now. */
+/** One server, member or upstream in its current state. */
 export interface Entry extends Address {
-  /** Names it within its scope, whatever address it has. Where it has no name: its address, as `formatAddress` writes it. */
+  /**
+   * The name of the entry within its scope, independent of its address. An entry without a name has its address as name, in the form of
+   * `formatAddress`.
+   */
   name: string
-  /** The part of the load balancer that is written one call at a time. Default: the load balancer is one scope. */
+  /** The part of the load balancer that takes one call at a time. Default: the load balancer is one scope. */
   scope?: string
-  /** `draining`: what `drain` does. `out`: what an operator has done besides, and neither `drain` nor `restore` ends. */
+  /** `draining`: the state that `drain` sets. `out`: another state that an operator set; neither `drain` nor `restore` ends it. */
   state: 'in' | 'draining' | 'out'
   /**
-   * The state that is written, where the load balancer goes by another one until it has loaded that: no drain and no restore is done
-   * before. Default: the state.
+   * The written state, if the load balancer has not loaded it yet and still works with another state. A drain or restore is complete only
+   * when the load balancer has loaded it. Default: the state.
    */
   becomes?: Entry['state']
-  /** False where it is in rotation and gets no requests, by its health checks for instance. Default: true. */
+  /** False if the entry is in rotation but gets no requests, for example because its health checks fail. Default: true. */
   routable?: boolean
-  /** 0 is out of rotation. */
+  /** The weight. An entry with weight 0 is out of rotation. */
   weight?: number
-  /** Requests or connections under way. Absent or null: not known. */
+  /** The number of requests or connections in progress. Absent or null: the number is unknown. */
   inFlight?: number | null
-  /** With `draining`: the load balancer itself waits for what is under way, and has not ended its drain. Default: false. */
+  /** With `draining`: the load balancer waits for traffic in progress and has not ended its drain. Default: false. */
   emptying?: boolean
-  /** What `restore` puts back besides the state, in a form in which equal settings are equal JSON. Default: the weight. */
+  /** The settings besides the state that `restore` puts back. Equal settings must give equal JSON. Default: the weight. */
   prior?: Json
-  /** For a person. */
+  /** A text for the operator. */
   detail?: string
 }
 
-/** Of an entry in `ChangeResults`. */
+/** The key of an entry in `ChangeResults`. */
 export function resultKey({ name, scope = '' }: Pick<Entry, 'name' | 'scope'>): string {
   return JSON.stringify([scope, name])
 }
 
 const LONGEST_NAME = 512
 const LONGEST_TEXT = 2_000
-/** A journal has 4 KB for all targets of a pod. */
+/** The limit for one target, in bytes. A journal has 4 KB for all targets of a pod. */
 const LARGEST_PRIOR_BYTES = 1_000
 
 export const entryName = z
@@ -79,7 +82,7 @@ export const entrySchema = z.strictObject({
   detail: entryText.optional().describe('For a person.'),
 })
 
-/** What is wrong with a list of entries; undefined where nothing is. The first mistakes, with field and value. */
+/** The first problems of a list of entries, with field and value. Undefined if the list is valid. */
 export function entriesProblem(entries: unknown): string | undefined {
   const checked = z.array(entrySchema).safeParse(entries)
   if (!checked.success) return issues(checked.error, entries)
@@ -94,10 +97,10 @@ export function entriesProblem(entries: unknown): string | undefined {
 
 const SHOWN_ISSUES = 3
 
-/** How text of a value is shown. It gets no more than the beginning of a long one. */
+/** Makes text of a value safe for a message. Its argument is only the beginning of a long text. */
 export type Show = (text: string) => string
 
-/** The first issues of a value, each with its field and what stands there. */
+/** The first issues of a value, each with its field and the wrong value. */
 export function issues(error: z.ZodError, raw: unknown, show: Show = (text) => text): string {
   const some = error.issues.slice(0, SHOWN_ISSUES).map(({ path, message }) => {
     const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
@@ -115,10 +118,10 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 const SHOWN_CHARACTERS = 60
-/** Of a value of megabytes, a search for secrets in all of it takes seconds. */
+/** The maximum length, in characters, for the search for secrets. A search in megabytes of text takes seconds. */
 const LOOKED_AT = 16_384
 
-/** Shortened last: a part of a secret is not known for one. */
+/** Hides secrets before it shortens the text, because a part of a secret cannot be recognized. */
 function shown(value: unknown, show: Show): string {
   const text = show((JSON.stringify(value) ?? String(value)).slice(0, LOOKED_AT))
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text

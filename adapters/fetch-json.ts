@@ -1,7 +1,7 @@
-/** A GET of JSON, for the pages on which a load balancer tells of itself. No redirect is followed. */
+/** A GET request for JSON, for the status pages of load balancers. It follows no redirects. */
 import type { z } from 'zod'
 
-/** Each error begins with the URL. */
+/** Fetches and parses the page. Each error message starts with the URL. */
 export async function fetchJson<Page>(url: string, schema: z.ZodType<Page>, signal: AbortSignal): Promise<Page> {
   let answer: Response
   try {

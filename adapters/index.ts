@@ -1,4 +1,4 @@
-/** `sluice/adapter`: what an adapter is, and how a small one is made. */
+/** `sluice/adapter`: the contract of an adapter, and `defineAdapter` for a small one. */
 export { formatAddress, parseAddress } from './address.ts'
 export * from './contract.ts'
 export {

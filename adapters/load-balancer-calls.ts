@@ -1,54 +1,57 @@
-/** What the code of an adapter does for a load balancer that can be set and read back: the calls of `defineAdapter`. */
+/** The calls of `defineAdapter`: the code of an adapter for a load balancer with settings that can be changed and read back. */
 import type { Call, EffectCall, EffectResult, HealthCheck, Json } from './contract.ts'
 import type { Entry } from './entry.ts'
 
-/** An entry with what it was before it was drained. */
+/** An entry, with its state before the drain. */
 export interface Former {
   entry: Entry
   state: Entry['state']
   prior: Json
 }
 
-/** The signal is aborted when the call has lived too long, and when the adapter is closed. */
+/** The context of a read. The signal aborts at the deadline of the call, and when the adapter closes. */
 export type ListCall = Call & {
   signal: AbortSignal
-  /** Those that are asked for; absent: all. A list may have others. */
+  /** The requested scopes. Absent: all scopes. The list may contain entries of other scopes too. */
   scopes?: readonly string[]
   /**
-   * A restore rests on this list. It goes on without an instance that cannot be asked how it has taken what was written before: what
-   * such an instance may not have loaded is an entry that is not as it `becomes`.
+   * A restore depends on this list, so the list continues if an instance does not show which writes it has loaded. An entry that such an
+   * instance may not have loaded has a `state` other than its `becomes`.
    */
   beforeRestore?: true
 }
-/** An entry that was there, by its target. */
+/** An entry that existed, as its target identifies it. */
 export type GoneEntry = Pick<Entry, 'name' | 'scope' | 'address' | 'port'>
 export type ChangeCall = EffectCall & {
   signal: AbortSignal
-  /** The id of the operation on this entry: the same for every try of the same change, whoever tries. */
+  /** The id of the operation on this entry. It stays the same for every attempt of a change, also in another process. */
   operationOf(entry: Entry): string
 }
 
-/** The results of a change by the entry's name and scope: see `resultKey`. Absent: all of them are done. */
+/** The results of a change by `resultKey` of the entry. Absent: the change of every entry is done. */
 export type ChangeResults = ReadonlyMap<string, EffectResult>
 
 export interface LoadBalancerCalls {
-  /** All scopes that the options name, where they can name others: a pod that was drained in another one is refused. */
+  /**
+   * All scopes in the options, for adapters whose options may have other scopes. sluice refuses a pod that was drained in a scope outside
+   * of this list.
+   */
   scopes?: readonly string[]
-  /** All entries, read now. An error that is no AdapterError, or `ambiguous`, counts as `retryable`. */
+  /** Reads all entries now. An error that is not an AdapterError, or is `ambiguous`, counts as `retryable`. */
   list(call: ListCall): Promise<readonly Entry[]>
   /**
-   * For a load balancer whose drain takes the entry away. Asked, right after the list, for entries that are not in it: gives those that
-   * it says itself that it does not have, as `draining`.
+   * For a load balancer whose drain removes the entry. Runs right after the list, for targets that the list lacks. Gives, as `draining`,
+   * the entries that the load balancer itself reports as missing.
    */
   missing?(gone: readonly GoneEntry[], call: ListCall): Promise<readonly Entry[]>
   /**
-   * Takes these out, of one scope, and at most `maxBatch` of them. None is out already, and none is in maintenance. `call.assertLive` is
-   * to be asked right before the bytes leave. An error that is no AdapterError counts as `ambiguous`.
+   * Takes these entries of one scope out, at most `maxBatch` of them. No entry is out already or in maintenance. The code must call
+   * `call.assertLive` right before the bytes leave. An error that is not an AdapterError counts as `ambiguous`.
    */
   drain(entries: readonly Entry[], call: ChangeCall): Promise<ChangeResults | void>
-  /** Puts these back as they were. The same holds as for `drain`. */
+  /** Puts these entries back into their former state. The rules of `drain` apply. */
   restore(formers: readonly Former[], call: ChangeCall): Promise<ChangeResults | void>
-  /** As in Adapter. */
+  /** See Adapter. */
   healthChecks?(call: ListCall): Promise<HealthCheck[]>
   close?(): Promise<void> | void
 }

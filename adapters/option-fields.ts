@@ -1,9 +1,9 @@
-/** Options that several adapters have, with messages whose second line is the way out. */
+/** Options that several adapters share. The second line of each message tells the solution. */
 import { z } from 'zod'
 import { LONGEST_DURATION_MS, parseDuration } from '../src/config/duration.ts'
 import { show } from '../src/config/show.ts'
 
-/** As in the rest of the config: `500ms`, `2s`. */
+/** A duration as in the rest of the config: `500ms`, `2s`. */
 export const duration = z
   .string({ error: ({ input }) => durationProblem(input) })
   .refine((text) => parseDuration(text).ok, { error: ({ input }) => durationProblem(input) })
@@ -13,7 +13,7 @@ function durationProblem(input: unknown): string {
   return parsed.ok ? `must not be longer than ${LONGEST_DURATION_MS} ms` : `${parsed.reason}\n${parsed.hint}`
 }
 
-/** Of a `duration` that was checked. */
+/** The milliseconds of a valid `duration`. */
 export function durationMs(text: string): number {
   const parsed = parseDuration(text)
   if (!parsed.ok) throw new Error(`${show(text)} ${parsed.reason}`)
@@ -24,17 +24,17 @@ export const absolutePath = z.string().refine((text) => /^\/[^\0]*[^\0/]$/.test(
   error: ({ input }) => `${show(input)} is no absolute path\nwrite it from / on, without a / at its end`,
 })
 
-/** The words of a command that ends where the program on the other host begins. */
+/** A command that runs a program on another host: the program and its arguments follow these words. */
 export const commandPrefix = z
   .array(z.string().regex(/^[^\0]+$/, 'has an empty word\nremove it'))
   .min(1, 'is an empty list\nremove it, or write a command such as [ssh, lb1]')
 
-/** Where something tells of itself. */
+/** The URL of a status page: scheme, host and port only. */
 export const pageUrl = z
   .string()
   .refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
 
-/** Where a load balancer tells of itself: several of them for several processes that read the same file. */
+/** The URLs of status pages. Several processes that read the same file have one URL each. */
 export const pageUrls = z
   .array(pageUrl)
   .min(1, 'is an empty list\nremove it, or write the address of each process')
@@ -44,7 +44,7 @@ export const pageUrls = z
 
 function urlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  // A value with a password in it is not repeated.
+  // The message does not repeat the value, because the value contains a password.
   if (url !== undefined && (url.username !== '' || url.password !== '')) return 'holds a user or a password\nremove them'
   if (url === undefined || !/^https?:$/.test(url.protocol))
     return `${show(text)} is no http or https URL\nwrite it as http://HOST:PORT`

@@ -1,6 +1,6 @@
 /**
- * The load balancers that sluice knows, by the name that the config gives: adapters with code, and presets of the adapter `http`.
- * Each is loaded when it is asked for: a command that needs none must not pay for their option schemas and client libraries.
+ * The built-in adapters by their name in the config: adapters in code, and presets of the adapter `http`. sluice loads an adapter on
+ * demand, so a command without adapters does not load their option schemas and client libraries.
  */
 import { join } from 'node:path'
 import type { AdapterDefinition } from './contract.ts'
@@ -17,12 +17,12 @@ const loaders = new Map<string, () => Promise<AdapterDefinition>>([
   ['traefik', async () => (await import('./traefik/index.ts')).traefik],
 ])
 
-/** Each is a file of its name in `presets/`. */
+/** The names of the presets. Each preset is a file `presets/NAME.yaml`. */
 export const presetNames: readonly string[] = ['caddy', 'consul', 'consul-catalog', 'eureka', 'f5']
 
 export const adapterNames: readonly string[] = [...loaders.keys(), ...presetNames]
 
-/** From the source, from the library and from the bundle of the command line alike. */
+/** The folder of the presets. The path works from the source, from the library, and from the bundle of the command line. */
 const PRESETS = join(import.meta.dirname, '../adapters/presets')
 
 export async function loadAdapter(name: string): Promise<AdapterDefinition> {
@@ -32,7 +32,7 @@ export async function loadAdapter(name: string): Promise<AdapterDefinition> {
   return load()
 }
 
-/** Throws a ConfigError. */
+/** @throws ConfigError */
 export async function loadPresetFile(file: string): Promise<AdapterDefinition> {
   const { loadPreset } = await import('../src/config/preset-file.ts')
   const { definePreset } = await import('./http/preset.ts')

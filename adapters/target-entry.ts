@@ -1,19 +1,19 @@
 /**
- * How targets and entries find each other, and what an entry says of its target: all of it from one list. `ownScope` is the scope of an
- * entry that names none.
+ * The relation of targets and entries: finds the entry of a target, the targets of an endpoint, and the observation of a target. `ownScope`
+ * is the scope of an entry without a scope.
  */
 import { formatAddress, parseAddress } from './address.ts'
 import { addressesOf, type Endpoint, type Json, type Resolution, type Target, type TargetObservation } from './contract.ts'
 import type { Entry } from './entry.ts'
 import type { GoneEntry } from './load-balancer-calls.ts'
 
-/** What the journal keeps of an entry. */
+/** The part of an entry that the journal stores. */
 export interface Kept {
   state: Entry['state']
   prior: Json
 }
 
-/** The name and the address of an entry, by which its target finds it. */
+/** The name and the address of an entry. A target finds its entry by both. */
 interface Key {
   name: string
   address: string
@@ -34,7 +34,7 @@ export function keyOf({ id }: Target): Key | undefined {
 
 export type Found = Entry | { missing: string; moved: boolean }
 
-/** The entry of a target, or why there is none: an entry that has another address by now is another pod's. */
+/** The entry of a target, or the reason why the list has none. An entry with another address belongs to another pod. */
 export function findEntry(entries: readonly Entry[], target: Target, ownScope: string): Found {
   const key = keyOf(target)
   const named = entries.filter(({ name, scope = ownScope }) => name === key?.name && scope === target.scope)
@@ -71,7 +71,7 @@ export function observe(found: Found): TargetObservation {
   }
 }
 
-/** As what to ask for a target that is not in the list, under whatever address. */
+/** The entry to ask for if the list has no entry of this name at any address. */
 export function goneEntries(entries: readonly Entry[], target: Target, ownScope: string): GoneEntry[] {
   const key = keyOf(target)
   const found = findEntry(entries, target, ownScope)

@@ -1,7 +1,7 @@
-/** Where a connection is made, by the names of the system. */
+/** The names of the system calls that make a connection. */
 const CONNECTING = new Set(['connect', 'getaddrinfo'])
 
-/** No byte has left: by the error, or by what caused it, no connection was made. */
+/** True if no bytes have left: the error or one of its causes shows that there was no connection. */
 export function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, syscall = '' } = error as NodeJS.ErrnoException

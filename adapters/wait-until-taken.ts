@@ -1,4 +1,4 @@
-/** A load balancer that reads a document by itself takes a change after it was written. */
+/** Waits for a load balancer that reads a document by itself. Such a load balancer loads a change some time after the write. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdapterError } from './contract.ts'
 
@@ -7,14 +7,12 @@ const LOOK_EVERY_MS = 5
 export interface Taking {
   component: string
   withinMs: number
-  /** Default: for what is asked on this host. */
+  /** The interval between two reads. The default is for a load balancer on this host. */
   everyMs?: number
   signal: AbortSignal
 }
 
-/**
- * Waits until `whyNotTaken` gives nothing. The change has been written: what fails from here on, and what takes too long, is in doubt.
- */
+/** Waits until `whyNotTaken` gives undefined. The write is done before, so a failure or a timeout here is ambiguous. */
 export async function waitUntilTaken(
   whyNotTaken: () => Promise<string | undefined>,
   { component, withinMs, everyMs = LOOK_EVERY_MS, signal }: Taking,

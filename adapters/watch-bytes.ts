@@ -1,24 +1,24 @@
-/** Asks, on the connected socket, right before the bytes of an HTTP request leave, whether they still may. */
+/** Checks the right to send on the connected socket, right before the bytes of an HTTP request leave. */
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Call } from './contract.ts'
 
-/** The one line of the call's fate. */
+/** The progress of one call on the wire. */
 export interface Flight {
-  /** Bytes may have left. */
+  /** True once bytes may have left. */
   sent: boolean
-  /** What `assertLive` threw. */
+  /** The error that `assertLive` threw. */
   lost?: { error: unknown }
 }
 
 export type WatchBytes = (request: ClientRequest, call: Pick<Call, 'assertLive'>, flight: Flight) => void
 
 /**
- * HTTP clients have no hook on the connected socket. This has: Node hands the socket over right before it writes the request, and a new
- * socket is corked until it is connected, so that nothing is written ahead.
+ * HTTP clients have no hook on the connected socket, so this code uses the socket events of Node. Node gives the socket right before it
+ * writes the request, and this code corks a new socket until it is connected, so that no bytes leave earlier.
  */
 export function createByteWatch({ isSecure }: { isSecure: boolean }): WatchBytes {
-  /** Sockets that are through their handshake. */
+  /** Sockets with a complete handshake. */
   const opened = new WeakSet<Socket>()
 
   return (request, call, flight) => {

@@ -1,4 +1,4 @@
-/* On a target group that is written by the documentation of AWS: deregistration, health, zones, and what it refuses. */
+/* Tests on a target group that is rebuilt from the documentation of AWS: deregistration, health, zones, and refusals. */
 import * as sdk from '@aws-sdk/client-elastic-load-balancing-v2'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { createPool, type Server } from '../../demo/load-balancer/pool.ts'
@@ -32,11 +32,11 @@ interface Bed {
   adapter: Adapter
   servers: readonly Server[]
   targets: Target[]
-  /** Of the requests that change something, in their order. */
+  /** The requests that change something, in order. */
   changes(): string[]
 }
 
-/** `before` may answer in place of the target group. */
+/** A hook that may answer before the target group does. */
 type Before = (elbv2: Elbv2, request: ApiRequest) => ApiAnswer | undefined
 
 async function bedOf(server: ServerOptions = {}, options: object = {}, before: Before = () => undefined): Promise<Bed> {
@@ -230,7 +230,7 @@ test('the role of another account is taken on by STS, and again when what it gav
       roles.push(new URLSearchParams(text))
       const key = `ASIAROLE${roles.length}`
       owners.add(key)
-      // The SDK asks anew some minutes before that.
+      // The SDK renews credentials some minutes before they expire.
       const expiration = new Date(Date.now() + 1_000).toISOString()
       const credentials = `<AccessKeyId>${key}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>${expiration}</Expiration>`
       return {

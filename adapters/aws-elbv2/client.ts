@@ -1,4 +1,4 @@
-/** Sends one request of the API through the SDK, without its retries. */
+/** Sends one request of the API through the SDK, without the retries of the SDK. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Agent as HttpAgent, type ClientRequest } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -25,10 +25,10 @@ import type { Elbv2Options } from './options.ts'
 import { type Elbv2Sdk, loadSdk } from './sdk.ts'
 import { regionOf } from './target-group.ts'
 
-/** One for each target group that is read at the same time, and some. */
+/** The limit of connections: one for each target group that is read at the same time, and some more. */
 const MOST_CONNECTIONS = 10
 const SESSION_NAME = 'sluice'
-/** The actions that are used, with what each takes and gives. */
+/** The actions of the API that the adapter uses, with their inputs and outputs. */
 interface Actions {
   DescribeTargetHealth: { input: DescribeTargetHealthCommandInput; output: DescribeTargetHealthCommandOutput }
   DescribeTargetGroupAttributes: {
@@ -41,24 +41,24 @@ interface Actions {
 }
 
 export interface Elbv2Client {
-  /** @throws AdapterError, and what `assertLive` throws */
+  /** @throws AdapterError, and the error of `assertLive` */
   send<Name extends keyof Actions>(action: Name, input: Actions[Name]['input'], call: Sending): Promise<Actions[Name]['output']>
   close(): void
 }
 
 type Sending = Pick<ListCall, 'assertLive' | 'signal'>
 
-/** A call, from the moment that the SDK has signed it on. */
+/** A call on the wire, once the SDK has signed it. */
 interface Wire {
   call: Sending
   flight: Flight
-  /** Before, the SDK may ask for credentials, by the same connections. */
+  /** False until the SDK has signed the call. Before that, the SDK may request credentials over the same connections. */
   isSigned: boolean
 }
 
 export interface ClientOptions extends Pick<Elbv2Options, 'targetGroups' | 'profile' | 'roleArn' | 'externalId' | 'endpoint'> {
   component: string
-  /** Of the config. */
+  /** The folder of the config. */
   folder: string
 }
 
@@ -69,7 +69,7 @@ export function createElbv2Client(options: ClientOptions): Elbv2Client {
   for (const agent of agents) watch(agent, wires)
   let made: { client: ElasticLoadBalancingV2Client; elbv2: Elbv2Sdk } | undefined
 
-  /** Loading the SDK takes a tenth of a second, which a command that calls nothing need not wait for. */
+  /** Loads the SDK at the first call. It takes a tenth of a second, which a command without calls saves. */
   function connected(): NonNullable<typeof made> {
     if (made !== undefined) return made
     const { elbv2, credentials } = loadSdk(options, folder)
@@ -79,7 +79,7 @@ export function createElbv2Client(options: ClientOptions): Elbv2Client {
       maxAttempts: 1,
       requestHandler: { httpAgent, httpsAgent },
     })
-    // The innermost of all: what comes after it is the connection.
+    // The innermost middleware: the next step is the connection.
     client.middlewareStack.add(
       (next) => (request) => {
         const wire = wires.getStore()
@@ -119,7 +119,7 @@ export function createElbv2Client(options: ClientOptions): Elbv2Client {
 
 const POOL = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
 
-/** `addRequest` is where Node gives a request of this agent its socket. */
+/** An agent. Node gives a request its socket in `addRequest`. */
 type Addable = { addRequest(request: ClientRequest, ...rest: unknown[]): void }
 
 function watch(agent: HttpAgent | HttpsAgent, wires: AsyncLocalStorage<Wire>): void {
@@ -145,7 +145,7 @@ function clientConfig(
     ...(credentials === undefined || roleArn === undefined
       ? {}
       : {
-          // Asked for anew shortly before those that it has given expire.
+          // The SDK requests new credentials shortly before the former ones expire.
           credentials: credentials.fromTemporaryCredentials({
             params: {
               RoleArn: roleArn,

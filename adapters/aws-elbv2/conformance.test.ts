@@ -1,4 +1,4 @@
-/* Not yet run against the product: on a server that is written by its documentation, and by the model that the SDK carries. */
+/* Tests on a server that is rebuilt from the documentation of the product and the model in the SDK, not on the real product. */
 import * as sdk from '@aws-sdk/client-elastic-load-balancing-v2'
 import { afterAll, describe, test } from 'vitest'
 import { makeDocumentedBed } from '../conformance/beds/documented.ts'
@@ -22,7 +22,7 @@ describeAdapter({ describe, test }, 'aws-elbv2, as documented', ({ servers }) =>
     product: (pool) => createElbv2(pool, sdk),
     create: (url) => create(url, 'owner'),
     createPowerless: (url) => create(url, 'reader'),
-    // A pod is registered, or it is not.
+    // A pod is registered or not. There is no third state.
     hasNoMaint: true,
     isEffect: (bytes) => /Action=(Reg|Dereg)isterTargets&/.test(bytes),
   }),

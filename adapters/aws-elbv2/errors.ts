@@ -1,4 +1,4 @@
-/** What an error of the AWS SDK says about the call. */
+/** The meaning of an error of the AWS SDK for the call. */
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
 import type { Flight } from '../watch-bytes.ts'
 
@@ -6,10 +6,10 @@ const THROTTLED = /^(Throttl|RequestLimitExceeded|RequestThrottled|TooManyReques
 const NOT_ALLOWED = /^(AccessDenied|UnauthorizedOperation|AuthFailure|NotAuthorized|OptInRequired)/
 const NOT_KNOWN =
   /^(InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature|MissingAuthenticationToken|IncompleteSignature)/
-/** The next call has newer credentials, or a newer time. */
+/** The credentials or the clock were outdated. The next call has newer ones. */
 const EXPIRED = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|TokenRefreshRequired)/
 const NO_GROUP = /^TargetGroupNotFound/
-/** The target group may be full, or the address not be free again, for now. */
+/** The target group may be full, or the address may not be free again yet. */
 const NO_PLACE = /^(InvalidTarget|TooManyTargets|TooManyRegistrationsForTargetId)/
 
 interface ServiceError extends Error {
@@ -19,7 +19,7 @@ interface ServiceError extends Error {
 
 export interface Attempt {
   component: string
-  /** Of the API, such as `DeregisterTargets`. */
+  /** The action of the API, such as `DeregisterTargets`. */
   action: string
   targetGroup: string
   isWrite: boolean
@@ -50,7 +50,7 @@ export function adapterErrorOf(
   return failed('fatal', said)
 }
 
-/** No byte has left: the credentials could not be had, or no connection was made. */
+/** The kind and the message of a call that did not leave: there were no credentials or no connection. */
 function unsentProblem(error: ServiceError, what: string, roleArn: string | undefined): [AdapterErrorKind, string] {
   if (NOT_ALLOWED.test(error.name) && roleArn !== undefined)
     return [
@@ -60,7 +60,7 @@ function unsentProblem(error: ServiceError, what: string, roleArn: string | unde
   return ['retryable', `${what}: not sent: ${error.message || error.name}`]
 }
 
-/** One target of several is refused, and none of them is registered. */
+/** True if AWS refused one target of several. AWS then registers none of them. */
 export function isForOneTarget({ cause }: AdapterError): boolean {
   return cause instanceof Error && NO_PLACE.test(cause.name)
 }

@@ -1,4 +1,7 @@
-/** Target groups of AWS Application and Network Load Balancers: a drain deregisters the pod's address, a restore registers it again. */
+/**
+ * Target groups of AWS Application and Network Load Balancers: a drain deregisters the address of the pod, and a restore registers it
+ * again.
+ */
 import type { TargetDescription } from '@aws-sdk/client-elastic-load-balancing-v2'
 import { AdapterError, type EffectResult } from '../contract.ts'
 import { type ChangeCall, defineAdapter, type Entry, type Former, type ListCall, resultKey } from '../define-adapter.ts'
@@ -10,13 +13,13 @@ import { elbv2Options } from './options.ts'
 import { loadSdk } from './sdk.ts'
 import { entryOf, healthCheckOf, isRegistered, NoPodsError, targetOf } from './target-group.ts'
 
-/** Targets of one request, as many as AWS's own controller sends. */
+/** The maximum number of targets in one request, as in the controller of AWS. */
 const BATCH_MAX = 200
-/** A Network Load Balancer takes two minutes for a deregistration, however short its delay is. */
+/** The minimum duration of a deregistration, in milliseconds. A Network Load Balancer needs two minutes, even with a shorter delay. */
 const SHORTEST_DEREGISTRATION_MS = 120_000
-/** From the end of the delay until the target group shows it. */
+/** The time from the end of the delay until the target group shows it, in milliseconds. */
 const SHOWN_AFTER_MS = 60_000
-/** AWS answers a change before all that reads it knows. */
+/** The time until every read shows a change, in milliseconds. AWS answers a change before that. */
 const TAKEN_WITHIN_MS = 5_000
 const LOOK_EVERY_MS = 250
 const DELAY_FRESH_MS = 60_000
@@ -43,12 +46,15 @@ export const awsElbv2 = defineAdapter({
   open(options, { component, folder }) {
     const { targetGroups, deregistrationDelay } = options
     const client = createElbv2Client({ ...options, component, folder })
-    /** By target group: until when its delay is known to be short enough. */
+    /** The time until which the delay of a target group counts as short enough, by target group. */
     const isShortUntil = new Map<string, number>()
 
     const fatal = (arn: string, why: string): AdapterError => new AdapterError(component, 'fatal', `${arn}: ${why}`)
 
-    /** A delay that is longer than the config says makes a drain fail by its deadline. A restore does not depend on the delay. */
+    /**
+     * Checks that the delay of the target group is not longer than in the config, because a drain would then exceed its deadline. A restore
+     * does not depend on the delay.
+     */
     async function assertDelay(arn: string, call: ListCall): Promise<void> {
       const now = performance.now()
       if ((isShortUntil.get(arn) ?? 0) > now) return
@@ -59,12 +65,12 @@ export const awsElbv2 = defineAdapter({
       isShortUntil.set(arn, now + DELAY_FRESH_MS)
     }
 
-    /** All targets of a group, or these. */
+    /** The entries of all targets of a group, or of these targets. */
     async function entriesOf(arn: string, call: ListCall, targets?: TargetDescription[]): Promise<Entry[]> {
       const asked = { TargetGroupArn: arn, ...(targets && { Targets: targets }) }
       const { TargetHealthDescriptions: healths = [] } = await client.send('DescribeTargetHealth', asked, call)
       try {
-        // A target that is registered anew may be there as it was, too.
+        // The list may also have the former state of a target that is registered again. The registered state wins.
         const inOrder = healths.toSorted((a, b) => Number(isRegistered(a)) - Number(isRegistered(b)))
         return [...new Map(inOrder.map((health) => entryOf(arn, health)).map((entry) => [entry.name, entry])).values()]
       } catch (error) {
@@ -73,7 +79,7 @@ export const awsElbv2 = defineAdapter({
       }
     }
 
-    /** One request for all of them, answered once the target group shows it. */
+    /** Sends one request for all targets. Resolves when the target group shows the change. */
     async function send(
       action: 'RegisterTargets' | 'DeregisterTargets',
       arn: string,
@@ -112,7 +118,7 @@ export const awsElbv2 = defineAdapter({
       }
     }
 
-    /** AWS takes an IP address back only once its deregistration is over. */
+    /** The error for a restore during the deregistration. AWS registers an IP address again only after its deregistration. */
     function isTooEarly({ entry: { name, detail } }: Former): EffectResult {
       const message = `${name} can be registered once its deregistration is over: ${detail}`
       return { outcome: 'failed', error: new AdapterError(component, 'retryable', message) }

@@ -1,4 +1,4 @@
-/** The examples of the README: the config drains and restores a pod, and the policy has what is asked for. */
+/** Tests the examples of the README: the config drains and restores a pod, and the policy allows all requests of the adapter. */
 import * as sdk from '@aws-sdk/client-elastic-load-balancing-v2'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ test('drain and restore a pod, with the actions of the policy', async () => {
   const [edge] = createLoadBalancers(loaded)
   const { adapter } = edge!
   try {
-    // The deadlines of the example are long enough, and those that are the default are not.
+    // The deadlines of the example are long enough. The default deadlines are not.
     assertTimeEnough([edge!], loaded.settings)
     expect(() => assertTimeEnough([edge!], { ...loaded.settings, drainDeadlineMs: 60_000 })).toThrow(
       expect.objectContaining({

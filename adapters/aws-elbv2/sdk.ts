@@ -1,4 +1,4 @@
-/** The AWS SDK, which its users install. */
+/** Loads the AWS SDK, which the user installs. */
 import type * as elbv2 from '@aws-sdk/client-elastic-load-balancing-v2'
 import type * as credentials from '@aws-sdk/credential-providers'
 import { requirePackage } from '../plugins/require-package.ts'
@@ -12,11 +12,11 @@ const CREDENTIALS = '@aws-sdk/credential-providers'
 
 export interface Sdk {
   elbv2: Elbv2Sdk
-  /** Where a role is named. */
+  /** The credential providers. Undefined if the config has no role. */
   credentials: CredentialsSdk | undefined
 }
 
-/** @throws PluginError that says what to install */
+/** @throws PluginError that tells which package to install */
 export function loadSdk({ roleArn }: Pick<Elbv2Options, 'roleArn'>, folder: string): Sdk {
   return {
     elbv2: requirePackage(CLIENT, folder) as Elbv2Sdk,

@@ -20,7 +20,7 @@ test.each<[TargetHealth, state: 'in' | 'draining', routable: boolean, emptying?:
   const entry = entryOf(ARN, { Target: TARGET, TargetHealth })
   expect(entry).toMatchObject({ name: 'web/10.0.0.1:8080', address: '10.0.0.1', port: 8080, scope: ARN, state, routable })
   expect(entry.emptying).toBe(emptying)
-  // The zone of an unregistered target does not count: equal states are equal.
+  // The prior state of an unregistered target has no zone, because equal states must be equal JSON.
   expect(entry.prior).toEqual(state === 'in' ? { zone: 'all' } : null)
 })
 

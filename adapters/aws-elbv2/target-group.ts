@@ -1,4 +1,4 @@
-/** What a target group says of its targets, as entries. */
+/** Makes entries from the targets of a target group. */
 import { isIP } from 'node:net'
 import type { TargetDescription, TargetGroup, TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2'
 import { formatAddress } from '../address.ts'
@@ -7,34 +7,34 @@ import type { Entry } from '../define-adapter.ts'
 
 const ARN = /^arn:aws[\w-]*:elasticloadbalancing:([a-z0-9-]+):\d{12}:targetgroup\/([\w-]+)\/[0-9a-f]+$/
 
-/** Undefined where it is no ARN of a target group. */
+/** The region of the target group. Undefined if the text is not the ARN of a target group. */
 export function regionOf(arn: string): string | undefined {
   return ARN.exec(arn)?.[1]
 }
 
-/** A pod may be in several target groups, and each target has a name of its own. */
+/** The name of a target. It includes the target group, because a pod may be in several target groups. */
 export function targetName(arn: string, target: Address): string {
   return `${ARN.exec(arn)?.[2]}/${formatAddress(target)}`
 }
 
-/** All that a registration says besides address and port. */
+/** The parts of a registration besides address and port. */
 interface Registration {
   /** An Availability Zone, or `all`. */
   zone: string | null
   quicServerId?: string
 }
 
-/** Why a target group is none whose targets are pods. */
+/** The error for a target group without pods as targets. */
 export class NoPodsError extends Error {
   override readonly name = 'NoPodsError'
 }
 
-/** Neither deregistered nor about to be: it may get requests, or will once it is healthy. */
+/** True if the target is registered: it gets requests now, or when it becomes healthy. */
 export function isRegistered({ TargetHealth: { State, Reason } = {} }: TargetHealthDescription): boolean {
   return State !== 'draining' && Reason !== 'Target.NotRegistered'
 }
 
-/** Of a target that is there, is being deregistered, or was asked for and is not registered. */
+/** The entry of a target that is registered, that is being deregistered, or that was requested and is not registered. */
 export function entryOf(arn: string, health: TargetHealthDescription): Entry {
   const { Target, TargetHealth: { State, Reason, Description } = {} } = health
   const { Id = '', Port } = Target ?? {}
@@ -49,7 +49,7 @@ export function entryOf(arn: string, health: TargetHealthDescription): Entry {
     ...at,
     scope: arn,
     state: isIn ? 'in' : 'draining',
-    // Without health checks all that is registered gets requests.
+    // Without health checks, every registered target gets requests.
     routable: isIn && (State === 'healthy' || State === 'unavailable'),
     ...(State === 'draining' ? { emptying: true } : {}),
     prior: isIn ? registrationOf(Target!) : null,
@@ -57,7 +57,7 @@ export function entryOf(arn: string, health: TargetHealthDescription): Entry {
   }
 }
 
-/** None where the group has its health checks switched off. */
+/** The health check of the group. Empty if the group has its health checks turned off. */
 export function healthCheckOf(group: TargetGroup): HealthCheck[] {
   const { HealthCheckEnabled, HealthCheckIntervalSeconds, UnhealthyThresholdCount } = group
   if (HealthCheckEnabled === false || HealthCheckIntervalSeconds === undefined || UnhealthyThresholdCount === undefined) return []
@@ -68,7 +68,7 @@ function registrationOf({ AvailabilityZone, QuicServerId }: TargetDescription): 
   return { zone: AvailabilityZone ?? null, ...(QuicServerId === undefined ? {} : { quicServerId: QuicServerId }) }
 }
 
-/** A target as it is, or was, registered. */
+/** The target for a registration, as it is or was registered. */
 export function targetOf({ address, port }: Address, prior: Json | undefined): TargetDescription {
   const { zone, quicServerId } = { zone: null, ...(prior as unknown as Registration | null) }
   return {

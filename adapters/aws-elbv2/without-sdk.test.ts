@@ -1,4 +1,4 @@
-/* The SDK is not there: what is said by a process of its own, before anything is touched. */
+/* Tests the errors of a separate process without the SDK, before it changes anything. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { startChild } from '../../src/cli/testing/child.ts'
 
 const SLUICE = join(import.meta.dirname, '../../src/cli/sluice.ts')
 const CLIENT = '@aws-sdk/client-elastic-load-balancing-v2'
-/** Here the packages are installed for tests: as if they were not, but for those in the folder of the config. */
+/** Hides the packages that are installed for the tests, except for packages in the folder of the config. */
 const HIDE = `
 const Module = require('node:module')
 const resolve = Module._resolveFilename
@@ -30,7 +30,7 @@ async function sluice(...args: string[]): Promise<{ code: unknown; stdout: strin
   return { code: await child.end(), stdout: child.stdout(), stderr: child.stderr() }
 }
 
-/** A plan with a kubeconfig that is not there: it is read after the config. */
+/** Runs a plan with a missing kubeconfig. sluice reads the kubeconfig after the config. */
 function plan(options: string): ReturnType<typeof sluice> {
   const arn = 'arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef'
   const loadBalancer = `{name: edge, adapter: aws-elbv2, port: 80, options: {targetGroups: ['${arn}']${options}}}`

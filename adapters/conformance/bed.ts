@@ -1,94 +1,96 @@
 /**
- * A test bed: one real load balancer with pods behind it, a wire that can be made to fail, and eyes of its own.
- * The kit talks to the load balancer through the adapter only, and checks what it did with the bed only.
+ * A test bed: one real load balancer with pods behind it, a wire that can fail on demand, and its own view of the load balancer. The kit
+ * calls the load balancer only through the adapter, and verifies the results only through the bed.
  */
 import type { Adapter, Endpoint, Target } from '../contract.ts'
 
-/** What happens to the next effect on the wire; `refused` lasts until `heal`. */
+/** The fault of the next effect on the wire. The fault `refused` lasts until `heal`. */
 export type WireFault =
-  /** No connection can be made. */
+  /** The adapter cannot connect. */
   | 'refused'
   /** The connection breaks before the effect is sent. */
   | 'cut-before-effect'
-  /** The effect is sent and does not arrive; the connection breaks. */
+  /** The effect is sent but does not arrive, and the connection breaks. */
   | 'request-lost'
   /** The effect is done; the connection breaks before the answer. */
   | 'reply-lost'
-  /** The effect is done; no answer ever comes, and the connection stays. */
+  /** The effect is done; no answer arrives, and the connection stays open. */
   | 'no-answer'
-  /** The answer says that it was done, and it was not. */
+  /** The answer reports success, but the effect is not done. */
   | 'false-success'
 
 export interface Wire {
   next(fault: WireFault): void
   heal(): void
-  /** Calls with effects that left the adapter, also those that were lost. */
+  /** The number of calls with effects that left the adapter, including lost calls. */
   effectCalls(): number
 }
 
-/** The load balancer's own view, read without the adapter. */
+/** The view of the load balancer itself, read without the adapter. */
 export interface Oracle {
   admin(endpoint: Endpoint): Promise<'in' | 'draining' | 'out'>
-  /** Absent where the load balancer has no weights. */
+  /** The weight of the endpoint. Absent if the load balancer has no weights. */
   weight?(endpoint: Endpoint): Promise<number>
 }
 
-/** What a person does at the load balancer. */
+/** The changes that an operator makes at the load balancer. */
 export interface Operator {
-  /** Absent where the load balancer has no maintenance besides what the adapter's drain does. */
+  /** Puts the target into maintenance. Absent if the load balancer has no maintenance besides the drain of the adapter. */
   maint?(endpoint: Endpoint): Promise<void>
   drain(endpoint: Endpoint): Promise<void>
   ready(endpoint: Endpoint): Promise<void>
-  /** Absent where the load balancer has no weights. */
+  /** Sets the weight of the endpoint. Absent if the load balancer has no weights. */
   weight?(endpoint: Endpoint, weight: number): Promise<void>
-  /** Of the weights that can be set; 0 unless given. */
+  /** The lowest weight that can be set. Default: 0. */
   lowestWeight?: number
 }
 
 export interface HeldRequest {
-  /** The uid of the pod that has it. */
+  /** The uid of the pod that holds the request. */
   uid: string
-  /** Lets it end; true if the client got its whole answer. */
+  /** Ends the request. True if the client got the complete answer. */
   release(): Promise<boolean>
 }
 
 export interface Traffic {
-  /** One request on a new connection: the uid of the pod that answered, or the error that the client got. */
+  /** Sends one request on a new connection. Gives the uid of the pod that answered, or the error of the client. */
   request(): Promise<string>
-  /** A request that stays in flight. */
+  /** Sends a request that stays in progress. */
   hold(): Promise<HeldRequest>
-  /** Requests of one client on one kept connection. */
+  /** Sends requests of one client on one kept connection. */
   keepAlive?(): Promise<{ request(): Promise<string>; close(): void }>
 }
 
 export interface Bed {
-  /** A new adapter on the same load balancer; all that it sends passes the wire. The bed closes it. */
+  /** Makes a new adapter for the load balancer. All its calls pass through the wire. The bed closes the adapter. */
   adapter(): Adapter
-  /** At least three; requests reach each of the first three. */
+  /** The endpoints, at least three. Requests reach each of the first three. */
   endpoints: Endpoint[]
   oracle: Oracle
   operator: Operator
   traffic: Traffic
   wire: Wire
-  /** The id of a target that has left the load balancer. Absent where a drain takes a target away: then one cannot be told. */
+  /**
+   * The id of a target that has left the load balancer. Absent if a drain removes the target, because the two cannot be told apart then.
+   */
   absent?: Target
-  /** Restart or reload, whatever makes it forget what was set; resolves when the new process serves. */
+  /** Restarts or reloads the load balancer, so that it loses its changes at run time. Resolves when the new process serves. */
   restart(): Promise<void>
-  /** Makes a pod fail its health checks; resolves when the load balancer knows. */
+  /** Makes a pod fail its health checks. Resolves when the load balancer has detected it. */
   breakHealth?(endpoint: Endpoint): Promise<void>
-  /** An adapter without the right to change anything. */
+  /** Makes an adapter without permission to change anything. */
   powerless?(): Adapter
-  /** Long enough for an effect that has an answer, and waited for in vain by some cases. Default: 300 ms. */
+  /** The deadline for calls without an answer. It must be long enough for an effect that gets an answer. Default: 300 ms. */
   shortDeadlineMs?: number
-  /** Effects with a lower fence than one already seen are refused. */
+  /** True if the load balancer refuses effects with a lower fence than an earlier effect. */
   fencing: boolean
   close(): Promise<void>
 }
 
-/** A bed that lacks some parts: the cases that need them do not apply. */
+/** A bed without some parts. The cases that need a missing part do not apply. */
 export type PartialBed = Omit<Bed, 'traffic' | 'wire' | 'restart'> &
   Partial<Pick<Bed, 'traffic' | 'wire' | 'restart'>> & {
-    /** Nothing behind this load balancer may be drained. It may have fewer than three endpoints then, or none. */
+    /** True if no target of this load balancer may be drained. The bed may then have fewer than three endpoints, or none. */
     readOnly?: boolean
   }
 

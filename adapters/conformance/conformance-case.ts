@@ -2,14 +2,14 @@ import type { Adapter } from '../contract.ts'
 import type { Bed } from './bed.ts'
 import type { Requirement } from './requirements.ts'
 
-/** One promise of the contract, checked on a bed of its own. */
+/** The check of one promise of the contract, on its own bed. */
 export interface ConformanceCase {
   title: string
-  /** How many servers it needs; three unless told. */
+  /** The number of servers that the case needs. Default: 3. */
   servers?: (adapter: Adapter) => number
-  /** It changes nothing. */
+  /** True if the case changes nothing. */
   readsOnly?: boolean
-  /** Where one of these is not there, it says nothing about bed or adapter. It gets a bed that has them all. */
+  /** The requirements of the case. If the bed or the adapter lacks one, the case does not apply. Otherwise its bed has all of them. */
   needs?: readonly Requirement[]
   run(bed: Bed): Promise<void>
 }

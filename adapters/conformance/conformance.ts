@@ -1,6 +1,6 @@
 /**
- * The conformance kit: what every adapter promises, checked on a real load balancer. The cases use no test
- * framework, so that other runners than vitest can run them too.
+ * The conformance kit: checks the promises of every adapter on a real load balancer. The cases use no test framework, so that runners other
+ * than vitest can run them too.
  */
 import type { Adapter } from '../contract.ts'
 import type { Bed, MakePartialBed } from './bed.ts'
@@ -10,10 +10,10 @@ import { wrongAdapters } from './wrong-adapters.ts'
 
 const SERVERS = 3
 
-/** `lacks`: what is not there, so that the case does not apply. */
+/** `lacks`: the missing requirement, because of which the case does not apply. */
 export type CaseOutcome = { outcome: 'passed' } | { outcome: 'not-applicable'; lacks: Requirement }
 
-/** Runs one case on a bed of its own; throws where the promise is broken. `wrap` stands between kit and adapter. */
+/** Runs one case on its own bed. Throws if the adapter breaks the promise. `wrap` can change the adapter before the case uses it. */
 export async function runCase(
   name: CaseName,
   makeBed: MakePartialBed,
@@ -31,7 +31,7 @@ export async function runCase(
       await bed.close()
       bed = await makeBed({ servers: Math.max(SERVERS, needed) })
     }
-    // It has all that the case needs.
+    // The bed has all parts that the case needs.
     const inner = bed as Bed
     await run({ ...inner, adapter: () => wrap(inner.adapter(), inner) })
     return { outcome: 'passed' }
@@ -40,13 +40,13 @@ export async function runCase(
   }
 }
 
-/** The part of vitest, or of another framework, that the kit needs. */
+/** The part of vitest, or of another test framework, that the kit uses. */
 export interface TestFramework {
   describe(name: string, define: () => void): void
   test(name: string, run: (context: { skip(reason: string): void }) => Promise<void>): void
 }
 
-/** Every case, and every wrong adapter, which must fail its case. */
+/** Defines a test for every case, and one for every wrong adapter, which must fail its case. */
 export function describeAdapter({ describe, test }: TestFramework, name: string, makeBed: MakePartialBed): void {
   describe(`${name} keeps the contract`, () => {
     for (const caseName of Object.keys(conformanceCases) as CaseName[]) {

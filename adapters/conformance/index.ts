@@ -1,6 +1,6 @@
 /**
- * `sluice/testing`: the conformance kit, and what beds are made of. It runs under vitest, under node:test, and without a test
- * framework (`runCase`).
+ * `sluice/testing`: the conformance kit, and the parts of beds. It runs under vitest, under node:test, and without a test framework
+ * (`runCase`).
  */
 export type * from './bed.ts'
 export type { ConformanceCase } from './conformance-case.ts'

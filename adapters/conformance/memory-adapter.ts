@@ -1,6 +1,6 @@
 /**
- * A load balancer in memory, and the adapter that speaks to it. No timer and no I/O: every call settles at once
- * unless a `delay` hook holds it, so that tests and simulations decide what happens when.
+ * A load balancer in memory, and its adapter. It uses no timer and no I/O: every call settles at once unless a `delay` hook holds it, so
+ * that tests and simulations control the order of events.
  */
 import {
   type Adapter,
@@ -20,7 +20,7 @@ import {
 
 export type MemoryState = 'ready' | 'drain' | 'maint'
 
-/** One server of the pool, as the load balancer has it now. Tests may write to it: that is the operator. */
+/** One server of the pool in its current state. A test may write to it, as an operator would. */
 export interface MemoryServer {
   name: string
   address: string
@@ -29,7 +29,7 @@ export interface MemoryServer {
   weight: number
   healthy: boolean
   inFlight: number
-  /** The load balancer waits itself for what is under way. */
+  /** True if the load balancer itself waits for traffic in progress. */
   emptying?: true
 }
 
@@ -41,16 +41,16 @@ export interface MemoryServerOptions {
   weight?: number
 }
 
-/** One call on the wire, in the order of arrival. */
+/** One call on the wire. The list of calls is in the order of arrival. */
 export interface MemoryCall {
   method: 'resolve' | 'inspect' | 'snapshot' | 'drain' | 'restore'
   ids: string[]
-  /** Effects only. */
+  /** The operation ids of an effect. Absent for a read. */
   operationIds?: string[]
   fence?: number
 }
 
-/** One change of a server's state; a repetition that changes nothing is none. */
+/** One change of the state of a server. A repeated effect without a change adds none. */
 export interface MemoryChange {
   id: string
   kind: 'drain' | 'restore'
@@ -58,13 +58,13 @@ export interface MemoryChange {
 }
 
 /**
- * What goes wrong with a call:
- * - `refused`: no connection; nothing sent
- * - `request-lost`: sent, never arrives
- * - `reply-lost`: arrives and is done; no answer
- * - `late`: no answer; arrives when `deliverLate()` is called
- * - `false-success`: answered with success and not done
- * - an AdapterError: the load balancer refuses with it; not done
+ * The fault of a call:
+ * - `refused`: the connection fails, and the call is not sent
+ * - `request-lost`: the call is sent and never arrives
+ * - `reply-lost`: the call is done, and its answer is lost
+ * - `late`: the call gets no answer, and arrives at `deliverLate()`
+ * - `false-success`: the answer reports success, but the call is not done
+ * - an AdapterError: the load balancer refuses the call with this error
  */
 export type MemoryFault = 'refused' | 'request-lost' | 'reply-lost' | 'late' | 'false-success' | AdapterError
 
@@ -73,13 +73,13 @@ export interface MemoryBalancer {
   readonly servers: Map<string, MemoryServer>
   readonly calls: MemoryCall[]
   readonly changes: MemoryChange[]
-  /** Whom a new request reaches: routable servers in turn; undefined where there is none. */
+  /** The server for the next request: routable servers take turns. Undefined if no server is routable. */
   route(): MemoryServer | undefined
-  /** Forgets what was set at run time, as a reload does. */
+  /** Loses the changes at run time, as a reload does. */
   restart(): void
-  /** Lets the calls with the fault `late` arrive, in order. */
+  /** Lets the calls with the fault `late` arrive in order. */
   deliverLate(): void
-  /** For the adapter. */
+  /** Changes a server. For the adapter only. */
   set(id: string, to: { state: MemoryState; weight?: number }, by: { kind: MemoryChange['kind']; operationId: string }): void
   holdBack(arrive: () => void): void
 }
@@ -87,11 +87,11 @@ export interface MemoryBalancer {
 export interface MemoryAdapterOptions {
   name?: string
   capabilities?: Partial<Capabilities>
-  /** Asked once a call. */
+  /** The fault of a call. It is asked once per call. */
   fault?: (call: MemoryCall) => MemoryFault | undefined
-  /** `before`: connected, nothing sent; `after`: done, not answered. */
+  /** Holds a call. `before`: the call is connected and not sent. `after`: the call is done and not answered. */
   delay?: (moment: 'before' | 'after', call: MemoryCall) => Promise<void> | undefined
-  /** Refuses effects whose fence is lower than one that this target has seen. */
+  /** Refuses an effect if its target has seen a higher fence. */
   fencing?: boolean
 }
 
@@ -169,7 +169,7 @@ export function createMemoryAdapter(balancer: MemoryBalancer, options: MemoryAda
   const fences = new Map<string, number>()
   let closed = false
 
-  /** One call on the wire: what goes wrong is decided before it leaves. */
+  /** Sends one call. The fault of the call is decided before it leaves. */
   async function send<T>(call: Call, sent: MemoryCall, arrival: (fault: MemoryFault | undefined) => T): Promise<T> {
     const isEffect = sent.operationIds !== undefined
     const lost = (message: string) => new AdapterError(component, isEffect ? 'ambiguous' : 'retryable', message)

@@ -7,7 +7,7 @@ import type { Requirement } from './requirements.ts'
 
 describeAdapter({ describe, test }, 'the in-memory load balancer', makeMemoryBed)
 
-/** The parts that a bed may lack, and what a case has to name to get them. */
+/** The optional parts of a bed, and the requirements that give a case access to them. */
 const PARTS: Record<'traffic' | 'wire' | 'restart', Requirement[]> = {
   traffic: ['traffic', 'keep-alive', 'health-checks'],
   wire: ['wire'],

@@ -1,10 +1,10 @@
-/** The 21 promises of an adapter, and the cases that check each. */
+/** The 21 promises of an adapter, and the cases that check each promise. */
 import type { CaseName } from './cases/index.ts'
 
 export interface ConformancePromise {
   number: number
   title: string
-  /** None where sluice itself keeps it, whatever the adapter does. */
+  /** The cases. Empty if sluice itself keeps the promise for every adapter. */
   cases: readonly CaseName[]
 }
 

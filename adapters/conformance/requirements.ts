@@ -1,4 +1,4 @@
-/** What a case may need of a bed, or of what the adapter says that it can. Where that is not there, the case does not apply. */
+/** The requirements of a case: parts of the bed, or capabilities of the adapter. A case does not apply if one of them is missing. */
 import type { PartialBed } from './bed.ts'
 
 export type Requirement =
@@ -22,7 +22,7 @@ export type Requirement =
   | 'undisturbed'
 
 interface Known {
-  /** For whoever reads the results, and whoever makes the bed. */
+  /** The text for the reader of the results and for the author of the bed. */
   words: string
   isMet(bed: PartialBed): boolean
 }
@@ -80,7 +80,7 @@ const known: Record<Requirement, Known> = {
   },
 }
 
-/** The first that is not met. */
+/** The first requirement that the bed does not meet. */
 export function lackOf(needs: readonly Requirement[], bed: PartialBed): Requirement | undefined {
   return needs.find((name) => !known[name].isMet(bed))
 }

@@ -1,4 +1,4 @@
-/** What the cases have in common. */
+/** Steps that the cases share. */
 import assert from 'node:assert/strict'
 import {
   type Adapter,
@@ -13,9 +13,9 @@ import {
 } from '../contract.ts'
 import type { Bed } from './bed.ts'
 
-/** Long enough for every answer that comes; only a fault makes a call take it. */
+/** The deadline of a call in milliseconds. It is long enough for every answer, so only a fault makes a call reach it. */
 const DEADLINE_MS = 20_000
-/** For calls that get no answer. */
+/** The deadline of a call without an answer, in milliseconds. */
 export function shortDeadlineMs(bed: Bed): number {
   return bed.shortDeadlineMs ?? 300
 }
@@ -34,7 +34,7 @@ export async function resolveAll(adapter: Adapter, endpoints: readonly Endpoint[
   })
 }
 
-/** An adapter and the first pod's target. */
+/** Makes an adapter and finds the target of the first pod. */
 export async function begin(bed: Bed): Promise<{ adapter: Adapter; endpoint: Endpoint; target: Target }> {
   const adapter = bed.adapter()
   const endpoint = bed.endpoints[0]!
@@ -63,7 +63,7 @@ export function restoreOne(adapter: Adapter, target: Target, prior: Json, over?:
   return effectOf(adapter.restore([{ target, prior }], effectCall([target], over)), target)
 }
 
-/** An adapter may throw what befell the whole call, or say it of each target. */
+/** The result for the target. An adapter may throw the error of the whole call, or put it into the result of each target. */
 async function effectOf(called: Promise<Map<string, EffectResult>>, { id }: Target): Promise<EffectResult> {
   try {
     const result = (await called).get(id)
@@ -85,19 +85,19 @@ export function assertFailed(result: EffectResult | undefined, kind: AdapterErro
   if (result?.outcome === 'failed') assert.equal(result.error.kind, kind, result.error.message)
 }
 
-/** Out of rotation as far as this adapter's drain goes. */
+/** Asserts that the drain of this adapter has taken the target out of rotation. */
 export function assertDrained(admin: string): void {
   assert.ok(admin === 'draining' || admin === 'out', `drained, not ${admin}`)
 }
 
-/** Whom so many requests reached. */
+/** The uids of the pods that answer this number of requests. */
 export async function sample(bed: Bed, requests: number): Promise<Set<string>> {
   const reached = new Set<string>()
   for (let sent = 0; sent < requests; sent += 1) reached.add(await bed.traffic.request())
   return reached
 }
 
-/** Waits for a condition of the world: the load balancer counts a moment after the client knows. */
+/** Waits for a condition of the load balancer, which updates its counts a moment after the client has its answer. */
 export async function eventually(condition: () => Promise<boolean>, what: string): Promise<void> {
   const giveUpAt = performance.now() + DEADLINE_MS
   while (!(await condition())) {

@@ -14,7 +14,7 @@ function outcomes(tested: readonly TestedPromise[], outcome: TestedPromise['outc
   return tested.filter((one) => one.outcome === outcome).map(({ number }) => number)
 }
 
-/** The in-memory bed with an adapter that is changed so. */
+/** The in-memory bed with a changed adapter. */
 function changed(wrap: (adapter: Adapter) => Adapter, more: Partial<PartialBed> = {}): MakePartialBed {
   return async (options) => {
     const bed = await makeMemoryBed(options)
@@ -40,7 +40,7 @@ test('each case runs once, also where two promises rest on it', async () => {
   }
   await testPromises(makeBed, { afterCase: () => Promise.resolve(void (ran += 1)) })
   expect(ran).toBe(Object.keys(conformanceCases).length)
-  // A case that needs more servers makes a second one.
+  // A case with more servers makes a second bed.
   expect(beds).toBe(ran + 1)
 })
 

@@ -1,4 +1,4 @@
-/** Runs all cases on one load balancer, and says of each promise whether it holds. Needs no test framework. */
+/** Runs all cases on one load balancer, and reports for each promise whether it holds. Needs no test framework. */
 import { AssertionError } from 'node:assert'
 import type { GuaranteeLevel } from '../contract.ts'
 import type { MakePartialBed } from './bed.ts'
@@ -11,35 +11,35 @@ export interface TestedCase {
   case: CaseName
   title: string
   outcome: 'passed' | 'failed' | 'not-applicable'
-  /** Why it has failed, or does not apply. */
+  /** The reason why the case failed or does not apply. */
   message?: string
-  /** Why it does not apply: what the load balancer, the adapter or the bed does not have. */
+  /** The requirement that the load balancer, the adapter or the bed does not meet. Present only if the case does not apply. */
   lacks?: Requirement
 }
 
 export interface TestedPromise {
-  /** From 1 to 21. */
+  /** The number of the promise, from 1 to 21. */
   number: number
   promise: string
-  /** `holds`: at least one case has passed, and none failed. */
+  /** `holds`: at least one case passed, and none failed. */
   outcome: 'holds' | 'fails' | 'not-applicable'
-  /** None where sluice itself keeps the promise, whatever the adapter does. */
+  /** The cases. Empty if sluice itself keeps the promise for every adapter. */
   cases: TestedCase[]
 }
 
-/** The level that an adapter claims, and the one that the cases have shown: null where they have not. */
+/** The level that the adapter claims, and the level that the cases have shown. Null if they have shown none. */
 export interface TestedGuarantee {
   claimed: GuaranteeLevel
   shown: GuaranteeLevel | null
 }
 
 export interface TestRunOptions {
-  /** After each case. What it throws ends the run. */
+  /** Runs after each case. An error from it ends the run. */
   afterCase?(tested: TestedCase): Promise<void>
   onPromise?(promise: TestedPromise): void
 }
 
-/** All promises in order; each case runs once, on a bed of its own. */
+/** Tests all promises in order. Each case runs once, on its own bed. */
 export async function testPromises(
   makeBed: MakePartialBed,
   { afterCase, onPromise }: TestRunOptions = {},
@@ -78,7 +78,10 @@ function testedPromise({ number, title }: ConformancePromise, cases: TestedCase[
   return { number, promise: title, outcome: has('failed') ? 'fails' : has('passed') ? 'holds' : 'not-applicable', cases }
 }
 
-/** A level is shown where nothing failed, and a target was drained and restored; above G1 a late effect was refused besides. */
+/**
+ * The level is shown if no promise fails and a target was drained and restored. A level above G1 also needs that the load balancer refused
+ * a late effect.
+ */
 export function guaranteeShown(claimed: GuaranteeLevel, tested: readonly TestedPromise[]): TestedGuarantee {
   const passed = (name: CaseName): boolean =>
     tested.some(({ cases }) => cases.some((one) => one.case === name && one.outcome === 'passed'))
@@ -87,7 +90,7 @@ export function guaranteeShown(claimed: GuaranteeLevel, tested: readonly TestedP
   return { claimed, shown: isAboveG1 && !passed('lower-fence') ? 'G1' : claimed }
 }
 
-/** Of an assertion without words of its own: the values. */
+/** The message of the error. An assertion without its own message gives the expected and the actual value. */
 function messageOf(error: unknown): string {
   if (!(error instanceof AssertionError)) return error instanceof Error ? error.message : String(error)
   if (!error.generatedMessage) return error.message

@@ -1,13 +1,10 @@
-/**
- * Adapters that break one promise each. Every one of them must fail the case that guards it: a check that passes
- * them all checks nothing.
- */
+/** Adapters that break one promise each. Every one must fail the case of its promise; otherwise the case checks nothing. */
 import { type Adapter, AdapterError, type EffectResult } from '../contract.ts'
 import type { Bed } from './bed.ts'
 import type { CaseName } from './cases/index.ts'
 
 export interface WrongAdapter {
-  /** What it does wrong. */
+  /** The fault of the adapter. */
   title: string
   /** The case that it must fail. */
   fails: CaseName
@@ -20,7 +17,7 @@ function applied(ids: readonly string[]): Results {
   return new Map(ids.map((id) => [id, { outcome: 'applied' }]))
 }
 
-/** What befell a call or a target, changed by `change` where it is an error. */
+/** The results of a call, with each error changed by `change`. */
 async function mapErrors(call: Promise<Results>, ids: string[], change: (error: AdapterError) => EffectResult): Promise<Results> {
   try {
     const results = await call

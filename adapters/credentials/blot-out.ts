@@ -1,8 +1,8 @@
-/** Finds secrets in texts from elsewhere, however they are written there. */
+/** Finds secrets in external texts, in any encoding. */
 
 const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 
-/** A secret as an answer may echo it: each character as it is, or as JSON, a URL or HTML write it. */
+/** A pattern for a secret as an answer may echo it: each character is plain, or encoded for JSON, a URL or HTML. */
 function echo(secret: string, flags: 'i' | 'gi'): RegExp {
   const characters = [...secret].map((character) => {
     const code = character.charCodeAt(0)
@@ -13,20 +13,22 @@ function echo(secret: string, flags: 'i' | 'gi'): RegExp {
   return new RegExp(characters.join(''), flags)
 }
 
-/** A value that is shorter is a number or a switch rather than a secret: without it, a message about it says nothing. */
+/**
+ * The minimum length of a secret, in characters. A shorter value is usually a number or a switch, and a message without it would not help.
+ */
 const SHORTEST_SECRET = 4
 
-/** Blots secrets out of many texts: the patterns are made once. The longest first: another one may be a part of it. */
+/** Replaces secrets in many texts, with patterns that are made once. The longest secret is first, because it may contain another one. */
 export function createBlotter(secrets: readonly string[]): (text: string) => string {
   const long = secrets.filter(({ length }) => length >= SHORTEST_SECRET)
   const patterns = long.toSorted((a, b) => b.length - a.length).map((secret) => echo(secret, 'gi'))
   return (text) => patterns.reduce((shown, pattern) => shown.replaceAll(pattern, '***'), text)
 }
 
-/** A secret that is shorter may stand in a name by chance. */
+/** The minimum length of an echoed secret, in characters. A shorter one may be part of a name by chance. */
 const SHORTEST_ECHO = 6
 
-/** Of the secrets that were sent: an answer may give one back, to be shown and kept with whatever is made of it. */
+/** The secrets that were sent. An answer may echo one, and sluice must neither show nor store it. */
 export interface Echoes {
   readonly secrets: string[]
   listenFor(secrets: readonly string[]): void
@@ -34,7 +36,7 @@ export interface Echoes {
 }
 
 export function createEchoes(): Echoes {
-  /** Made once: a list has ten thousands of names. */
+  /** The patterns are made once, because a list may have tens of thousands of names. */
   const patterns = new Map<string, RegExp>()
   return {
     get secrets() {

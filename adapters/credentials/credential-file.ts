@@ -1,12 +1,12 @@
-/** Reads a file that holds a secret or a certificate: at once and whole, or not at all. */
+/** Reads a file with a secret or a certificate. It reads the complete file without waiting, or fails. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
-/** Headers of more than 16 KiB are sent nowhere; all the certificates of a system are some 200 KiB. */
+/** The maximum size in bytes. No server accepts headers over 16 KiB, and all certificates of a system need about 200 KiB. */
 const LARGEST_BYTES = 1 << 20
 
-/** What is read for a request must not make it wait: a pipe without a writer did, for ever. Throws why it cannot be read. */
+/** Reads the file without waiting, because a request depends on it: a pipe without a writer would block forever. Throws with the reason. */
 export function readCredentialFile(file: string): Buffer {
-  // O_NONBLOCK: else opening a pipe waits for its writer.
+  // Without O_NONBLOCK, the open of a pipe waits for a writer.
   const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (!fstatSync(opened).isFile()) throw new Error('it is no regular file')
@@ -21,7 +21,7 @@ export function readCredentialFile(file: string): Buffer {
   }
 }
 
-/** For a message: a code of the system in short, our own reasons in full. */
+/** The reason for a message: the code of a system error, or the message of any other error. */
 export function whyUnreadable(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return code ?? message

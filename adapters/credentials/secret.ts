@@ -1,14 +1,17 @@
-/** Secrets: where they are, never what they are. They are read for each request, so that a rotated one is used at once. */
+/**
+ * Sources of secrets. The config has the place of a secret, never its value. sluice reads the secret for each request, so that a rotated
+ * secret works at once.
+ */
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { readCredentialFile, whyUnreadable } from './credential-file.ts'
 
 export const SECRET_WAY_OUT = 'write {file: PATH} or {env: NAME} in its place'
 
-/** As a shell can set it. Most secrets are no such name: what is written here by mistake is seen before it is shown. */
+/** The name of an environment variable. Most secrets do not match it, so a secret in this place is detected before it is shown. */
 const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** The message where something else stands in the place of a secret's source: it may be the secret, and is not repeated. */
+/** The message for a value that is not a source. It does not repeat the value, because the value may be the secret. */
 export function noSource({ input }: { input?: unknown }): string | undefined {
   return input === undefined || typeof input === 'object' ? undefined : `must not be written out\n${SECRET_WAY_OUT}`
 }
@@ -37,17 +40,20 @@ export const secretSource = z
 
 export type SecretSource = z.infer<typeof secretSource>
 
-/** A name of a header, a query parameter or a field whose value is mostly a secret. An author is none, authorization is. */
+/**
+ * True for the name of a header, a query parameter or a field whose value is usually a secret, such as `authorization`. `author` is not
+ * one.
+ */
 export function looksSecret(name: string): boolean {
   return /auth(?!or(?!i[sz]))|token|secret|passw|credential|cookie|signature|(api|access|private)[-_]?key/i.test(name)
 }
 
-/** What is a secret under whatever name: the credentials of a known scheme. */
+/** True for a value that is a secret under any name: credentials of a known scheme. */
 export function looksLikeCredentials(value: string): boolean {
   return /^\s*(?:bearer|basic|digest|token|apikey)\s+\S/i.test(value)
 }
 
-/** Why a secret cannot be had; never what is in it. */
+/** The reason why a secret cannot be read. It never contains the secret. */
 export class SecretError extends Error {
   override readonly name = 'SecretError'
 }

@@ -3,17 +3,17 @@ import type { ScriptCall } from '../host/host.ts'
 
 export interface DocumentText {
   text: string
-  /** Of this write of the text: the same text, written again later, has another one. */
+  /** The version of this write. A later write of the same text has another version. */
   version: string
 }
 
 export interface Document {
-  /** The same for whoever writes the same document: what a lock or a scope goes by. */
+  /** An identity that all writers of the document share. Locks and scopes use it. */
   identity: string
   read(call: ScriptCall): Promise<DocumentText>
   /**
-   * Replaces the text that has this version by another one, and gives the version of that. Rejects with `conflict` where the document has
-   * another version by now: it stays as it is. Only `ambiguous` leaves open whether it was written.
+   * Replaces the text if it still has this version, and gives the new version. Rejects with `conflict` if the document has another version;
+   * the document is then unchanged. Only an `ambiguous` error leaves open whether the text was written.
    */
   write(text: string, version: string, call: ScriptCall): Promise<string>
 }

@@ -1,41 +1,41 @@
 /**
- * Changes some fields of a YAML or JSON text, and no other character of it: its comments, order and writing stay. What the text says
- * afterwards is compared with what it should say, so that an edit that went wrong changes nothing.
+ * Changes some fields of a YAML or JSON text. All other characters stay: comments, order and formatting. The edit compares the parsed
+ * result with the expected values, so that a wrong edit changes nothing.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, isMap, isScalar, type Pair, parseAllDocuments, parseDocument, type Scalar, type YAMLMap } from 'yaml'
 
 export type Plain = null | boolean | number | string
 
-/** Where something is in a document: keys of maps, and places in lists. */
+/** The position of a value in a document: keys of maps and indexes of lists. */
 export type Path = readonly (string | number)[]
 
-/** A value as it stands in a text, quotes included. */
+/** A value as it is written in a text, including quotes. */
 export interface Written {
   written: string
 }
 
 export interface FieldChange {
-  /** Of a map that has other fields too, and that is written out where it stands: no alias. */
+  /** The path of the map. The map must have other fields too, and must not be an alias. */
   map: Path
   field: string
-  /** Undefined: the field is removed. */
+  /** The new value. Undefined: the field is removed. */
   to: Plain | Written | undefined
 }
 
-/** Of a text that is not one YAML document, or that cannot be changed in place. */
+/** The error for a text that is not a single YAML document, or cannot be changed in place. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
 }
 
-/** What the text says. */
+/** The value of the text. */
 export function readYaml(text: string): unknown {
   return openYaml(text).value
 }
 
 export interface OpenYaml {
   value: unknown
-  /** How a field with one value stands in the text; undefined where it is not there, or is an alias. */
+  /** The written form of a field with a single value. Undefined if it is missing or is an alias. */
   writingOf(map: Path, field: string): string | undefined
 }
 
@@ -67,7 +67,7 @@ export function changeFields(text: string, changes: readonly FieldChange[]): str
   throw new YamlError(`${paths.join(' and ')} cannot be changed where it stands; write it plainly, without anchors and tags`)
 }
 
-/** Its warnings would go to the terminal. */
+/** Without this option, the parser prints its warnings to the terminal. */
 const OPTIONS = { logLevel: 'error' } as const
 
 function parse(text: string): Document.Parsed {
@@ -75,12 +75,12 @@ function parse(text: string): Document.Parsed {
   if (document === undefined || !('contents' in document)) throw new YamlError('it is empty')
   if (more.length > 0) throw new YamlError('it has several documents; keep one')
   const [error] = document.errors
-  // Its second line on shows the place in the text.
+  // The other lines of the message show the place in the text.
   if (error !== undefined) throw new YamlError(error.message.split('\n')[0]!.replace(/:$/, ''))
   return document
 }
 
-/** Without the identity of what aliases share: a change of one must not show in the other. */
+/** The value without shared objects, because a change of one alias must not change the other. */
 function toPlain(document: Document): unknown {
   try {
     return JSON.parse(JSON.stringify(document.toJS()))
@@ -127,7 +127,7 @@ function editOf(text: string, map: YAMLMap, { field, to }: FieldChange): Edit | 
   return { from, to: end, text: write(to, isQuoted(pair.value)) }
 }
 
-/** Before the first field, since nothing but its indentation has to be known there. */
+/** Inserts a field before the first one, because only its indentation must be known there. */
 function insertion(
   text: string,
   { flow }: YAMLMap,
@@ -157,7 +157,7 @@ function flowRemoval(text: string, pairs: readonly Pair<Scalar, Scalar>[], index
   return { from: from - (before?.[0].length ?? 0), to: end, text: '' }
 }
 
-/** With its line, and the comment at the end of that. */
+/** Removes a field with its line and the comment at the end of the line. */
 function blockRemoval(text: string, pairs: readonly Pair<Scalar, Scalar>[], index: number): Edit {
   const [from] = rangeOf(pairs[index]!.key)
   const [, end] = rangeOf(pairs[index]!.value)
@@ -165,7 +165,7 @@ function blockRemoval(text: string, pairs: readonly Pair<Scalar, Scalar>[], inde
   const lineStart = text.lastIndexOf('\n', from - 1) + 1
   const after = end + rest.length
   if (text.slice(lineStart, from).trim() === '') return { from: lineStart, to: after, text: '' }
-  // It follows the dash of a list: what is in the next line takes its place.
+  // The field follows the dash of a list, so the next line takes its place.
   const [indentation] = /^[ \t]*/.exec(text.slice(after))!
   return { from, to: newline === undefined ? after : after + indentation.length, text: '' }
 }
@@ -179,7 +179,7 @@ function isQuoted(node: Scalar | null): boolean {
   return isScalar(node) && node.type === 'QUOTE_DOUBLE'
 }
 
-/** Plain where no parser can take it for anything but a text. */
+/** Writes a value. A text is plain only if no parser can read it as another type. */
 function write(value: Plain | Written, quoted: boolean): string {
   if (isWritten(value)) return value.written
   const isPlain = typeof value === 'string' && !quoted && /^[A-Za-z_][\w.-]*$/.test(value) && !LIKE_A_VALUE.test(value)

@@ -1,4 +1,4 @@
-/** Real files, and real processes that write them. */
+/** Tests with real files, and with real processes that write them. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -25,7 +25,7 @@ import { createFileDocument, type FileDocumentOptions } from './file-document.ts
 
 const STRANGE = `it's a "dark & stormy" $(night); #1`
 const isRoot = process.getuid?.() === 0
-/** Another user, where this one may be it. */
+/** Runs a command as another user, if this user has the right. */
 const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
 let folder: string
@@ -50,14 +50,14 @@ function documentOf(over: Partial<FileDocumentOptions> = {}): Document {
   return createFileDocument({ component: 'test edge', path: file, ...over })
 }
 
-/** Runs its arguments as ssh does: joined, and read by a shell. */
+/** Runs its arguments as ssh does: joined, and parsed by a shell. */
 function fakeSsh(): string[] {
   const program = join(folder, 'fake ssh')
   writeFileSync(program, '#!/bin/sh\n[ "$1" = lb1 ] || exit 255\nshift\nexec sh -c "$*"\n', { mode: 0o755 })
   return [program, 'lb1']
 }
 
-/** Of its own: a document that adds a line, over and over again until it was not in conflict. */
+/** A process that adds a line to the document, and retries after a conflict. */
 async function writerOf(line: string): Promise<ChildProcess> {
   const child = fork(join(import.meta.dirname, 'testing/writer.ts'), [file, line], { stdio: 'inherit' })
   children.push(child)
@@ -73,7 +73,7 @@ async function saidBy(child: ChildProcess, wanted: string): Promise<void> {
   }
 }
 
-/** Besides the file and its lock. */
+/** The files besides the document and its lock. */
 function leftovers(): string[] {
   return readdirSync(folder).filter((name) => !['servers.conf', '.servers.conf.lock', 'fake ssh'].includes(name))
 }

@@ -1,6 +1,7 @@
 /**
- * A file as a document, on this host or on another one. Its version is the file itself (inode, time of its last change), and the SHA-256
- * of its content. A write compares those and renames a new file over it, under a lock that is held for no longer than those two take: whoever was stopped since the read overwrites nothing.
+ * A file as a document, on this host or another one. Its version is the identity of the file (inode, time of its last change) and the
+ * SHA-256 of its content. A write takes a lock, compares the version, and renames a new file over the old one. So a writer that was stopped
+ * after its read cannot overwrite a newer file.
  */
 import { createHash } from 'node:crypto'
 import { AdapterError } from '../contract.ts'
@@ -9,27 +10,27 @@ import type { Document } from './document.ts'
 import { readProblem, writeProblem } from './file-problems.ts'
 import { readScript, writeScript } from './file-scripts.ts'
 
-/** Half of a call's time, and no more than that: the holder of the lock has it for some milliseconds. */
+/** The maximum wait for the lock in milliseconds, and at most half the time of the call. A holder needs it only for milliseconds. */
 const LONGEST_LOCK_WAIT_MS = 5_000
 
 export interface FileDocumentOptions {
-  /** Begins each error. */
+  /** The start of each error message. */
   component: string
-  /** An absolute path. The target of a symbolic link is written, and the link stays. */
+  /** An absolute path. For a symbolic link, its target is written and the link stays. */
   path: string
-  /** What leads to the host of the file, such as `['ssh', 'lb1']`. Default: this host. */
+  /** A command that leads to the host of the file, such as `['ssh', 'lb1']`. Default: this host. */
   prefix?: readonly string[]
   /**
-   * Where the new file is made before it takes the place of the old one: on the same file system. Default: the folder of the file. A
-   * program that watches that folder needs another one.
+   * The folder for the new file before the rename. It must be on the same file system. Default: the folder of the file. A product that
+   * watches the folder of the file needs another one.
    */
   temporaryFolder?: string
-  /** `latin1`: every byte is a character of its own, so that any file can be read. Default: `utf8`. */
+  /** `latin1`: each byte is one character, so that any file can be read. Default: `utf8`. */
   encoding?: 'utf8' | 'latin1'
 }
 
 export interface FileDocument extends Document {
-  /** `guard`: a script that runs under the lock, right before the file is compared; where it fails, that is a `conflict`. */
+  /** `guard` is a script that runs under the lock, right before the comparison. If it fails, the error is `conflict`. */
   write(text: string, version: string, call: ScriptCall, guard?: string): Promise<string>
 }
 
@@ -66,12 +67,14 @@ export function createFileDocument(options: FileDocumentOptions): FileDocument {
 
 const LONGEST_READ_MS = 5_000
 
-/** Of a read that belongs to no call of the engine. */
+/** The context of a read outside of a call of the engine. */
 export function readCall(): ScriptCall {
   return { deadlineMs: LONGEST_READ_MS, assertLive: () => {}, signal: AbortSignal.timeout(LONGEST_READ_MS) }
 }
 
-/** The content alone is no version: a write that comes late would find the text on which it rests, when others have put that back. */
+/**
+ * The version includes the identity of the file. With the content alone, a late write would succeed if others had put the old text back.
+ */
 function versionOf(file: string, sum: string): string {
   return JSON.stringify([file, sum])
 }

@@ -1,9 +1,9 @@
-/** What a script of file-scripts.ts that has failed says: nothing is changed, and why, and what to do. */
+/** The errors of the scripts in file-scripts.ts. Each tells the reason and the solution. A failed script has changed nothing. */
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
 import { STATUS } from './file-scripts.ts'
 
 export interface FilePlace {
-  /** For messages, with its host. */
+  /** The file for messages, with its host. */
   file: string
   temporaryFolder: string | undefined
 }
@@ -52,7 +52,7 @@ export function writeProblem(component: string, place: FilePlace, status: number
 
 function finding(file: string): Record<number, Problem> {
   return {
-    // A tool that writes its file anew may have removed it for a moment.
+    // A tool that replaces the file may have removed it for a moment.
     [STATUS.missing]: ['retryable', `there is no file ${file}`],
     [STATUS.noFile]: ['fatal', `${file} is no file: name the file itself`],
     [STATUS.unreadable]: ['fatal', `no permission to read ${file}: see its mode and owner, and those of its folder`],

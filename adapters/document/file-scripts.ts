@@ -1,7 +1,7 @@
-/** What runs on the host of a file: POSIX `sh`, with the programs of GNU coreutils and util-linux, or of BusyBox. */
+/** The scripts on the host of a file. They need POSIX `sh`, and the programs of GNU coreutils and util-linux, or of BusyBox. */
 import { quote } from '../host/quote.ts'
 
-/** Why a script has ended before its work was done. `unknown` is for every other one. */
+/** The exit codes of a script that ends early. `unknown` is for all other codes. */
 export const STATUS = {
   missing: 20,
   noFile: 21,
@@ -24,10 +24,10 @@ file=$(readlink -f -- ${quote(path)}) && [ -e "$file" ] ||
 [ -f "$file" ] || exit ${STATUS.noFile}
 [ -r "$file" ] || exit ${STATUS.unreadable}`
 
-/** Of an open file: each rename makes another one, each edit in its place another time. */
+/** Identifies an open file: a rename gives another inode, and an edit in place gives another time. */
 const STAT = "stat -L -c '%i %z'"
 
-/** Prints which file it is on the first line, and its content after that. */
+/** Prints the identity of the file on the first line, and then its content. */
 export function readScript(path: string): string {
   return `${findFile(path)}
 exec <"$file"
@@ -38,21 +38,21 @@ export interface FileWrite {
   path: string
   temporaryFolder?: string | undefined
   content: Buffer
-  /** Which file is to be replaced, as `readScript` has printed it, and the SHA-256 of its content. */
+  /** The file to replace: its identity as `readScript` printed it, and the SHA-256 of its content. */
   replaced: { file: string; sum: string }
-  /** SHA-256 of `content`. */
+  /** The SHA-256 of `content`. */
   sum: string
   lockWaitMs: number
-  /** Runs under the lock, in the same shell; nothing is written where it fails. */
+  /** A script that runs under the lock, in the same shell. If it fails, nothing is written. */
   guard?: string | undefined
 }
 
-/** BusyBox's flock knows no time limit. */
+/** The interval between attempts to lock, in milliseconds. The flock of BusyBox has no time limit. */
 const LOCK_POLL_MS = 20
 
 /**
- * The new file is whole before the lock is taken, and the rename is the last change: a script that fails has changed nothing. The lock is
- * a file of its own, which stays: the file itself is another one after each write. Prints which file it is then.
+ * Writes the new file completely, takes the lock, and renames the file as the last step, so a failed script changes nothing. The lock is a
+ * separate file that stays, because each write replaces the document. Prints the new identity of the file.
  */
 export function writeScript({ path, temporaryFolder, content, replaced, sum, lockWaitMs, guard = ':' }: FileWrite): string {
   return `${findFile(path)}

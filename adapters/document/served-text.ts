@@ -1,14 +1,14 @@
-/** The text of a document for a product that asks for it several times a second, and takes half a file for the whole. */
+/** The text of a document for a product that polls it several times per second and would accept half of a file. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentText } from './document.ts'
 
-/** An editor that writes a file in its place takes less between two writes. */
+/** The time without a change after which a text is complete, in milliseconds. An editor that writes in place pauses for less time. */
 const SETTLED_AFTER_MS = 100
 const MOST_READS = 20
 
 /**
- * One read for all that ask at the same time. A text is given once two reads have found the same version of it, and the one before
- * until then. Rejects where the document cannot be read, where `check` throws, and where it is written all the time.
+ * Gives the text, with one read for all concurrent calls. A new text counts once two reads find one version of it. A document that keeps
+ * changing gives the former text. Rejects if a read fails, if `check` throws, or if there is no former text.
  */
 export function createServedText(read: () => Promise<DocumentText>, check: (text: string) => void): () => Promise<string> {
   let settled: DocumentText | undefined

@@ -1,4 +1,4 @@
-/** The calls to the API server, and what their failures mean for a drain. */
+/** The calls to the API server, and the meaning of their errors for a drain. */
 import { isMissingRight, KubeError } from '../../src/kube/errors.ts'
 import { type Call, AdapterError, type AdapterErrorKind } from '../contract.ts'
 import type { Cluster } from './cluster.ts'
@@ -8,7 +8,7 @@ const SLICES = '/apis/discovery.k8s.io/v1'
 
 export interface SliceApi {
   read(call: Limits): Promise<{ service: Service; slices: Slice[] }>
-  /** Only over the version that it was made of. Rejects with an AdapterError, or with what `assertLive` throws. */
+  /** Writes the slice if it still has the version of the read. Rejects with an AdapterError, or with the error of `assertLive`. */
   write(slice: Slice, call: Limits): Promise<void>
 }
 
@@ -30,13 +30,13 @@ export function createSliceApi({ component, cluster, namespace, service }: Slice
     return new AdapterError(component, kind, message, { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
   }
 
-  /** `right`: what RBAC has to allow for the call. */
+  /** The message of an error. `right` is the right that RBAC must allow for the call. */
   function messageOf({ message, status, hint }: KubeError, right: string): string {
     if (isMissingRight(status, message)) return `${message}; a Role in the namespace ${namespace} has to allow ${right}`
     return hint === undefined ? message : `${message}; ${hint}`
   }
 
-  /** An API server that has just begun refuses everybody for a moment, until it knows its own rules. */
+  /** The error of a read. It is retryable even without permission, because an API server refuses all users for a moment after its start. */
   function readError(error: unknown, right: string): unknown {
     if (!(error instanceof KubeError)) return error
     return failed(error.kind === 'throttled' ? 'throttled' : 'retryable', messageOf(error, right), error)
@@ -88,7 +88,7 @@ export function createSliceApi({ component, cluster, namespace, service }: Slice
         }
       }
       const limits = { deadlineMs, signal, once: true, beforeSend }
-      // Items of a list have neither.
+      // The items of a list have no apiVersion and no kind.
       const body = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', ...slice }
       const answer = await client.replace(`${slicesPath}/${slice.metadata.name}`, body, limits).catch((error: unknown) => {
         throw lost === undefined ? writeError(error, slice) : lost.error

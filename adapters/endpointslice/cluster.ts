@@ -1,4 +1,4 @@
-/** The way to the cluster that has the Service. It is the options' alone, whatever cluster the pods are in. */
+/** The connection to the cluster of the Service. Only the options select it, independent of the cluster of the pods. */
 import { resolve } from 'node:path'
 import { resolveClusterAccess } from '../../src/kube/cluster-access.ts'
 import { connect, type Connection, KubeConfigError } from '../../src/kube/connect.ts'
@@ -8,9 +8,9 @@ import { AdapterError } from '../contract.ts'
 import type { EndpointsliceOptions } from './options.ts'
 
 export interface Cluster {
-  /** The URL of its API server; undefined where the options lead to none, which `connection` says in words. */
+  /** The URL of the API server. Undefined if the options lead to none; `connection` then gives the reason. */
   server: string | undefined
-  /** Reads files and gets credentials; opens no connection yet. */
+  /** Reads files and gets credentials. Opens no connection yet. */
   connection(): Promise<Connection>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface ClusterOptions extends Pick<EndpointsliceOptions, 'kubeconfig' 
   folder: string
 }
 
-/** These variables lead to the service account of the pod, and not to a kubeconfig. */
+/** An environment for the service account of the pod, without a kubeconfig. */
 function ofThePod(env: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; home: string } {
   const { KUBECONFIG: _, ...others } = env
   return { env: others, home: '/dev/null' }
@@ -57,7 +57,7 @@ export function createCluster({ component, folder, kubeconfig, context, inCluste
     try {
       return await connect({ ...access, clock: systemClock, random: systemRandom, surroundings })
     } catch (error) {
-      // A plugin or a token that is missing may be there a moment later.
+      // A missing credential plugin or token may exist a moment later.
       throw error instanceof KubeConfigError ? failed('retryable', error) : error
     }
   }
@@ -67,7 +67,7 @@ export function createCluster({ component, folder, kubeconfig, context, inCluste
   let isClosed = false
   async function openOnce(): Promise<Connection> {
     const own = await open()
-    // A plugin may take longer than the adapter lives.
+    // The credential plugin may take longer than the lifetime of the adapter.
     if (isClosed) await own.close()
     return (opened = own)
   }

@@ -49,14 +49,14 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   interface Made {
     namespace: string
     read(name: string): Promise<SliceObject>
-    /** As an operator changes it. */
+    /** Edits the slice as an operator does. */
     edit(name: string, change: (slice: SliceObject) => void): Promise<SliceObject>
     gateway: ApiGateway
     adapter(): Adapter
     front(network?: ReadonlyMap<string, Address>): Promise<SliceFront>
   }
 
-  /** A Service `web` with these slices, in a namespace of its own. */
+  /** A Service `web` with these slices, in its own namespace. */
   async function make(slices: Record<string, SliceSpec>, service: object = {}, kubernetes = clusters.edge): Promise<Made> {
     const { metadata } = (await kubernetes.ask('POST', '/api/v1/namespaces', {
       metadata: { generateName: 'own-' },
@@ -118,7 +118,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   }
   const targetOf = async (adapter: Adapter, address: string): Promise<Target> => (await targetsOf(adapter, address))[0]!
 
-  /** What a person wrote, without what the API server notes of each write. */
+  /** The slice without the fields that the API server sets at each write. */
   function content({ metadata, ...rest }: SliceObject): object {
     const { resourceVersion: _1, generation: _2, managedFields: _3, ...own } = metadata as Record<string, unknown>
     return { metadata: own, ...rest }
@@ -256,7 +256,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     for (const target of targets) assertApplied(await drainOne(adapter, target))
     await front.hasTaken(await made.read('web-1'))
     expect(front.used()).toEqual([])
-    // Negative control: ready false alone leaves it one that is fallen back on.
+    // Negative control: with only ready false, the endpoint stays a fallback.
     await front.hasTaken(
       await made.edit('web-1', ({ endpoints }) => (endpoints[0]!.conditions = { ...conditions, ready: false })),
     )
@@ -314,7 +314,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     )
     const { namespace } = made
     const edge = open({ namespace, kubeconfig, context: 'edge' })
-    // A path from the folder of the config, and the current context.
+    // The path is relative to the folder of the config, with the current context.
     const here = open({ namespace, kubeconfig: `./${kubeconfig.slice(folder.length + 1)}` }, 'here')
     const [there, own] = [await targetOf(edge, '10.0.0.1'), await targetOf(here, '10.0.0.1')]
     expect([there.scope, own.scope]).toEqual([clusters.edge, clusters.pods].map(({ url }) => `${url} ${namespace}/web`))
@@ -389,7 +389,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     assertFailed(refused, 'fatal')
     const missing = `a Role in the namespace ${namespace} has to allow update endpointslices.discovery.k8s.io`
     expect(refused).toMatchObject({ error: { message: expect.stringContaining(missing) } })
-    // Control: with the rights of the README, over TLS.
+    // Control: the write works with the rights of the README, over TLS.
     assertApplied(await drainOne(as('sluice'), target))
 
     const unread = targetOf(as('stranger'), '10.0.0.1')

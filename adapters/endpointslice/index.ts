@@ -1,4 +1,4 @@
-/** A Service without a selector, by its EndpointSlices: a drain is `conditions.ready: false` on the endpoint. */
+/** A Service without a selector, through its EndpointSlices: a drain sets `conditions.ready: false` on the endpoint. */
 import { parseAddress } from '../address.ts'
 import { AdapterError, type EffectResult } from '../contract.ts'
 import { type ChangeCall, type ChangeResults, defineAdapter, type Entry, resultKey } from '../define-adapter.ts'
@@ -9,7 +9,7 @@ import { endpointsliceOptions } from './options.ts'
 import { changedSlice, drained, type Place, type PlaceChange, placesOf, priorOf, restored, stateOf } from './places.ts'
 import { absenceProblem, type Problem, type Slice, serviceProblem, sliceProblem } from './slices.ts'
 
-/** As many as the endpoint slice controller puts into one slice. */
+/** The maximum number of targets in one call. The endpoint slice controller puts this number into one slice. */
 const BATCH_MAX = 100
 const SETTLE_DEFAULT = '10s'
 
@@ -34,7 +34,7 @@ export const endpointslice = defineAdapter({
   open({ namespace, service, ...access }, { component, folder }) {
     const cluster = createCluster({ component, folder, ...access })
     const api = createSliceApi({ component, cluster, namespace, service })
-    /** What the entries of a list stand for. A change rests on it. */
+    /** The places of the entries of a list. A change depends on them. */
     const readings = new WeakMap<Entry, readonly Place[]>()
     const scopeOf = (server: string): string => `${server} ${namespace}/${service}`
 
@@ -42,7 +42,7 @@ export const endpointslice = defineAdapter({
       if (problem !== undefined) throw new AdapterError(component, problem.isForGood ? 'fatal' : 'retryable', problem.message)
     }
 
-    /** One write a slice. What one of them fails with is that of the entries in it. */
+    /** Writes each slice once. The error of a slice becomes the result of its entries. */
     async function change(changes: readonly Change[], call: ChangeCall): Promise<ChangeResults> {
       const places = changes.flatMap((one) => one.places)
       const slices = new Set(places.map(({ place }) => place.slice))
@@ -102,7 +102,7 @@ export const endpointslice = defineAdapter({
   },
 })
 
-/** What is in doubt goes first. */
+/** The error with the most doubt: an ambiguous one, or else the first one. */
 function worst(errors: readonly AdapterError[]): AdapterError | undefined {
   return errors.find(({ kind }) => kind === 'ambiguous') ?? errors[0]
 }

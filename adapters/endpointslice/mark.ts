@@ -1,4 +1,4 @@
-/** Which endpoints of a slice sluice has drained: in its annotation, by the write that drains them. */
+/** The marks of sluice: the write of a drain puts the addresses of the drained endpoints into an annotation of the slice. */
 import { DRAINED_ADDRESSES, drainedAddresses } from '../../src/pods/drained-addresses.ts'
 import type { Slice } from './slices.ts'
 
@@ -6,7 +6,7 @@ export function markedOf({ metadata }: Slice): ReadonlySet<string> {
   return drainedAddresses(metadata.annotations)
 }
 
-/** The annotations of a slice with exactly these marks; undefined where none is left. */
+/** The annotations of a slice with exactly these marks. Undefined if there are no annotations. */
 export function annotationsWith({ metadata }: Slice, marked: ReadonlySet<string>): Record<string, string> | undefined {
   const { [DRAINED_ADDRESSES]: _, ...others } = metadata.annotations ?? {}
   const all = marked.size === 0 ? others : { ...others, [DRAINED_ADDRESSES]: [...marked].toSorted().join(',') }

@@ -1,4 +1,4 @@
-/** Where an address and port stands in the slices of a Service: mostly once, and each time with conditions of its own. */
+/** The places of an address and port in the slices of a Service. There is usually one; each place has its own conditions. */
 import { formatAddress } from '../address.ts'
 import type { Json } from '../contract.ts'
 import type { Entry } from '../define-adapter.ts'
@@ -7,26 +7,26 @@ import { isOfNames, portsOf, type Slice, type SliceEndpoint } from './slices.ts'
 
 export interface Place {
   slice: Slice
-  /** In `endpoints` of the slice. */
+  /** The index in `endpoints` of the slice. */
   index: number
   endpoint: SliceEndpoint
   isMarked: boolean
 }
 
-/** What a drain changes of an endpoint; null: it is not set. */
+/** The conditions that a drain changes. Null: the condition is not set. */
 export interface Admitted {
   ready: boolean | null
   serving: boolean | null
 }
 
-/** What is to be written at a place. */
+/** The change of one place. */
 export interface PlaceChange {
   place: Place
   to: Admitted
   isMarked: boolean
 }
 
-/** By `address:port`, in the order of the slices' names. */
+/** The places by `address:port`, in the order of the names of the slices. */
 export function placesOf(slices: readonly Slice[]): Map<string, Place[]> {
   const all = new Map<string, Place[]>()
   for (const slice of slices.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
@@ -48,7 +48,7 @@ export function admittedOf({ endpoint }: Place): Admitted {
   return { ready: endpoint.conditions?.ready ?? null, serving: endpoint.conditions?.serving ?? null }
 }
 
-/** As kube-proxy takes it: a condition that is not set is true. */
+/** True if kube-proxy treats the endpoint as ready. A condition that is not set counts as true. */
 function isReady(place: Place): boolean {
   return admittedOf(place).ready !== false
 }
@@ -58,24 +58,24 @@ export function stateOf(places: readonly Place[]): Entry['state'] {
   return places.some(({ isMarked }) => isMarked) ? 'draining' : 'out'
 }
 
-/** The same for all places is said once. */
+/** The prior state of the places. If all places have equal conditions, the list has one item. */
 export function priorOf(places: readonly Place[]): Json {
   const all = places.map((place): Json => ({ ...admittedOf(place) }))
   const texts = new Set(all.map((one) => JSON.stringify(one)))
   return texts.size === 1 ? all.slice(0, 1) : all
 }
 
-/** Each place that is ready is not any more. An operator's stay as they are. */
+/** The changes of a drain: each ready place becomes not ready. Places that an operator has taken out stay. */
 export function drained(places: readonly Place[]): PlaceChange[] {
   return places.filter(isReady).map((place) => {
     const { serving } = admittedOf(place)
-    // Serving and terminating endpoints get requests where no other is ready.
+    // kube-proxy uses serving and terminating endpoints if no endpoint is ready.
     const isFallback = place.endpoint.conditions?.terminating === true
     return { place, to: { ready: false, serving: isFallback ? false : serving }, isMarked: true }
   })
 }
 
-/** As they were; what an operator has taken out meanwhile stays. */
+/** The changes of a restore. Places that an operator has taken out in the meantime stay. */
 export function restored(places: readonly Place[], state: Entry['state'], prior: Json): PlaceChange[] {
   const former = Array.isArray(prior) ? prior.map(admittedFrom) : []
   return places.flatMap((place, index): PlaceChange[] => {
@@ -90,7 +90,7 @@ function admittedFrom(value: Json): Admitted {
   return { ready: typeof ready === 'boolean' ? ready : null, serving: typeof serving === 'boolean' ? serving : null }
 }
 
-/** The slice with these changes, and all else as it was. */
+/** The slice with these changes. All other fields stay. */
 export function changedSlice(slice: Slice, changes: readonly PlaceChange[]): Slice {
   const marked = new Set(markedOf(slice))
   const endpoints = [...(slice.endpoints ?? [])]
@@ -102,7 +102,7 @@ export function changedSlice(slice: Slice, changes: readonly PlaceChange[]): Sli
     if (isMarked) marked.add(endpoint.addresses[0]!)
     else marked.delete(endpoint.addresses[0]!)
   }
-  // A mark of an endpoint that is gone, or that somebody has made ready, would later make an operator's doing look like sluice's.
+  // Removes marks of endpoints that are gone or ready again. Otherwise, a later change by an operator would look like a drain of sluice.
   const isOut = new Set(endpoints.flatMap(({ addresses, conditions }) => (conditions?.ready === false ? addresses : [])))
   for (const address of marked) if (!isOut.has(address)) marked.delete(address)
   const { annotations: _annotations, ...metadata } = slice.metadata

@@ -1,4 +1,4 @@
-/** The objects of the README, with its config and its rights, on a real API server. */
+/** Tests the objects of the README with its config and its rights on a real API server. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The EndpointSlices of a Service as Kubernetes has them, and why they cannot be used. */
+/** The schemas of a Service and its EndpointSlices, and the reasons why sluice cannot use them. */
 import { z } from 'zod'
 
 const conditions = z.looseObject({
@@ -19,7 +19,7 @@ const sliceSchema = z.looseObject({
   ports: z.array(z.looseObject({ name: z.string().nullish(), port: z.int().nullish() })).nullish(),
 })
 
-/** With all fields of the answer, also those that are unknown here: it is written back whole. */
+/** A slice with all fields of the answer, including unknown ones, because the adapter writes the complete slice back. */
 export type Slice = z.infer<typeof sliceSchema>
 export type SliceEndpoint = NonNullable<Slice['endpoints']>[number]
 
@@ -36,16 +36,16 @@ export const SERVICE_LABEL = 'kubernetes.io/service-name'
 const MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
 const CONTROLLER = 'endpointslice-controller.k8s.io'
 const MIRRORING = 'endpointslicemirroring-controller.k8s.io'
-/** Such a slice has names in place of addresses. No pod is found by a name, and kube-proxy passes the slice over. */
+/** The address type of a slice with names instead of addresses. No pod can be found by a name, and kube-proxy ignores such a slice. */
 const NAMES = 'FQDN'
 
-/** `isForGood`: another look does not help. */
+/** `isForGood`: another read does not help. */
 export interface Problem {
   message: string
   isForGood: boolean
 }
 
-/** Why nothing may be written for this Service. */
+/** The reason why sluice must not write slices of this Service. */
 export function serviceProblem({ spec }: Service, what: string): Problem | undefined {
   const { selector, type } = spec
   if (selector != null && Object.keys(selector).length > 0) {
@@ -63,14 +63,14 @@ export function serviceProblem({ spec }: Service, what: string): Problem | undef
   return undefined
 }
 
-/** Why there is no slice that a pod could be in. */
+/** The reason why no slice can contain a pod. */
 export function absenceProblem(slices: readonly Slice[], service: string, what: string): Problem | undefined {
   if (slices.length > 0) return undefined
   const message = `${what} has no EndpointSlice: none in its namespace has the label ${SERVICE_LABEL}: ${service}. Give it to those that you made`
   return { message, isForGood: false }
 }
 
-/** The reason why sluice may not write this slice, or finds no pod in it. */
+/** The reason why sluice must not write this slice, or finds no pod in it. */
 export function sliceProblem(slice: Slice, service: string): Problem | undefined {
   const { metadata, endpoints, ports } = slice
   const what = `the EndpointSlice ${metadata.name}`
@@ -108,7 +108,7 @@ export function isOfNames({ addressType }: Slice): boolean {
   return addressType === NAMES
 }
 
-/** The numbers of its ports, each once: two protocols may share one. */
+/** The port numbers of a slice without duplicates. Two protocols may share one port. */
 export function portsOf({ ports }: Slice): number[] {
   return [...new Set((ports ?? []).flatMap(({ port }) => (port == null ? [] : [port])))]
 }

@@ -1,25 +1,25 @@
-/** What an Envoy says of the hosts of a cluster on its admin interface. */
+/** Reads the hosts of a cluster from the admin interface of an Envoy. */
 import { z } from 'zod'
 import { formatAddress } from '../address.ts'
 import { fetchJson } from '../fetch-json.ts'
 import { stateOf, type State } from './assignment.ts'
 
 export interface Host {
-  /** By EDS. */
+  /** The state from EDS. */
   state: State
-  /** By EDS and by Envoy's own checks. */
+  /** The health from EDS and from Envoy's own checks. */
   isHealthy: boolean
-  /** Requests and upgraded connections under way; null where nothing counts them. */
+  /** The number of requests and upgraded connections in progress. Null if Envoy does not count them. */
   inFlight: number | null
 }
 
 export interface View {
   url: string
-  /** By `formatAddress`; of several clusters with the same endpoints, each has its own. */
+  /** The hosts by `formatAddress`. With several clusters of the same endpoints, an address has one host for each cluster. */
   hosts: ReadonlyMap<string, readonly Host[]>
-  /** Too few hosts are healthy: Envoy sends requests to all of them, those in DRAINING too. */
+  /** True if too few hosts are healthy. Envoy then sends requests to all of them, including hosts in DRAINING. */
   isInPanic: boolean
-  /** Whether it would be, with these drained besides. */
+  /** Whether Envoy would be in panic if these hosts were drained too. */
   wouldPanic(drained: readonly string[]): boolean
 }
 
@@ -63,7 +63,7 @@ const configPage = z.object({
 
 type ClusterStatus = z.infer<typeof clustersPage>['cluster_statuses'][number]
 
-/** Envoy's own, in percent, where a cluster says nothing else. */
+/** The panic threshold of Envoy in percent, if the cluster sets none. */
 const PANIC_THRESHOLD = 50
 
 export interface Admin {
@@ -73,7 +73,7 @@ export interface Admin {
 
 export function createAdmin(url: string, cluster: string): Admin {
   const origin = new URL(url).origin
-  /** By cluster. What a cluster is configured with stays. */
+  /** The thresholds by cluster. They are cached, because the config of a cluster does not change. */
   const thresholds = new Map<string, number>()
 
   async function thresholdOf(name: string, signal: AbortSignal): Promise<number> {
@@ -126,7 +126,7 @@ function hostsOf({ host_statuses: statuses }: ClusterStatus): ClusterHost[] {
       {
         address: formatAddress({ address: socket.address, port: socket.port_value }),
         state,
-        // Each of the others is a reason not to use it.
+        // Each other status makes the host unhealthy.
         isHealthy:
           state === 'in' && !Object.entries(checks).some(([name, is]) => is === true && name !== 'failed_active_degraded_check'),
         inFlight: stats.find(({ name }) => name === 'rq_active')?.value ?? 0,
@@ -136,7 +136,10 @@ function hostsOf({ host_statuses: statuses }: ClusterStatus): ClusterHost[] {
   })
 }
 
-/** Hosts in DRAINING do not count. With several priorities it depends on the others, and is left open. */
+/**
+ * Whether the hosts are in panic. Hosts in DRAINING do not count. With several priorities, the panic also depends on the other priorities,
+ * so the result is false.
+ */
 function panics(hosts: readonly ClusterHost[], threshold: number, drained: ReadonlySet<string>): boolean {
   if (new Set(hosts.map(({ priority }) => priority)).size > 1) return false
   const counted = hosts.filter(({ address, state }) => state !== 'draining' && !drained.has(address))

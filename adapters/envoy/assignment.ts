@@ -1,6 +1,6 @@
 /**
- * The endpoints of one cluster in a file of EDS: a DiscoveryResponse whose resources are ClusterLoadAssignments. Envoy takes each field in
- * the writing of protobuf and in that of JSON: `health_status` and `healthStatus`.
+ * The endpoints of one cluster in an EDS file: a DiscoveryResponse with ClusterLoadAssignments as resources. Envoy accepts each field in
+ * the spelling of protobuf and of JSON: `health_status` and `healthStatus`.
  */
 import { formatAddress } from '../address.ts'
 import type { Address } from '../contract.ts'
@@ -8,39 +8,39 @@ import { type Path, type Plain, readYaml } from '../document/edit-yaml.ts'
 
 export type State = 'in' | 'draining' | 'out'
 
-/** An endpoint as the file has it. */
+/** An endpoint in the file. */
 export interface FileEndpoint extends Address {
-  /** The map that has its health status, in the file. */
+  /** The path in the file to the map with the health status. */
   path: Path
-  /** In the file's own writing. */
+  /** The name of the status field in the spelling of the file. */
   statusField: string
-  /** As it is written; null where it is not. */
+  /** The status as written. Null if the file has none. */
   status: string | number | null
   state: State
   weight?: number
 }
 
 export interface Assignment {
-  /** By `formatAddress`. */
+  /** The endpoints by `formatAddress`. */
   endpoints: ReadonlyMap<string, FileEndpoint>
   versionField: string
 }
 
-/** Of a file that cannot be used as it is. */
+/** The error for a file that the adapter cannot use. */
 export class AssignmentError extends Error {
   override readonly name = 'AssignmentError'
 }
 
 const STATUS_NAMES = ['UNKNOWN', 'HEALTHY', 'UNHEALTHY', 'DRAINING', 'TIMEOUT', 'DEGRADED']
 
-/** By the name or the number of a health status. Envoy takes a name that it does not know for none at all. */
+/** The state for the name or the number of a health status. Envoy treats an unknown name as no status. */
 export function stateOf(status: Plain | undefined): State {
   const name = typeof status === 'number' ? STATUS_NAMES[status] : status
   if (name === 'DRAINING') return 'draining'
   return name === 'UNHEALTHY' || name === 'TIMEOUT' ? 'out' : 'in'
 }
 
-/** Why Envoy does not do as it is written. */
+/** The reason why Envoy does not apply the written status. */
 export function strangeStatus({ status }: FileEndpoint): string | undefined {
   const isKnown = status === null || STATUS_NAMES.includes(String(status)) || STATUS_NAMES[Number(status)] !== undefined
   return isKnown ? undefined : `health_status ${JSON.stringify(status)} is none that Envoy knows: it counts as HEALTHY`
@@ -74,7 +74,7 @@ export function readAssignment(text: string, cluster: string): Assignment {
   return { endpoints, versionField: nameIn(root, 'version_info') }
 }
 
-/** A resource may be in a `Resource` that names it. */
+/** The assignment of a resource. A resource may be wrapped in a `Resource` with a name. */
 function unwrapped(resource: unknown, at: Path): { at: Path; value: unknown } {
   if (!isFields(resource) || !isFields(resource['resource'])) return { at, value: resource }
   return { at: [...at, 'resource'], value: resource['resource'] }
@@ -108,7 +108,7 @@ function listIn(fields: Fields, field: string, at: Path): { value: Fields; path:
   return list.flatMap((value: unknown, index) => (isFields(value) ? [{ value, path: [...at, name, index] }] : []))
 }
 
-/** Undefined for a pipe, or for what names no port. */
+/** The address of an endpoint. Undefined for a pipe, and for an address without a port number. */
 function addressOf(endpoint: Fields): Address | undefined {
   const socket = ['endpoint', 'address', 'socket_address'].reduce<unknown>(
     (value, field) => (isFields(value) ? value[nameIn(value, field)] : undefined),
@@ -125,7 +125,7 @@ function weightOf(written: unknown): number | undefined {
   return typeof weight === 'number' && Number.isFinite(weight) ? weight : undefined
 }
 
-/** The name that the field has there, in one writing or the other. */
+/** The spelling of the field in this map. */
 function nameIn(fields: Fields, field: string): string {
   const camel = field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
   return camel in fields && !(field in fields) ? camel : field

@@ -1,6 +1,6 @@
 /**
- * The file of EDS as a management server: Envoy asks for it over xDS, as REST (`api_type: REST`). The version that Envoy asks with is
- * the one that it has taken, which is its ACK; where it refuses a file, it asks with the former one.
+ * The EDS file as a management server: Envoy fetches it over xDS as REST (`api_type: REST`). The version in a request of Envoy is the
+ * version that it has loaded, which is its ACK. If Envoy refuses a file, it sends the former version.
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -9,12 +9,14 @@ import { readYaml } from '../document/edit-yaml.ts'
 import { readAssignment } from './assignment.ts'
 
 export const DISCOVERY_PATH = '/v3/discovery:endpoints'
-/** Where the adapter reads what each Envoy has taken. */
+/** The path where the adapter reads what each Envoy has loaded. */
 export const NODES_PATH = '/nodes'
 
 const LONGEST_ID = 256
 const MOST_NODES = 2_000
-/** An Envoy that has not asked for so long is gone, and is waited for no more. */
+/**
+ * The time after the last request of an Envoy, in milliseconds, after which it counts as gone. The adapter does not wait for it any more.
+ */
 const FORGOTTEN_AFTER_MS = 600_000
 
 const discoveryRequest = z.object({
@@ -27,9 +29,9 @@ export const nodesPage = z.strictObject({
   nodes: z.array(
     z.strictObject({
       id: z.string(),
-      /** The address that it asks from. */
+      /** The IP address of the Envoy. */
       from: z.string(),
-      /** Of each endpoint of the cluster the health status that this Envoy goes by; absent where that is not known. */
+      /** The health status of each endpoint of the cluster in this Envoy. Absent if it is unknown. */
       statuses: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
     }),
   ),
@@ -41,16 +43,16 @@ type Statuses = NonNullable<NodesPage['nodes'][number]['statuses']>
 export interface DiscoveryOptions {
   cluster: string
   read(): Promise<string>
-  /** Monotonic milliseconds. */
+  /** A monotonic clock in milliseconds. */
   now?: () => number
 }
 
 interface Node {
   id: string
   from: string
-  /** The version that it goes by. */
+  /** The version that the Envoy has loaded. */
   taken: string
-  /** The version that it was given last. */
+  /** The version that the server sent to it last. */
   offered: string
   hasRefused: boolean
   askedAtMs: number
@@ -65,9 +67,9 @@ interface Asked {
 }
 
 export function createDiscovery({ cluster, read, now = () => performance.now() }: DiscoveryOptions): ProductServer {
-  /** By version. A version that no Envoy has taken is forgotten. */
+  /** The statuses by version. A version that no Envoy has loaded or got last is forgotten. */
   const sent = new Map<string, Statuses>()
-  /** By id and address: Envoys that have one id by mistake are told apart so. */
+  /** The Envoys by id and address, because several Envoys may have one id by mistake. */
   const nodes = new Map<string, Node>()
 
   function forgetOld(): void {
@@ -88,7 +90,7 @@ export function createDiscovery({ cluster, read, now = () => performance.now() }
     const text = await read()
     const version = versionOf(text)
     const statuses = statusesIn(text, cluster)
-    // An Envoy asks for each of its clusters by itself.
+    // An Envoy sends one request for each of its clusters.
     const isAboutCluster = names.length === 0 || names.includes(cluster)
     if (isAboutCluster && !nodes.has(keyOf(id, from)) && nodes.size >= MOST_NODES)
       return { status: 503, notice: `More than ${MOST_NODES} Envoys ask` }
@@ -100,11 +102,11 @@ export function createDiscovery({ cluster, read, now = () => performance.now() }
     return { status: 200, contentType: 'application/json', body: JSON.stringify(answer), ...notice }
   }
 
-  /** What this request tells of the Envoy. */
+  /** Stores the state of the Envoy from its request. Gives a notice for the operator. */
   function note({ id, from, taken, version, statuses }: Asked): Pick<ProductAnswer, 'notice'> {
     const key = keyOf(id, from)
     const before = nodes.get(key)
-    // An Envoy that has just started has refused nothing.
+    // An Envoy that has just started has no version, so it has refused nothing.
     const hasRefused = taken !== version && taken !== '' && before?.offered === version
     sent.set(version, statuses)
     nodes.set(key, { id, from, taken, offered: version, hasRefused, askedAtMs: now() })
@@ -142,7 +144,7 @@ function refusal(id: string, version: string): string {
 
 const TYPE_URL = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment'
 
-/** By the content: an operator may change the file and leave its `version_info`. */
+/** The version of the file is a hash of its content, because an operator may edit the file without a new `version_info`. */
 function versionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }

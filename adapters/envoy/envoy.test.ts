@@ -1,4 +1,4 @@
-/** What only an Envoy can tell, on a real one. */
+/** Tests that need a real Envoy. */
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -155,7 +155,7 @@ describeOn(await findProduct('envoy'), (program) => {
     const { prior } = await snapshotOne(adapter, targets[0]!)
     assertApplied(await drainOne(adapter, targets[0]!))
     await second.stop()
-    // Once more, when the file is as it was: that the one that is away has taken it is not known.
+    // The second restore finds the file unchanged. It is still unknown whether the stopped Envoy has loaded the file.
     for (const count of ['once', 'twice']) {
       const result = await restoreOne(adapter, targets[0]!, prior)
       assertFailed(result, 'ambiguous')

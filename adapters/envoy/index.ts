@@ -1,4 +1,4 @@
-/** Envoy, by its file of EDS: a drain is `health_status: DRAINING` on the endpoint. */
+/** Envoy through its EDS file: a drain sets `health_status: DRAINING` on the endpoint. */
 import { formatAddress } from '../address.ts'
 import { lookBefore, notShown } from '../before-restore.ts'
 import { AdapterError, type Json } from '../contract.ts'
@@ -15,16 +15,16 @@ import { createDiscovery } from './discovery.ts'
 import { lookAtNodes } from './nodes.ts'
 import { envoyOptions } from './options.ts'
 
-/** Changes of one write. */
+/** The maximum number of changes in one write. */
 const BATCH_MAX = 50
 const SETTLE_DEFAULT = '5s'
-/** Envoy reads a file some milliseconds after it was renamed, and asks a server after its refresh_delay. */
+/** The time, in milliseconds, in which Envoy loads a written file. It adds to the refresh_delay if Envoy fetches the file from a server. */
 const TAKEN_WITHIN_MS = 3_000
 
-/** A health status as the file has it; null: none. */
+/** A health status in the file. Null if the file has none. */
 type Status = FileEndpoint['status']
 
-/** What a list of entries was read from. A change rests on it. */
+/** The file and the views from which a list of entries was made. A change of these entries depends on it. */
 interface Reading extends DocumentText {
   assignment: Assignment
   views: readonly View[]
@@ -60,7 +60,7 @@ export const envoy = defineAdapter({
     const readings = new WeakMap<Entry, Reading>()
     const admins = admin.map((url) => createAdmin(url, cluster))
 
-    /** A file that somebody writes in place may be half a one. */
+    /** Runs work on the content of the file. A failure is retryable, because another writer may be halfway through the file. */
     function parse<Value>(work: () => Value): Value {
       try {
         return work()
@@ -114,7 +114,7 @@ export const envoy = defineAdapter({
       return undefined
     }
 
-    /** One write for all of them. */
+    /** Makes all changes in one write. */
     async function change(changes: readonly Change[], call: ChangeCall): Promise<void> {
       const reading = readings.get(changes[0]!.entry)!
       const { endpoints, versionField } = reading.assignment
@@ -122,7 +122,7 @@ export const envoy = defineAdapter({
         const { path: map, statusField: field } = endpoints.get(name)!
         return { map, field, to: to ?? undefined }
       })
-      // Envoy shows the version of the file that it has taken: `version_text` of the cluster.
+      // Envoy shows the version of the loaded file as `version_text` of the cluster.
       const version: FieldChange = { map: [], field: versionField, to: `sluice-${call.operationOf(changes[0]!.entry)}` }
       const text = parse(() => changeFields(reading.text, [...fields, version]))
       const drained = changes.flatMap(({ entry, to }) => (stateOf(to) === 'draining' ? [entry.name] : []))
@@ -131,7 +131,7 @@ export const envoy = defineAdapter({
       await document.write(text, reading.version, call)
       const wanted = new Map(changes.map(({ entry, to }) => [entry.name, to]))
       const taking = { component, withinMs: durationMs(refreshDelay) + TAKEN_WITHIN_MS, signal: call.signal }
-      // Envoy may refuse the file, and keeps the former one then.
+      // Envoy may refuse the file. It then keeps the former one.
       await waitUntilTaken(async () => whyNotTaken(await looks(call.signal), wanted), taking)
     }
 
@@ -186,7 +186,7 @@ function whyPanic({ url }: View, drained: readonly string[]): string {
   )
 }
 
-/** Null where one of them is not known, and where there is none. */
+/** The sum of the counts. Null if one of them is unknown, or if there is none. */
 function sumOf(counts: readonly (number | null)[]): number | null {
   const known = counts.filter((count) => count !== null)
   return counts.length === 0 || known.length < counts.length ? null : known.reduce((sum, count) => sum + count, 0)

@@ -1,12 +1,12 @@
-/** What the Envoys have taken that ask `sluice adapter serve` for their endpoints, by what the server says. */
+/** Reads from `sluice adapter serve` what each Envoy has loaded. */
 import { fetchJson } from '../fetch-json.ts'
 import type { Host, View } from './admin.ts'
 import { stateOf } from './assignment.ts'
 import { NODES_PATH, type NodesPage, nodesPage } from './discovery.ts'
 
 /**
- * A view of each of them, and of every other Envoy that asks there. Rejects where one has not asked yet, or goes by what the server does not
- * know.
+ * A view of each Envoy in `ids`, and of every other Envoy that uses the server. Rejects if an Envoy in `ids` has not sent a request yet, or
+ * if the server does not know what an Envoy has loaded.
  */
 export async function lookAtNodes(url: string, ids: readonly string[], signal: AbortSignal): Promise<View[]> {
   const { nodes } = await fetchJson(`${url}${NODES_PATH}`, nodesPage, signal)

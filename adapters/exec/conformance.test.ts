@@ -9,7 +9,7 @@ import { exec } from './index.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const EXAMPLES = join(import.meta.dirname, 'examples')
-/** A program takes its time to start: on a machine with much to do, a second. */
+/** The short deadline in milliseconds. On a busy machine, a program needs a second to start. */
 const SHORT_DEADLINE_MS = 4_000
 
 function create(command: string[], { url, tokenFile }: { url: string; tokenFile?: string }): Adapter {

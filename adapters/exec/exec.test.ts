@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const SERVER = { name: 'a', address: '10.0.0.1', port: 80, state: 'in' }
 const TARGET: Target = { id: 'a@10.0.0.1:80', scope: 'exec edge' }
 const LIST = JSON.stringify({ v: 1, entries: [SERVER] })
-/** Answers a list, and does as it is told with a change; `$request` is the document. */
+/** A script that answers a list, and runs `onChange` for a change. `$request` is the document. */
 const script = (onChange: string): string => `request=$(cat)
 case "$request" in
   *'"call":"list"'*) printf '%s' '${LIST}' ;;
@@ -70,7 +70,7 @@ test('a program gets the document, its arguments, its folder, and the variables 
   const names = read('env')
     .split('\n')
     .map((line) => line.split('=', 1)[0])
-  // A shell sets some by itself.
+  // A shell sets some variables itself.
   expect(names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name!))).toEqual(['TOKEN'])
 })
 
@@ -100,7 +100,7 @@ describe('an effect whose answer is none is ambiguous, and says why', () => {
   })
 
   test('hangs: it and what it has started are ended at the deadline', async () => {
-    // What it has started would change the load balancer long after.
+    // Without the end of the process group, the child would change the load balancer later.
     const adapter = adapterOf(script('(sleep 3; touch late) & sleep 600'))
     const result = await drained(adapter, { deadlineMs: 1_000 })
     expect(result).toMatchObject({ outcome: 'failed', error: { kind: 'ambiguous' } })
@@ -117,7 +117,7 @@ describe('an effect whose answer is none is ambiguous, and says why', () => {
   })
 })
 
-/** A sluice of its own, whose drain hangs: it ignores SIGTERM, and so does what it has started. */
+/** Starts a separate sluice with a drain that hangs. The program and its child ignore SIGTERM. */
 async function startHanging(deadlineMs: number): Promise<{ sluice: ChildProcess; plugin: number[] }> {
   const lb = join(folder, 'lb')
   writeFileSync(lb, `#!/bin/sh\n${script('trap "" TERM; sleep 600 & echo $$ $! >pids.new; mv pids.new pids; wait; sleep 600')}`)
@@ -139,7 +139,7 @@ async function startHanging(deadlineMs: number): Promise<{ sluice: ChildProcess;
   return { sluice, plugin }
 }
 
-/** One that nobody has waited for has ended all the same. */
+/** True if the process runs. A zombie process has ended. */
 function isAlive(pid: number): boolean {
   const file = `/proc/${pid}/stat`
   return existsSync(file) && !/^\d+ \(.*\) Z/.test(readFileSync(file, 'utf8'))
@@ -173,7 +173,7 @@ test.each([
 test('a right that is lost while a program starts: it gets no document', async () => {
   const lost = new Error('the Lease is lost')
   let asked = 0
-  // Asked before the program is started, and before its document is sent.
+  // The check runs before the program starts, and before its document is sent.
   const assertLive = (): void => {
     if (++asked === 2) throw lost
   }

@@ -1,4 +1,4 @@
-/** Any program as an adapter: for each call it is started once, gets a document on stdin, and answers with one on stdout. */
+/** Any program as an adapter. Each call starts the program once, sends a document to its stdin, and reads the answer from its stdout. */
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { AdapterError, type Json } from '../contract.ts'
@@ -52,10 +52,13 @@ export const exec = defineAdapter<ExecOptions>({
 
 const LONGEST_SAYING = 300
 
-/** A character of a secret takes six at most where it is echoed. */
+/** The maximum number of characters for one echoed character of a secret. */
 const LONGEST_ECHO = 6
 
-/** The end of a line that is long. A line whose beginning was not kept may begin with a half secret, which is left out. */
+/**
+ * The last line of the output, shortened at its beginning. If the kept output starts in the middle of the line, it may start with a part of
+ * a secret, which is left out.
+ */
 function lastLine(said: string, secrets: readonly string[]): string {
   const line = said.trimEnd().split('\n').at(-1)!
   const isCut = said.length === KEPT_SAYING && !said.trimEnd().includes('\n')

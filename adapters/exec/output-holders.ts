@@ -1,13 +1,13 @@
-/** Names the processes that hold the output of a program open, where /proc has them. */
+/** Finds the processes that keep the output of a program open, on systems with /proc. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** The standard output and error of a process, as /proc names them. */
+/** The standard output and error of a process, by their names in /proc. */
 export function outputsOf(pid: number): ReadonlySet<string> {
   const links = [1, 2].map((fd) => linkOf(pid, String(fd)))
   return new Set(links.filter((link) => link?.startsWith('socket:') || link?.startsWith('pipe:')) as string[])
 }
 
-/** Such as `process 4711 (sleep)`. */
+/** The processes that hold the outputs, such as `process 4711 (sleep)`. */
 export function holdersOf(outputs: ReadonlySet<string>): string[] {
   if (outputs.size === 0) return []
   const pids = list('/proc').filter((name) => /^\d+$/.test(name))
@@ -27,7 +27,7 @@ function list(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // It has ended, or it is another user's.
+    // The process has ended, or belongs to another user.
     return []
   }
 }

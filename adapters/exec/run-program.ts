@@ -1,30 +1,30 @@
-/** Runs a program for one call: a document in, a document out, and nothing of it left behind. */
+/** Runs a program for one call: one document in, one document out. No process of it remains. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { holdersOf, outputsOf } from './output-holders.ts'
 import { startWatchdog } from './watchdog.ts'
 
-/** Above what 100,000 entries take. */
+/** The maximum size of an answer in bytes. It is above the size of 100,000 entries. */
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
-/** Characters of the last that it says, for a message. */
+/** The number of characters that are kept from the end of stderr, for a message. */
 export const KEPT_SAYING = 16_384
-/** From SIGTERM to SIGKILL, and from its end until its output is closed. */
+/** The time from SIGTERM to SIGKILL, and from the end of the program until its output is closed, in milliseconds. */
 const GRACE_MS = 1_000
 
 export interface Program {
-  /** A path, which is run as it is: no shell, and no search in PATH. */
+  /** The path of the program. It runs without a shell and without a search in PATH. */
   file: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd: string
 }
 
-/** How it has ended: `begun` is false where it never ran. */
+/** The end of a program. `begun` is false if it never ran. */
 export type Ended = { begun: true; answer: string; said: string; problem?: string } | { begun: false; problem: string }
 
 /**
- * Resolves when it has ended, and its process group with it. `problem` says why its answer is none: a signal, an exit code, a deadline,
- * too long an answer, or a process that holds its output open. The group ends without sluice too. `assertLive` is asked right before the
- * document is sent; rejects with its error.
+ * Runs the program. Resolves when its process group has ended; the group also ends if sluice does. `problem` is the reason why the answer
+ * is invalid: a signal, an exit code, a deadline, a long answer, or an open output. Calls `assertLive` right before it sends the document,
+ * and rejects with its error.
  */
 export function runProgram(
   { file, args, env, cwd }: Program,
@@ -52,7 +52,7 @@ export function runProgram(
       timers.add(setTimeout(act, ms))
     }
 
-    /** The first problem is the cause of those that follow. */
+    /** Only the first problem counts, because it causes the later ones. */
     function end(why: string): void {
       if (problem !== undefined) return
       problem = why
@@ -64,7 +64,7 @@ export function runProgram(
       try {
         if (pid !== undefined) process.kill(-pid, name)
       } catch {
-        // The group is gone.
+        // The process group has ended already.
       }
     }
 
@@ -83,7 +83,7 @@ export function runProgram(
     stderr.setEncoding('utf8').on('data', (chunk: string) => {
       said = (said + chunk).slice(-KEPT_SAYING)
     })
-    // It may have ended without reading.
+    // The program may have ended without reading.
     stdin.on('error', () => {})
     watchdog?.ready.then(send, (error: unknown) => {
       killGroup('SIGKILL')
@@ -104,7 +104,7 @@ export function runProgram(
 
     child.once('exit', (code, killedBy) => {
       if (code !== 0) problem ??= killedBy === null ? `it has ended with exit code ${code}` : `it was ended by ${killedBy}`
-      // The processes that it has started end with it. A process that has left the group may still hold the output.
+      // Child processes end with the program. A process that has left the group may still hold the output.
       killGroup('SIGKILL')
       watchdog?.release()
       after(GRACE_MS, () => {
@@ -116,7 +116,7 @@ export function runProgram(
     })
     child.once('close', () => {
       const answer = Buffer.concat(chunks).toString('utf8')
-      // A program that ends before its watchdog stands got no document: the watchdog's reason is told, where it has one.
+      // A program that ends before its watchdog is ready got no document. The reason is then the failure of the watchdog, if there is one.
       void watchdog?.ready.then(
         () => settle({ begun: true, answer, said, ...(problem === undefined ? {} : { problem }) }),
         () => {},

@@ -1,38 +1,38 @@
 /**
- * One call on the runtime API: connect, send commands line by line in interactive mode, read their replies, close.
+ * One call on the runtime API: connect, send commands line by line in interactive mode, read their replies, and close.
  *
- * A connection is never kept between calls. After a reload, a connection that is kept stays with the old worker:
- * it answers for servers that get no new traffic any more, and the worker cannot exit while it is held. A new one
- * costs 0.02 ms on a unix socket and always reaches the worker that listens.
+ * The adapter never keeps a connection between calls. After a reload, a kept connection would stay with the old worker, whose answers
+ * are about servers without new traffic, and would stop that worker from exiting. A new connection costs 0.02 ms on a unix socket and
+ * always reaches the worker that listens.
  */
 import { connect, type Socket } from 'node:net'
 import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
 import { parseSocketAddress } from './options.ts'
 
-/** Characters: what the http adapter takes, too. `show servers state` has about 150 for a server. */
+/** The largest reply in characters, as in the http adapter. `show servers state` needs about 150 characters per server. */
 export const LONGEST_REPLY = 16 * 1024 * 1024
 /**
- * Ends the reply to a line in interactive mode. A line has one command: before 3.2 each command that `;` joins has a prompt of
- * its own, since then the whole line has one.
+ * The end of the reply to a line in interactive mode. A line has one command: before HAProxy 3.2, each command in a line with `;` has its
+ * own prompt, and since 3.2 the line has one.
  */
 const PROMPT = '\n> '
 const INTERACTIVE = 'prompt'
 /**
- * The bytes of one write. HAProxy takes up one buffer at a time (`tune.bufsize`: 16 KB unless set), and 3.2.0 hangs where more waits
- * for it: a write is half of a small buffer (4 KB), and the next write follows its replies.
+ * The maximum number of bytes in one write. HAProxy reads one buffer at a time (`tune.bufsize`, default 16 KB), and 3.2.0 hangs if more
+ * data waits. A write is half of a small buffer (4 KB), and the next write follows its replies.
  */
 export const LONGEST_WRITE = 2048
 const MASTER_PROMPT = 'master> '
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export interface RuntimeSession {
-  /** Sends the commands in as many writes as they take; gives one reply for each. A failure is proven to have changed nothing. */
+  /** Sends commands that change nothing, in as many writes as necessary. Gives one reply for each command. A failure is retryable. */
   read(commands: readonly string[]): Promise<string[]>
-  /** Sends commands that change something, of one write: what fails once the bytes left is ambiguous. */
+  /** Sends commands that change something, in one write. A failure after the bytes left is ambiguous. */
   write(commands: readonly string[]): Promise<string[]>
 }
 
-/** In their order, as many in each write as it holds; what is longer by itself is a write of its own. */
+/** Groups the items into writes, in order, with as many items as fit. An item that is too long gets its own write. */
 export function splitIntoWrites<T>(items: readonly T[], commandsOf: (item: T) => readonly string[]): T[][] {
   const writes: T[][] = []
   let length = 0
@@ -55,9 +55,9 @@ function joinLines(commands: readonly string[]): string {
 }
 
 export interface RuntimeEndpoint {
-  /** The name of the load balancer, for errors: `haproxy edge`. */
+  /** The name of the load balancer for errors: `haproxy edge`. */
   component: string
-  /** `/path` or `host:port`. */
+  /** The address as `/path` or `host:port`. */
   socket: string
 }
 
@@ -79,18 +79,18 @@ export function connectionError({ component, socket }: RuntimeEndpoint, cause: N
   }
 }
 
-/** Found by a breaker: what sends without end was kept until the call was given up, 640 MB of it. */
+/** The error for a reply without an end. Without a limit, it would fill the memory until the deadline. */
 export function endlessReply({ component, socket }: RuntimeEndpoint): AdapterError {
   return new AdapterError(component, 'fatal', `${socket} sends more than HAProxy ever says in one reply`)
 }
 
 interface ReplyReader {
-  /** The next replies, once that many are there. */
+  /** Resolves with the next replies when all of them have arrived. */
   next(count: number): Promise<string[]>
   fail(error: Error): void
 }
 
-/** Splits what comes in at the prompts. */
+/** Splits the incoming text into replies at the prompts. */
 function readReplies(socket: Socket, endpoint: RuntimeEndpoint): ReplyReader {
   let pending = ''
   let replies: string[] = []
@@ -98,7 +98,7 @@ function readReplies(socket: Socket, endpoint: RuntimeEndpoint): ReplyReader {
   let settle: (() => void) | undefined
   socket.setEncoding('utf8')
   socket.on('data', (chunk: string) => {
-    // A prompt may be cut in two by the chunks.
+    // Two chunks may split a prompt, so the search starts before the new chunk.
     let from = Math.max(0, pending.length - PROMPT.length)
     pending += chunk
     for (let at = pending.indexOf(PROMPT, from); at !== -1; at = pending.indexOf(PROMPT, from)) {
@@ -132,7 +132,7 @@ function readReplies(socket: Socket, endpoint: RuntimeEndpoint): ReplyReader {
   }
 }
 
-/** Opens a connection for `use` and closes it. The call's deadline covers all of it. */
+/** Opens a connection for `use` and closes it. The deadline of the call covers all steps. */
 export async function withRuntimeSession<T>(
   endpoint: RuntimeEndpoint,
   call: Call,

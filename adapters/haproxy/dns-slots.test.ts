@@ -26,9 +26,9 @@ test.each([
   { slots: 'two names', first: { hostName: 'a.local' }, second: { hostName: 'b.local' }, dealt: false },
   { slots: 'one name', first: { hostName: 'web.local' }, second: { hostName: 'web.local' }, dealt: true },
   { slots: 'one name in other letters', first: { hostName: 'web.local' }, second: { hostName: 'Web.local' }, dealt: true },
-  // That one has lost its address says nothing else: it is what deals the slots out.
+  // A server without an address has lost its pod in DNS. The rule is the same, because DNS gives it the next address.
   { slots: 'one name, no address', first: { hostName: 'w.local' }, second: { hostName: 'w.local', address: '-' }, dealt: true },
-  // Two ports of the same pods: none of one port can get the other.
+  // The servers have different ports of the same pods. A server never gets an entry with the port of the other.
   { slots: 'one name, two ports', first: { hostName: 'web.local' }, second: { hostName: 'web.local', port: 81 }, dealt: false },
   { slots: 'an SRV record', first: { hostName: 'web-0.local', srvRecord: '_http._tcp.web.local' }, second: {}, dealt: true },
 ])('$slots: dealt out by DNS $dealt', ({ first, second, dealt }) => {

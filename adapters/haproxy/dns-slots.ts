@@ -1,27 +1,26 @@
 /**
- * Servers that DNS deals out among pods: several of one name (`server-template … resolvers`), and those of an SRV record. Found by trial
- * on HAProxy 2.6: where DNS has a pod no more, since it is not ready, its server loses the address and keeps the drain; the next address
- * that comes goes to any server without one. So another pod was out, and nobody knew of it, since the one that had been drained was found
- * ready at another server. A server whose name no other asks for keeps its pod:
- * https://docs.haproxy.org/2.6/configuration.html#5.3
+ * Servers that get their pods from DNS: several servers of one name (`server-template … resolvers`), and servers of an SRV record. If a pod
+ * leaves DNS because it is not ready, its server loses the address but keeps the drain, and later gets the address of any pod. So a drain
+ * may hit another pod (HAProxy 2.6).
+ * A server with a name of its own keeps its pod: https://docs.haproxy.org/2.6/configuration.html#5.3
  */
 import type { ServerState } from './servers-state.ts'
 
-/** What `show servers state` writes for nothing. */
+/** The text of `show servers state` for an empty value. */
 const NONE = '-'
 
-/** Names are the same in any case; servers of one name and two ports cannot have one entry of a pod. */
+/** The key of servers that can get the same pod: the name in lower case, and the port. */
 function nameOf({ hostName, port }: ServerState): string {
   return `${hostName.toLowerCase()}:${port}`
 }
 
-/** How many servers ask for each name. Thousands of pods are looked up among thousands of servers. */
+/** The number of servers for each name. A map keeps the search fast for thousands of pods and servers. */
 export function countByName(servers: readonly ServerState[]): ReadonlyMap<string, number> {
   const named = Map.groupBy(servers, nameOf)
   return new Map([...named].map(([name, own]) => [name, own.length]))
 }
 
-/** Why a server may be another pod's before its drain has ended; undefined where it stays its pod's. */
+/** The reason why a server may get another pod before its drain ends. Undefined if it keeps its pod. */
 export function whyDealt(
   backend: string,
   where: string,

@@ -48,7 +48,7 @@ test.each([
   expect(results.get('t0')).toMatchObject({ outcome: 'failed', error: { kind } })
 })
 
-// An operator has set another weight, or a reload has lost the one that was set.
+// An operator has set another weight, or a reload has lost the weight.
 test.each([
   [3, { state: 'ready', weight: 7 }, 'weight 3 → 7'],
   [7, { state: 'ready', weight: 7 }, undefined],
@@ -79,7 +79,7 @@ test.each(['user', 'operator'])('a socket that calls itself %s is refused', (rep
   })
 })
 
-// What answers otherwise stands before HAProxy: what it takes shows with the first change.
+// A proxy in front of HAProxy may answer otherwise. The first change shows what it allows.
 test.each(['admin', 'Unknown command.'])('a socket that answers %j may be used', (reply) => {
   expect(levelError('haproxy edge', '/run/x.sock', reply)).toBeUndefined()
 })

@@ -1,9 +1,9 @@
-/** Which commands an effect takes, and what their replies mean. */
+/** The commands of an effect, and the meaning of their replies. */
 import { AdapterError, type EffectResult } from '../contract.ts'
 import { type RuntimeSession, splitIntoWrites } from './connection.ts'
 import { forcedState, type Prior, priorOf, type ServerAdmin, type ServerState } from './servers-state.ts'
 
-/** What is to be done for one target: nothing (then it is applied), commands, or why not. */
+/** The change of one target: commands, no commands because it is done already, or the error that prevents it. */
 export interface Change {
   id: string
   commands: string[] | AdapterError
@@ -14,7 +14,7 @@ export interface Server {
   backend: string
 }
 
-/** Drain keeps the weight. In maint it is refused: `state drain` would end the maint of whoever set it. */
+/** The commands of a drain, which keeps the weight. The drain refuses a server in maint, because `state drain` would end the maint. */
 export function drainCommands({ component, backend }: Server, server: ServerState): string[] | AdapterError {
   const state = forcedState(server)
   if (state === 'drain') return []
@@ -24,7 +24,7 @@ export function drainCommands({ component, backend }: Server, server: ServerStat
   return [setState(backend, server, 'drain')]
 }
 
-/** Weight first, so that the server never takes traffic with a wrong one. */
+/** The commands of a restore. The weight comes first, so that the server never gets traffic with a wrong weight. */
 export function restoreCommands({ component, backend }: Server, server: ServerState, prior: Prior): string[] | AdapterError {
   const { state, weight } = priorOf(server)
   if (state === 'maint' && prior.state !== 'maint') {
@@ -32,13 +32,13 @@ export function restoreCommands({ component, backend }: Server, server: ServerSt
     return new AdapterError(component, 'conflict', message)
   }
   const commands: string[] = []
-  // 100% is the configured weight, whatever it is by now.
+  // 100% is the configured weight, also after a reload with another one.
   if (weight !== prior.weight) commands.push(`set server ${backend}/${server.name} weight ${prior.weight ?? '100%'}`)
   if (state !== prior.state) commands.push(setState(backend, server, prior.state))
   return commands
 }
 
-/** Said where a restore gives the server another weight than it has: an operator has set it, or a reload has lost it. */
+/** The change of weight by a restore, for the operator: an operator set another weight in the meantime, or a reload lost it. */
 export function weightChange(server: ServerState, { weight }: Prior): string | undefined {
   const wanted = weight ?? server.configuredWeight
   return server.weight === wanted || priorOf(server).weight === weight ? undefined : `weight ${server.weight} → ${wanted}`
@@ -50,14 +50,14 @@ function setState(backend: string, server: ServerState, state: ServerAdmin): str
 
 const ADMIN_WANTED = 'give the stats socket level admin'
 
-/** Whether the socket will take changes, by its reply to `show cli level`; one that says nothing of levels may. */
+/** The error for a socket that accepts no changes, from its reply to `show cli level`. A reply without a level is no error. */
 export function levelError(component: string, socket: string, reply: string): AdapterError | undefined {
   if (reply !== 'user' && reply !== 'operator') return undefined
   const message = `the socket ${socket} has level ${reply}, and takes no change: ${ADMIN_WANTED} (stats socket ${socket} level admin)`
   return new AdapterError(component, 'fatal', message)
 }
 
-/** Success is an empty reply. */
+/** The error for the reply to a change. An empty reply means success. */
 export function replyError(component: string, reply: string): AdapterError | undefined {
   if (reply === '') return undefined
   if (reply.startsWith('Permission denied')) {
@@ -71,8 +71,8 @@ export function replyError(component: string, reply: string): AdapterError | und
 }
 
 /**
- * Sends the changes, one write after another. What fails in the first write is thrown; after that the targets
- * differ in their fate, and each gets its own result.
+ * Sends the changes in several writes. An error in the first write is thrown. After that, the outcomes of the targets differ, so each
+ * target gets its own result.
  */
 export async function applyChanges(
   component: string,

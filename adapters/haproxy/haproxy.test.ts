@@ -1,4 +1,4 @@
-/** What is HAProxy's own, beyond the conformance kit; on a real one. */
+/** Tests of the adapter haproxy beyond the conformance kit, on a real HAProxy. */
 import { createSocket } from 'node:dgram'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
@@ -16,7 +16,7 @@ import { haproxy } from './index.ts'
 import type { HaproxyOptions } from './options.ts'
 import { parseCounts } from './stats.ts'
 
-/** The version that the tests of a block run on. */
+/** The program for the tests of a block. */
 let program: string
 const call: EffectCall = { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map(), fence: 1 }
 const cleanups: (() => unknown)[] = []
@@ -57,10 +57,10 @@ async function observe(adapter: Adapter, target: Target) {
   return (await adapter.inspect([target], call)).get(target.id)!
 }
 
-/** What HAProxy asks for the weight of a server. */
+/** An agent that tells HAProxy the weight of a server. */
 async function startAgent(first: string): Promise<{ check: string; say(next: string): void }> {
   let says = first
-  // HAProxy resets the connection once it has read the line.
+  // HAProxy resets the connection after it has read the line.
   const agent = createServer((client) => client.on('error', () => {}).end(`${says}\n`)).listen(0, '127.0.0.1')
   cleanups.push(() => agent.close())
   await new Promise((resolve) => agent.once('listening', resolve))
@@ -86,14 +86,14 @@ function dnsName(name: string): Buffer {
   )
 }
 
-/** Addresses by host name, and hosts by the name of an SRV record; what is in neither is not there (NXDOMAIN). */
+/** A DNS server with addresses by host name, and hosts by the name of an SRV record. Any other name gets NXDOMAIN. */
 async function startDns(hosts: Record<string, string[]>, records: Record<string, string[]> = {}): Promise<string[]> {
   const socket = createSocket('udp4')
   cleanups.push(() => new Promise<void>((resolve) => void socket.close(resolve)))
   const dataOf = (name: string, type: number): Buffer[] => {
     if (type === DNS_A) return (hosts[name] ?? []).map((address) => Buffer.from(address.split('.').map(Number)))
     if (type !== DNS_SRV) return []
-    // Priority 0, weight 1, port 8080.
+    // The numbers are priority 0, weight 1 and port 8080.
     return (records[name] ?? []).map((host) => Buffer.concat([Buffer.from([0, 0, 0, 1, 0x1f, 0x90]), dnsName(host)]))
   }
   socket.on('message', (query, { port, address }) => {
@@ -104,7 +104,7 @@ async function startDns(hosts: Record<string, string[]>, records: Record<string,
       (name) => dnsName(name).toString('latin1') === `${labels}\0`,
     )
     const answers = dataOf(asked ?? '', type).map((data) => {
-      // The name that was asked for; class IN, and a second to live.
+      // The head has the name of the query, class IN, and a TTL of one second.
       const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 1, 0, data.length])
       return Buffer.concat([head, data])
     })
@@ -120,7 +120,7 @@ async function startDns(hosts: Record<string, string[]>, records: Record<string,
 
 const BY_DNS = 'resolvers dns resolve-prefer ipv4 init-addr none'
 
-/** The name of the server with that address, once there is one. */
+/** The name of the server with that address. Waits until a server has it. */
 async function serverAt(process: HaproxyProcess, address: string): Promise<string> {
   const row = new RegExp(` (\\S+) ${address.replaceAll('.', '\\.')} `)
   const find = async () => row.exec(await process.ask('show servers state web'))?.[1]
@@ -128,12 +128,12 @@ async function serverAt(process: HaproxyProcess, address: string): Promise<strin
   return (await find())!
 }
 
-/** `srv_admin_state`: 8 is a drain. */
+/** The `srv_admin_state` of the server. 8 is a drain. */
 async function adminState(process: HaproxyProcess, server: string): Promise<string | undefined> {
   return new RegExp(` ${server} \\S+ \\d (\\d+) `).exec(await process.ask('show servers state web'))?.[1]
 }
 
-/** From 3.0 on HAProxy answers before the new address stands in its state. */
+/** Changes the address of a server. Since 3.0, HAProxy answers before its state shows the new address. */
 async function repoint(process: HaproxyProcess, server: string, address: string, port = 1): Promise<void> {
   await process.ask(`set server web/${server} addr ${address} port ${port}`)
   const entry = new RegExp(` ${server} ${address.replaceAll('.', String.raw`\.`)} .* ${port} `)
@@ -184,7 +184,7 @@ await describeOnEachHaproxy((version) => {
     const blind = create({ socket: process.adminSocket })
     const seeing = create({ socket: process.adminSocket, master: process.masterSocket })
     const target = await targetOf(blind, of)
-    // For a moment after a reload the master does not listen: that is an error, never 0.
+    // The master does not listen for a moment after a reload. The count is then an error, never 0.
     await waitUntil(async () => (await observe(seeing, target)).inFlight === 1, 'the old worker is counted')
     expect((await observe(blind, target)).inFlight).toBe(0)
     expect(await held.release()).toBe(true)
@@ -196,18 +196,18 @@ await describeOnEachHaproxy((version) => {
     const held = await createTraffic({ socketPath: process.front }, pods).hold()
     const own = pods.endpoints.find(({ uid }) => uid === held.uid)!
     const other = pods.endpoints.find(({ uid }) => uid !== held.uid)!
-    // The two names change places, as slots do that a controller deals out.
+    // The two servers exchange their names, as a controller does that assigns slots.
     await process.reload((config) => config.replaceAll(/server w([01])/g, (_, slot) => `server w${1 - Number(slot)}`))
     const adapter = create({ socket: process.adminSocket, master: process.masterSocket })
     const targets = [await targetOf(adapter, own), await targetOf(adapter, other)]
     const counts = async () => [...(await adapter.inspect(targets, call)).values()].map(({ inFlight }) => inFlight)
-    // For a moment after a reload the master does not listen.
+    // The master does not listen for a moment after a reload.
     await waitUntil(async () => `${await counts()}` === '1,0', 'the old worker is counted')
     expect(await held.release()).toBe(true)
     await waitUntil(async () => (await counts())[0] === 0, 'the request has ended')
   })
 
-  // Found by trial: with another socket under the same name, a drain of the first HAProxy was gone on with in another.
+  // Two HAProxy instances under one name in the config must not be mixed up.
   test('what a target is of is its socket, however many the config names', async () => {
     const [first, second] = [await start({ endpoints: [endpoint(0)] }), await start({ endpoints: [endpoint(0)] })]
     const one = create({ socket: first.adminSocket })
@@ -215,7 +215,7 @@ await describeOnEachHaproxy((version) => {
     const target = await targetOf(one, endpoint(0))
     expect([one, several].map((adapter) => adapter.reaches!(target))).toEqual([true, true])
     expect(create({ socket: second.adminSocket }).reaches!(target)).toBe(false)
-    // It goes on with what it was called before, and drains it nowhere else.
+    // The new adapter continues with the id from before, and drains no server of the other instance.
     await several.drain([target], call)
     expect(await Promise.all([first, second].map((process) => adminState(process, 'w0')))).toEqual(['8', '0'])
     const [found] = await several.resolve([endpoint(0)], call)
@@ -268,7 +268,7 @@ await describeOnEachHaproxy((version) => {
     const adapter = create({ socket: process.adminSocket })
     const target = await targetOf(adapter, endpoint(0, { address: 'fd00:0::0001' }))
     expect(target.id).toBe('web/w0@[fd00::1]:1')
-    // As old workers tell it, too.
+    // Old workers use the same form of the address.
     expect(parseCounts(await process.ask('show stat'), 'web').map(({ address }) => address)).toContain('[fd00::1]:1')
     await adapter.drain([target], call)
     expect((await observe(adapter, target)).admin).toBe('draining')
@@ -420,7 +420,7 @@ await describeOnEachHaproxy((version) => {
     })
   })
 
-  // It shows with the drain, which makes HAProxy write down what it knew before.
+  // The drain makes HAProxy show the flag of the host name.
   test('a server whose host name was set at run time is in rotation again once it is put back', async () => {
     const moreLines = [
       'server named a.example:1 resolvers silent init-addr 127.0.0.3',
@@ -456,7 +456,7 @@ await describeOnEachHaproxy((version) => {
         `DNS may hand it to another pod, drained as it is; write a server for each pod, with the pod's address or a DNS name of its own`,
       isThere: true,
     })
-    // What it is refused for.
+    // These lines show the fault that the refusal prevents.
     await process.ask(`set server web/${slot} state drain`)
     hosts['web.local'] = ['127.0.0.12']
     await waitUntil(async () => (await adminState(process, slot)) === '40', 'its pod is not ready, and not in DNS')
@@ -575,7 +575,7 @@ await describeOnEachHaproxy((version) => {
     const { process, pods } = await startWithPods({ moreLines, checked: 0 })
     const adapter = create({ socket: process.adminSocket })
     const traffic = createTraffic({ socketPath: process.front }, pods)
-    // Later than the second in which its state has last changed.
+    // The wait ends after the second in which the state of the server last changed.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     const bound = await traffic.request()
     const target = await targetOf(
@@ -583,19 +583,19 @@ await describeOnEachHaproxy((version) => {
       pods.endpoints.find(({ uid }) => uid === bound)!,
     )
     await adapter.drain([target], call)
-    // What came before the drain holds nobody up.
+    // A session from before the drain does not count as in progress.
     const atOnce = await observe(adapter, target)
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     const later = await observe(adapter, target)
     expect(await traffic.request()).toBe(bound)
     const afterRequest = await observe(adapter, target)
-    // A process that has not drained it has no count, and sees the session all the same.
+    // Another process did not send the drain and has no count. It sees the session all the same.
     const byAnother = await observe(create({ socket: process.adminSocket }), target)
     await waitUntil(async () => (await observe(adapter, target)).inFlight === 0, 'no request has come for a while')
     return { atOnce, later, afterRequest, byAnother }
   }
 
-  // 3.2.0 hung on what was written at once.
+  // HAProxy 3.2.0 hangs on more data than one buffer.
   test('about a thousand commands in one call, with a buffer of 4 KB: all are done, and answered', async () => {
     const endpoints = Array.from({ length: 999 }, (_, index) => endpoint(index))
     const process = await start({ endpoints, checked: 0, globalLines: ['tune.bufsize 4096'] })
@@ -606,7 +606,7 @@ await describeOnEachHaproxy((version) => {
       new Set(Array.from((await results).values(), ({ outcome }) => outcome))
     expect(await outcomes(adapter.drain(targets, call))).toEqual(new Set(['applied']))
     expect((await process.ask('show servers state web')).match(/ 127\.0\.0\.2 \d 8 /g)).toHaveLength(endpoints.length)
-    // Each of them is asked for alone, and then all in one table.
+    // The first list is short enough for one query per server. The second list uses one table.
     for (const some of [targets.slice(0, 150), targets]) {
       const observed = [...(await adapter.inspect(some, call)).values()]
       expect(observed.map(({ admin, inFlight }) => [admin, inFlight])).toEqual(some.map(() => ['draining', 0]))
@@ -624,7 +624,7 @@ await describeOnEachHaproxy((version) => {
     })
   })
 
-  // HAProxy takes that before 3.3, and people have it.
+  // HAProxy allows such a config before 3.3.
   test('a frontend with the name of the backend is not taken for it', async ({ skip }) => {
     const started = await startWithPods({ frontend: 'web' }).catch((error: Error) => error)
     const isRefused = started instanceof Error && started.message.includes('no longer supported as of 3.3')

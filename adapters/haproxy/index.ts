@@ -20,9 +20,9 @@ import { admission, parsePrior, priorOf, type ServerState } from './servers-stat
 import { formatAddress } from '../address.ts'
 import { entryOf, formatTargetId, indexByAddress, whyShared } from './targets.ts'
 
-/** Targets of one call, which is one connection and one look at all servers. */
+/** The maximum number of targets in one call. A call uses one connection and reads all servers once. */
 const BATCH_MAX = 100
-/** What HAProxy shows in place of an address that a server does not have. */
+/** The text that HAProxy shows for a server without an address. */
 const UNRESOLVED = '-'
 
 const capabilities: Capabilities = {
@@ -54,7 +54,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
   const addresses = sockets ?? [socket!]
   const instances = addresses.map((address) => createInstance({ component, socket: address, master, backend }))
 
-  /** Asks each instance for its own targets, at the same time. */
+  /** Calls each instance for its own targets, all at the same time. */
   function fanOut<T>(
     targets: readonly Target[],
     ask: (instance: Instance, ids: string[]) => Promise<Map<string, T>>,
@@ -69,7 +69,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     })
   }
 
-  /** What fails of one instance becomes a result of its targets, unless it is all that was asked. */
+  /** Collects the results. The error of an instance becomes the result of its targets, unless the call concerns only that instance. */
   async function settle<T>(
     targets: readonly Target[],
     asked: Promise<Map<string, T>>[],
@@ -179,7 +179,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
       const all = await Promise.all(
         instances.map(async (instance) => {
           const servers = await instance.list(call)
-          // A slot that has no address yet is no entry.
+          // A slot without an address is not an entry.
           const addressed = servers.filter(({ address }) => address !== UNRESOLVED)
           const prefix = sockets === undefined ? backend : instance.scope
           return addressed.map((server): ListedEntry => ({

@@ -1,4 +1,4 @@
-/** What is asked of one HAProxy process: one stats socket and one backend, which is one scope. */
+/** One scope of the adapter: one HAProxy process with one stats socket, and one backend. */
 import type { Socket } from 'node:net'
 import { AdapterError, type Call, type EffectResult, type TargetObservation } from '../contract.ts'
 import { type RuntimeSession, withRuntimeSession } from './connection.ts'
@@ -10,18 +10,21 @@ import { createStickySessions } from './sticky-sessions.ts'
 import { formatAddress } from '../address.ts'
 import { indexByAddress, parseTargetId, whyMissing, whyShared } from './targets.ts'
 
-/** Asking for all servers costs 0.4 KB each, asking for one costs 2 KB: a header comes with every answer. */
+/**
+ * The cost of a header in rows. A reply with all servers needs 0.4 KB per server, and a reply for one server needs 2 KB, because each reply
+ * has a header.
+ */
 const STAT_HEADER_IN_ROWS = 5
 
 export interface Instance {
   scope: string
   socket: string
-  /** All servers of the backend; rejects where the socket would take no change of them, or the master's is none. */
+  /** Reads all servers of the backend. Rejects if the socket does not allow changes, or if the master socket is not one of a master. */
   list(call: Call): Promise<ServerState[]>
   observe(ids: readonly string[], call: Call): Promise<Map<string, TargetObservation>>
   drain(ids: readonly string[], call: Call): Promise<Map<string, EffectResult>>
   restore(ids: readonly string[], call: Call, commands: CommandsOf): Promise<Map<string, EffectResult>>
-  /** Finds the server of a target, or an error that says why there is none. */
+  /** Gives a function that finds the server of a target, or an error with the reason why there is none. */
   finder(servers: readonly ServerState[]): (id: string) => ServerState | AdapterError
   close(): void
 }
@@ -31,13 +34,13 @@ type CommandsOf = (on: Server, server: ServerState, id: string) => string[] | Ad
 export interface InstanceOptions {
   component: string
   socket: string
-  /** Undefined where old workers are not counted. */
+  /** The master socket. Undefined: old workers are not counted. */
   master: string | undefined
   backend: string
 }
 
 export function createInstance({ component, socket, master, backend }: InstanceOptions): Instance {
-  // Found by trial: under the name of a load balancer there was another HAProxy, where a drain of the first was gone on with.
+  // The scope includes the socket, because another HAProxy may get the same name in the config later.
   const scope = `${socket}/${backend}`
   const prefixes = [scope, backend]
   const open = new Set<Socket>()
@@ -45,7 +48,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
   let isClosed = false
   let lastSession: Promise<unknown> = Promise.resolve()
 
-  /** One connection at a time: a stats socket takes ten unless told, and refuses what goes beyond its backlog. */
+  /** Uses one connection at a time, because a stats socket has a limit of ten connections by default. */
   function withSession<T>(call: Call, use: (session: RuntimeSession) => Promise<T>): Promise<T> {
     const session = lastSession.then(() => {
       if (isClosed) throw new AdapterError(component, 'retryable', 'the adapter is closed')
@@ -73,7 +76,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
     return { servers, info }
   }
 
-  /** That the master is away for a moment of a reload says nothing of its socket. */
+  /** Checks the master socket. A master that is away for a moment during a reload is no error. */
   async function assertMaster(named: string, call: Call): Promise<void> {
     try {
       await listOldWorkers({ component, socket: named }, call, open)
@@ -103,7 +106,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
   ): Promise<Map<string, ServerCount>> {
     if (of.length === 0) return new Map()
     const eachAlone = of.length * STAT_HEADER_IN_ROWS < all
-    // By its id: the name may be a frontend's as well, which has no servers.
+    // The query uses the id of the backend, because a frontend without servers may have the same name.
     const commands = eachAlone
       ? of.map(({ backendId, id }) => `show stat ${backendId} 4 ${id}`)
       : [`show stat ${of[0]!.backendId} 4 -1`]
@@ -134,7 +137,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
     list: (call) =>
       withSession(call, async (session) => {
         const { servers } = await readBackend(session)
-        // Before the first drain: one that is refused would come after its pod's intent was written.
+        // The check runs before the first drain, because the journal has the intent of the pod by the time of a drain.
         const [level = ''] = await session.read(['show cli level'])
         const refused = levelError(component, socket, level)
         if (refused !== undefined) throw refused
@@ -148,9 +151,10 @@ export function createInstance({ component, socket, master, backend }: InstanceO
         const find = finder(servers)
         const found = ids.map((id) => [id, find(id)] as const)
         const present = found.flatMap(([, server]) => (server instanceof AdapterError ? [] : [server]))
-        // Counted after the state was read: 0 in flight of a drained server then means that none is left.
+        // The count follows the state. A count of 0 for a drained server then proves that no request is left.
         const inFlight = await readInFlight(session, present, servers.length)
-        // The old workers after the new one: a worker that is replaced in between is counted once at least.
+        // The count of the old workers follows that of the new one, so that a worker that a reload replaces in between is counted at least
+        // once.
         const old = master === undefined ? undefined : await readOldInFlight({ component, socket: master }, backend, call, open)
         const names = new Set(servers.map(({ name }) => name))
         const observe = (id: string, server: ServerState | AdapterError): TargetObservation => {
@@ -177,7 +181,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
     drain: (ids, call) =>
       withSession(call, async (session) => {
         const { results, changed, servers, info } = await change(session, ids, drainCommands)
-        // The drain is done, whatever becomes of this.
+        // The drain is done, so an error of this count does not matter.
         const counts = await readInFlight(session, changed, servers.length).catch(() => undefined)
         for (const server of changed) sticky.drained(server, counts?.get(server.name), info.epoch)
         return results

@@ -8,7 +8,7 @@ import { LONGEST_REPLY } from './connection.ts'
 import { parseOldWorkers, readOldInFlight } from './old-workers.ts'
 import { ENDLESS, sendWithoutEnd } from './testing/endless.ts'
 
-/** As HAProxy 2.6 answers `show proc`. */
+/** The answer of HAProxy 2.6 to `show proc`. */
 const ANSWER = `#<PID>          <type>          <reloads>       <uptime>        <version>
 10              master          2 [failed: 0]   0d00h02m43s     2.6.12-1+deb12u4
 # workers
@@ -29,12 +29,12 @@ test('finds the old workers, and neither the new one nor programs', () => {
   expect(parseOldWorkers('Unknown command')).toBe(undefined)
 })
 
-/** Asks a master that has an old worker, and says `said` of it. */
+/** Calls a master with an old worker whose statistics are `said`. */
 function ask(said: string): Promise<unknown> {
   return askMaster((client) => client.end(`${said}\n\n`))
 }
 
-/** Of its old worker it says what that does. `lists` are its answers to `show proc`, of which the last one stays. */
+/** Calls a master whose old worker behaves as `say` does. `lists` are the answers to `show proc`; the last one repeats. */
 async function askMaster(say: (client: Socket) => void, ...lists: string[]): Promise<unknown> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-master-'))
   const socket = join(folder, 'master.sock')

@@ -1,6 +1,6 @@
 /**
- * After a reload the old worker serves what it has until that ends, and the new one counts from 0. The master knows
- * the old workers and passes commands on to them.
+ * Old workers: after a reload, the old worker serves its open requests until they end, and the new worker counts from 0. The master lists
+ * the old workers and forwards commands to them.
  */
 import { connect, type Socket } from 'node:net'
 import { AdapterError, type Call } from '../contract.ts'
@@ -11,16 +11,19 @@ import { parseCounts } from './stats.ts'
 import { formatAddress } from '../address.ts'
 import { rewriteAddress } from './targets.ts'
 
-/** Ends a whole answer of the master. */
+/** The end of a complete answer of the master. */
 const END = '\n\n'
-/** The answer where a worker has ended meanwhile. Any other without a table leaves open what is in flight. */
+/** The answer for a worker that has ended. Any other answer without a table leaves the count unknown. */
 const GONE = /^Can't find the target PID/
-/** A worker that ends amid its answer leaves the connection to the master open: after this silence the master is asked again. */
+/**
+ * The time without data after which the adapter gives up on an answer, in milliseconds. If a worker ends during its answer, the connection
+ * to the master stays open.
+ */
 const SILENCE_MS = 2_000
 
 /**
- * What is in flight on all old workers at the address of a server. `master.socket` is the one of `haproxy -S`.
- * By address: the new config may have another name for it, as slots of a template are dealt out anew with a reload.
+ * The number of requests in progress on all old workers at the address of a server. `master.socket` is the socket of `haproxy -S`. The
+ * address is the key, because a reload may assign the slots of a template to other pods.
  */
 export async function readOldInFlight(
   master: RuntimeEndpoint,
@@ -39,7 +42,7 @@ export async function readOldInFlight(
       throw new AdapterError(master.component, 'retryable', message)
     }
     for (const { name, address, inFlight } of parseCounts(answer, backend)) {
-      // Without an address, as of one that DNS knows no more, the name is all there is.
+      // A server without an address, for example one that has left DNS, has only its name as a key.
       const [counts, key] = address === '' ? [byName, name] : [byAddress, rewriteAddress(address)]
       counts.set(key, (counts.get(key) ?? 0) + inFlight)
     }
@@ -47,10 +50,10 @@ export async function readOldInFlight(
   return (server) => (byAddress.get(formatAddress(server)) ?? 0) + (byName.get(server.name) ?? 0)
 }
 
-/** The statistics of a worker; undefined where it has ended. */
+/** The statistics of a worker. Undefined if it has ended. */
 async function askOldWorker(master: RuntimeEndpoint, pid: string, call: Call, open: Set<Socket>): Promise<string | undefined> {
   try {
-    // Of all proxies: by name it might be a frontend's, and ids are another worker's own.
+    // The query covers all proxies, because a frontend may have the same name, and each worker has its own ids.
     const answer = await askMaster(master, `@!${pid} show stat -1 4 -1`, call, open)
     return GONE.test(answer) ? undefined : answer
   } catch (error) {
@@ -60,7 +63,7 @@ async function askOldWorker(master: RuntimeEndpoint, pid: string, call: Call, op
   }
 }
 
-/** The process ids of the old workers; rejects where the socket is none of a master. */
+/** The process ids of the old workers. Rejects if the socket is not the socket of a master. */
 export async function listOldWorkers(master: RuntimeEndpoint, call: Call, open: Set<Socket>): Promise<string[]> {
   const pids = parseOldWorkers(await askMaster(master, 'show proc', call, open))
   if (pids !== undefined) return pids
@@ -68,14 +71,14 @@ export async function listOldWorkers(master: RuntimeEndpoint, call: Call, open: 
   throw new AdapterError(master.component, 'fatal', message)
 }
 
-/** Those in the section `# old workers` of `show proc`; undefined where the text is none of its answers. */
+/** The process ids in the section `# old workers` of `show proc`. Undefined if the text is not an answer to it. */
 export function parseOldWorkers(text: string): string[] | undefined {
   if (!text.startsWith('#<PID>')) return undefined
   const [, section = ''] = text.split(/^# old workers$/m)
   return [...section.split(/^#/m, 1)[0]!.matchAll(/^(\d+)\s+worker\s/gm)].map(([, pid]) => pid!)
 }
 
-/** One command on a connection of its own; the master answers and closes when it sees the end of ours. */
+/** Sends one command on its own connection. The master answers and closes when this side ends. */
 function askMaster(master: RuntimeEndpoint, command: string, call: Call, open: Set<Socket>): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(parseSocketAddress(master.socket)!)
@@ -108,7 +111,7 @@ function askMaster(master: RuntimeEndpoint, command: string, call: Call, open: S
       clearTimeout(deadline)
       open.delete(socket)
       if (answer.endsWith(END)) resolve(answer)
-      // The master is away for a moment while it replaces itself; the count must not be taken for 0 then.
+      // The master is away for a moment during a reload. The count must not become 0 then.
       else if (answer === '') reject(connectionError(master, failure))
       else reject(halfAnswer(master, failure))
     })

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 
-/** What Linux allows for the path of a unix socket. */
+/** The maximum length of the path of a unix socket in Linux. */
 const LONGEST_SOCKET_PATH = 107
-/** The characters that HAProxy itself allows in the name of a backend or a server. */
+/** The characters that HAProxy allows in the name of a backend or a server. */
 const HAPROXY_NAME = /^[A-Za-z0-9_.:-]+$/
 
 const HOST_PORT = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):([1-9]\d{0,4})$/
 
-/** Where a stats socket listens. */
+/** The address of a stats socket. */
 export type SocketAddress = { path: string } | { host: string; port: number }
 
 export function isHaproxyName(name: string): boolean {
   return HAPROXY_NAME.test(name)
 }
 
-/** `/path`, `host:port` or `[v6]:port`; undefined where it is neither. */
+/** Parses `/path`, `host:port` or `[v6]:port`. Undefined for any other text. */
 export function parseSocketAddress(text: string): SocketAddress | undefined {
   if (text.startsWith('/')) {
     const isPath = Buffer.byteLength(text) <= LONGEST_SOCKET_PATH && !text.includes('\0')
@@ -25,7 +25,7 @@ export function parseSocketAddress(text: string): SocketAddress | undefined {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** For a message, whose second line is the way out. */
+/** The value for a message, shortened. */
 function show(input: unknown): string {
   const text = String(input)
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)

@@ -11,7 +11,7 @@ import {
   type ServerState,
 } from './servers-state.ts'
 
-/** As HAProxy 2.6 answers. */
+/** An answer of HAProxy 2.6. */
 const ANSWER = `1
 # be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight srv_time_since_last_change srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port
 3 web 1 a 127.0.0.1 2 8 5 10 1 1 0 2 0 0 0 0 - 18001 - 0 0 - - 0
@@ -111,13 +111,13 @@ test.each([
   { adminState: 0x01, forced: 'maint', admitted: 'out', why: 'maint' },
   { adminState: 0x02, forced: 'ready', admitted: 'out', why: 'maint of the server that it tracks' },
   { adminState: 0x05, forced: 'maint', admitted: 'out', why: 'maint' },
-  // `disabled` in the config, and made ready at run time.
+  // The config has `disabled`, and the server was made ready at run time.
   { adminState: 0x04, forced: 'ready', admitted: 'in', why: 'ready' },
   { adminState: 0x08, forced: 'drain', admitted: 'draining', why: 'drain' },
   { adminState: 0x10, forced: 'ready', admitted: 'draining', why: 'drain of the server that it tracks' },
-  // No address by DNS at the moment: nobody has set that.
+  // The server has no address from DNS now. No operator has set that.
   { adminState: 0x20, forced: 'ready', admitted: 'in', why: 'no address by DNS' },
-  // SRV_ADMF_HMAINT, which is no maint: the host name was set at run time.
+  // SRV_ADMF_HMAINT is not a maint. It means that the host name was set at run time.
   { adminState: 0x40, forced: 'ready', admitted: 'in', why: 'ready' },
   { adminState: 0x48, forced: 'drain', admitted: 'draining', why: 'drain' },
   { adminState: 0x60, forced: 'ready', admitted: 'in', why: 'no address by DNS' },
@@ -144,7 +144,7 @@ test('who has no address by DNS at the moment gets no requests, whatever its ope
 
 test.each([
   { agentState: 0x00, admitted: 'draining', why: 'weight 0' },
-  // Configured, and disabled at run time: whoever set the weight, it stays.
+  // The agent is configured but disabled at run time, so the weight stays.
   { agentState: 0x02, admitted: 'draining', why: 'weight 0' },
   { agentState: 0x06, admitted: 'in', why: 'weight 0 by its agent' },
   { agentState: 0x07, admitted: 'in', why: 'weight 0 by its agent' },

@@ -1,32 +1,32 @@
-/** Reads `show servers state BACKEND`: what HAProxy knows of each server, and what its admin bits mean. */
+/** Reads `show servers state BACKEND`: the state of each server, and the meaning of its admin bits. */
 import type { Json } from '../contract.ts'
 
 export interface ServerState {
-  /** Proxies are named twice as often as not: a frontend and a backend may share a name, but no id. */
+  /** The id of the backend. A frontend and a backend may share a name, but not an id. */
   backendId: string
   id: string
   name: string
-  /** `-` where it is not resolved. */
+  /** The address. `-` if it is not resolved. */
   address: string
   port: number
   opState: number
   adminState: number
-  /** Set at run time; until then the configured one. */
+  /** The weight at run time. It begins with the configured one. */
   weight: number
   configuredWeight: number
   agentState: number
-  /** Whose address it asks DNS for; `-` where it has none, as for `srvRecord`. */
+  /** The host name for DNS. `-` if the server has none. */
   hostName: string
-  /** What names its host, where that comes by DNS too. */
+  /** The SRV record that gives the host name. `-` if the server has none. */
   srvRecord: string
 }
 
-/** HAProxy's own words: what `set server … state` takes. */
+/** The states in HAProxy's own words, as `set server … state` takes them. */
 export type ServerAdmin = 'ready' | 'drain' | 'maint'
 
 /**
- * What the journal keeps. The weight only where it is not the configured one, which may change with a reload, and not where an
- * agent check gives it: that one changes it by itself.
+ * The state that the journal stores. It has no weight if the weight is the configured one, which a reload may change, or if an agent check
+ * sets the weight.
  */
 export interface Prior {
   state: ServerAdmin
@@ -36,11 +36,11 @@ export interface Prior {
 const FORCED_MAINT = 0x01
 const FORCED_DRAIN = 0x08
 /**
- * Forced; inherited from a tracked server. Two bits only remember something of a server that serves: 0x04 that it was configured
- * as `disabled`, and 0x40 that its host name was set at run time, by a person or an SRV record.
+ * The bits for forced maint and for maint of a tracked server. Two other bits do not stop a server: 0x04 means that its config has
+ * `disabled`, and 0x40 that its host name was set at run time by an operator or an SRV record.
  */
 const ANY_MAINT = 0x01 | 0x02
-/** Forced; inherited from a tracked server. */
+/** The bits for a forced drain and for a drain of a tracked server. */
 const ANY_DRAIN = 0x08 | 0x10
 
 const NO_ADDRESS_BY_DNS = 0x20
@@ -65,7 +65,7 @@ const COLUMNS = {
   srvRecord: 'srvrecord',
 } as const
 
-/** Undefined where the text is not such a table: HAProxy said something else, mostly an error. */
+/** Parses the table. Undefined if the text is another one, usually an error of HAProxy. */
 export function parseServersState(text: string): ServerState[] | undefined {
   const lines = text.split('\n')
   const headerAt = lines.findIndex((line) => line.startsWith('# '))
@@ -79,7 +79,7 @@ export function parseServersState(text: string): ServerState[] | undefined {
   return servers.every((server) => server !== undefined) ? servers : undefined
 }
 
-/** A cell that is missing, or no number where one belongs, would pass for 0, which means "ready". */
+/** Parses a row. Undefined if a cell is missing or is not a number, because it would become 0, which means "ready". */
 function serverOf(cells: readonly string[], at: Record<keyof typeof COLUMNS, number>): ServerState | undefined {
   const cell = (key: keyof typeof COLUMNS): string => cells[at[key]] ?? ''
   const number = (key: keyof typeof COLUMNS): number => (/^\d+$/.test(cell(key)) ? Number(cell(key)) : Number.NaN)
@@ -100,22 +100,22 @@ function serverOf(cells: readonly string[], at: Record<keyof typeof COLUMNS, num
   return Object.values(server).some((value) => value === '' || Number.isNaN(value)) ? undefined : server
 }
 
-/** What was set on the server itself: this is what a restore can put back. */
+/** The state that was set on the server itself. A restore can put back only this state. */
 export function forcedState({ adminState }: ServerState): ServerAdmin {
   if (adminState & FORCED_MAINT) return 'maint'
   return adminState & FORCED_DRAIN ? 'drain' : 'ready'
 }
 
 /**
- * What somebody has set, also on a tracked server or by the weight. What an agent or DNS says at the moment ends by itself: it is
- * neither an operator's, nor proof of a drain.
+ * The state that an operator or sluice has set, also on a tracked server or with the weight. The state from an agent or DNS does not count,
+ * because it may end at any time.
  */
 export function admission(server: ServerState): 'in' | 'draining' | 'out' {
   if (server.adminState & ANY_MAINT) return 'out'
   return server.adminState & ANY_DRAIN || (server.weight === 0 && !hasAgent(server)) ? 'draining' : 'in'
 }
 
-/** New requests can reach it: admitted, and not held back by its checks, its agent or DNS. */
+/** True if new requests can reach the server: it is in rotation, and its checks, its agent and DNS allow it. */
 export function isRoutable(server: ServerState): boolean {
   const isUp = server.opState === OP_RUNNING || server.opState === OP_STARTING
   return admission(server) === 'in' && isUp && server.weight > 0 && !(server.adminState & NO_ADDRESS_BY_DNS)
@@ -139,7 +139,7 @@ export function parsePrior(prior: Json): Prior | undefined {
   return typeof weight === 'number' && Number.isInteger(weight) && weight >= 0 && weight <= 256 ? { state, weight } : undefined
 }
 
-/** For a person. */
+/** The state as a text for the operator. */
 export function describeServer(server: ServerState): string {
   const causes = [
     server.adminState & FORCED_MAINT && 'maint',

@@ -1,19 +1,19 @@
-/** Reads `show stat` (CSV) and `show info`. */
+/** Parses `show stat` (CSV) and `show info`. */
 
-/** Requests or connections under way or queued at one server of the backend. */
+/** The requests or connections in progress or in the queue at one server of the backend. */
 export interface ServerCount {
   name: string
-  /** As `show stat` writes it, `10.0.0.1:80` or `[fd00::1]:80`; empty where HAProxy does not tell. */
+  /** The address as `show stat` writes it, `10.0.0.1:80` or `[fd00::1]:80`. Empty if HAProxy does not show it. */
   address: string
   inFlight: number
-  /** All that began since the worker started. */
+  /** The number of sessions since the worker started. */
   sessions?: number
-  /** Seconds ago, in whole ones of one clock: when its last session began, and when its state last changed. */
+  /** The seconds since the last session began and since the state last changed, rounded, on one clock. */
   lastSession?: number
   lastChange?: number
 }
 
-/** By name of the backend's server; one that is missing is not known. */
+/** The counts by the name of the server. The count of a missing server is unknown. */
 export function parseInFlight(csv: string, backend: string): Map<string, ServerCount> {
   return new Map(parseCounts(csv, backend).map((count) => [count.name, count]))
 }
@@ -29,10 +29,10 @@ export function parseCounts(csv: string, backend: string): ServerCount[] {
   if (proxy === -1 || name === -1 || columns.includes(-1)) return []
   return rows.flatMap((row) => {
     const counts = columns.map((column) => row[column] ?? '')
-    // A cell that is no number means "not known", which must not become 0.
+    // A cell that is not a number means "unknown", which must not become 0.
     if (row[proxy] !== backend || row[name] === undefined || !counts.every((count) => /^\d+$/.test(count))) return []
     const inFlight = counts.reduce((sum, count) => sum + Number(count), 0)
-    // A last session at -1 is none ever.
+    // The value -1 means that there was no session.
     const known = others.flatMap(([key, column]) =>
       /^\d+$/.test(row[column] ?? '') ? [[key, Number(row[column])] as const] : [],
     )
@@ -40,7 +40,7 @@ export function parseCounts(csv: string, backend: string): ServerCount[] {
   })
 }
 
-/** CSV with quoted cells: the text of a health check, which the server chooses, may hold commas, quotes and line ends. */
+/** Parses CSV with quoted cells. The text of a health check may contain commas, quotes and line ends, because the server chooses it. */
 export function parseCsv(text: string): string[][] {
   const cell = /(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/y
   const rows: string[][] = []
@@ -58,9 +58,9 @@ export function parseCsv(text: string): string[][] {
 }
 
 export interface ProcessInfo {
-  /** Another one after every restart and reload. */
+  /** An id that changes with every restart and reload. */
   epoch: string
-  /** A reload has replaced this worker: what it is told changes nothing for new traffic. */
+  /** True if a reload has replaced this worker. A change then has no effect on new traffic. */
   isStopping: boolean
 }
 
@@ -68,6 +68,6 @@ export function parseInfo(text: string): ProcessInfo | undefined {
   const value = (key: string): string | undefined => new RegExp(`^${key}: (.*)$`, 'm').exec(text)?.[1]
   const pid = value('Pid')
   if (pid === undefined) return undefined
-  // Process ids alone repeat: in a container the worker often gets the same one again.
+  // The process id alone may repeat: in a container, the worker often gets the same one again.
   return { epoch: `${pid}@${value('Start_time_sec') ?? ''}`, isStopping: value('Stopping') === '1' }
 }

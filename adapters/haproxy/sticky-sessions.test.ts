@@ -22,7 +22,7 @@ function count(sessions: number, lastSession: number, lastChange: number): Serve
   return { name: 'a', address: '10.0.0.1:80', inFlight: 0, sessions, lastSession, lastChange }
 }
 
-// On HAProxy 2.8 and later a drain is no change: `lastchg` is that of the last health check, or of the start.
+// On HAProxy 2.8 and later a drain does not set `lastchg`. It shows the last health check or the start.
 test.each([
   { said: 'the same count as at the drain', now: count(7, 1, 60), ago: undefined },
   { said: 'a session more', now: count(8, 1, 60), ago: 1 },
@@ -43,10 +43,10 @@ test.each([
 ])('drained by another: a session $lastSession s ago, a change $lastChange s ago: $ago', ({ lastSession, lastChange, ago }) => {
   const sticky = createStickySessions()
   expect(sticky.secondsSince(server, count(1, lastSession, lastChange), 'first')).toBe(ago)
-  // A reload counts from 0, so what was counted before it says nothing.
+  // A reload counts from 0, so an earlier count does not help.
   sticky.drained(server, count(1, 0, 0), 'before the reload')
   expect(sticky.secondsSince(server, count(1, lastSession, lastChange), 'first')).toBe(ago)
-  // A drain that could not be counted takes the place of one that could.
+  // A drain without a count replaces one with a count.
   sticky.drained(server, count(1, 0, 0), 'first')
   sticky.drained(server, undefined, 'first')
   expect(sticky.secondsSince(server, count(1, lastSession, lastChange), 'first')).toBe(ago)

@@ -1,18 +1,18 @@
 /**
- * A client that is bound to a server by a cookie, a stick table or `use-server` reaches it though it is drained: that nothing is
- * under way between two requests of such a client is no proof that none comes.
+ * Sticky clients: a cookie, a stick table or `use-server` sends a client to its server even during a drain. A moment without requests from
+ * such a client does not prove that it sends no more.
  */
 import { forcedState, type ServerState } from './servers-state.ts'
 import type { ServerCount } from './stats.ts'
 import { formatAddress } from '../address.ts'
 
-/** For so long a session that a drained server got since its drain counts as under way. */
+/** The seconds for which a session since the drain counts as in progress. */
 const STICKY_SECONDS = 5
 
 export interface StickySessions {
-  /** Keeps what the server had counted right after its drain, in the worker of that epoch. */
+  /** Stores the count of the server right after its drain, for the worker of that epoch. */
   drained(server: ServerState, count: ServerCount | undefined, epoch: string): void
-  /** Undefined where no session began at the drained server lately. */
+  /** The seconds since the last session at the drained server. Undefined if no session began there recently. */
   secondsSince(server: ServerState, count: ServerCount | undefined, epoch: string): number | undefined
 }
 
@@ -20,13 +20,13 @@ export function createStickySessions(): StickySessions {
   const atDrain = new Map<string, { epoch: string; sessions: number }>()
 
   /**
-   * By the count at the drain. A server that another process has drained has none here: then by the time of its last change, which is
-   * the drain on HAProxy 2.6, and an earlier instant on 2.8 and later: there a session before the drain is taken for one after it.
+   * Whether a session began after the drain, from the count at the drain. Without a count, because another process drained the server, it
+   * uses the last change. That is the drain on HAProxy 2.6, but an earlier time on 2.8 and later, so an earlier session may count too.
    */
   function isSinceDrain(server: ServerState, { sessions, lastSession, lastChange }: ServerCount, epoch: string): boolean {
     const drain = atDrain.get(formatAddress(server))
     if (drain?.epoch === epoch && sessions !== undefined) return sessions > drain.sessions
-    // In the same second, which of them came first is open.
+    // The order of two events in the same second is unknown.
     return lastSession !== undefined && lastChange !== undefined && lastSession < lastChange
   }
 

@@ -1,7 +1,7 @@
 /**
- * A target's id names the server and its address: `web/a@10.0.0.1:80`. What counts is the address: a reload may deal the slots of
- * a template out anew, and then the pod gets its requests under another name. HAProxy's commands go by name: the one that the
- * server of that address has now. With `sockets` the id begins with that of the instance, which the scope says in any case.
+ * The id of a target has the server and its address: `web/a@10.0.0.1:80`. The address identifies the target, because a reload may assign
+ * the slots of a template to other pods. Commands use the current name of the server with that address. With `sockets`, the id starts with
+ * the instance, which is also in the scope.
  */
 import { formatAddress } from '../address.ts'
 import type { Address } from '../contract.ts'
@@ -12,7 +12,7 @@ export interface ServerKey extends Address {
   name: string
 }
 
-/** An address that is written with its port already, in the one writing. */
+/** Rewrites a text with address and port in the canonical form. */
 export function rewriteAddress(written: string): string {
   const [, v6, port] = /^\[(.*)\]:(\d+)$/.exec(written) ?? []
   return v6 === undefined ? written : formatAddress({ address: v6, port: Number(port) })
@@ -22,12 +22,12 @@ export function formatTargetId(prefix: string, server: ServerState): string {
   return `${prefix}/${server.name}@${formatAddress(server)}`
 }
 
-/** The server as an operator names it, in its scope. */
+/** The server as an operator names it, within its scope. */
 export function entryOf(id: string): string {
   return id.slice(0, id.lastIndexOf('@')).split('/').at(-1)!
 }
 
-/** Undefined where the id has none of these prefixes. */
+/** Parses an id. Undefined if it has none of these prefixes. */
 export function parseTargetId(prefixes: readonly string[], id: string): ServerKey | undefined {
   const prefix = prefixes.find((one) => id.startsWith(`${one}/`))
   if (prefix === undefined) return undefined
@@ -37,19 +37,19 @@ export function parseTargetId(prefixes: readonly string[], id: string): ServerKe
   return { name, address, port: Number(port) }
 }
 
-/** Thousands of pods are looked up among thousands of servers. */
+/** The servers by address. A map keeps the search fast for thousands of pods and servers. */
 export function indexByAddress(servers: readonly ServerState[]): Map<string, ServerState[]> {
   return Map.groupBy(servers, formatAddress)
 }
 
-/** Why no server has the address of a target. */
+/** The reason why no server has the address of a target. */
 export function whyMissing(byName: ReadonlyMap<string, ServerState>, key: ServerKey): string {
   const server = byName.get(key.name)
   if (server === undefined) return `there is no server ${key.name} any more, and none has the address ${formatAddress(key)}`
   return `server ${key.name} has the address ${formatAddress(server)} now, not ${formatAddress(key)}, which none has`
 }
 
-/** Why none of several is the target: the others would go on serving. */
+/** The reason why several servers with one address cannot be the target: a drain of one of them leaves the others in rotation. */
 export function whyShared(backend: string, where: string, servers: readonly ServerState[]): string {
   const names = servers.map(({ name }) => `${backend}/${name}`).join(' and ')
   return `${names} of ${where} ${servers.length === 2 ? 'both' : 'all'} have the address ${formatAddress(servers[0]!)}`

@@ -1,4 +1,4 @@
-/** Real shells, on this host and behind programs that stand for ssh. */
+/** Tests with real shells, on this host and behind programs in place of ssh. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ function callOf(over: Partial<ScriptCall> = {}): ScriptCall {
   return { deadlineMs: 20_000, signal: new AbortController().signal, assertLive: () => {}, ...over }
 }
 
-/** Stands between here and the shell. */
+/** A program between this host and the shell. */
 function program(lines: string): string[] {
   const path = join(folder, 'leads-to-lb1')
   writeFileSync(path, `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
@@ -121,13 +121,13 @@ test('an answer that breaks off is ambiguous for an effect, and retryable for a 
   expect((await failureOf(host.run(script, callOf(), EFFECT))).kind).toBe('ambiguous')
   expect(readFileSync(join(folder, 'done'), 'utf8')).toBe('')
   expect((await failureOf(host.run(script, callOf()))).kind).toBe('retryable')
-  // As ssh ends where its connection breaks.
+  // ssh ends in this way if its connection breaks.
   const cut = hostBehind('exec 3<&0; "$@" <&3 & sleep 0.2; exit 255')
   expect((await failureOf(cut.run('exec sleep 60', callOf({ deadlineMs: 10 }), EFFECT))).kind).toBe('ambiguous')
 })
 
 test('a script that arrives in part does not run', async () => {
-  // What comes after the first 100 bytes is lost.
+  // The bytes after the first 100 get lost.
   const host = hostBehind(`dd bs=1 count=100 2>/dev/null | "$@"`)
   const error = await failureOf(host.run(`touch ${folder}/done\n${'# a long comment\n'.repeat(20)}`, callOf(), EFFECT))
   expect(error.kind).toBe('ambiguous')
@@ -157,7 +157,7 @@ test('a call that is given up ends the script and all that it has started', asyn
 
 test('a script outlives its deadline by no more than a moment, though its caller is gone', async () => {
   const pid = join(folder, 'pid')
-  // Behind another host nothing here can kill it.
+  // The shell on another host cannot be killed from here.
   const host = hostBehind('exec setsid --wait "$@"')
   const error = await failureOf(host.run(`echo $$ >${pid}; exec sleep 60`, callOf({ deadlineMs: 10 }), EFFECT))
   expect(error.kind).toBe('ambiguous')

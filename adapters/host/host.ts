@@ -1,15 +1,15 @@
 /**
- * A host on which shell scripts run: this one, or the one to which a command prefix leads, such as `ssh lb1`, `sudo -n` or
- * `docker exec -i lb`. A script travels on the standard input of `sh`, so that no other shell on the way reads a word of it.
+ * A host that runs shell scripts: this host, or one behind a command prefix such as `ssh lb1`, `sudo -n` or `docker exec -i lb`. The script
+ * goes to the standard input of `sh`, so that no other shell parses it.
  *
- * The shell says first that it is there. What fails before that is proven not to have begun. Right before a script with an effect is
- * sent, `assertLive` is asked. The last line of an answer has the status of the script: without it, the answer is not whole.
+ * The shell first confirms that it runs. A failure before that proves that the script has not started. `assertLive` is called right
+ * before a script with an effect is sent. The last line of an answer has the status of the script; without it, the answer is incomplete.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
 
-/** The circumstances of a script: those of `ListCall` and `ChangeCall`. */
+/** The context of a script: the members that `ListCall` and `ChangeCall` share. */
 export interface ScriptCall {
   deadlineMs: number
   signal: AbortSignal
@@ -18,38 +18,40 @@ export interface ScriptCall {
 
 export interface ScriptAnswer {
   status: number
-  /** Standard output, and standard error with it: what a script has printed before it failed. */
+  /** The standard output and the standard error of the script, also of a failed one. */
   output: Buffer
 }
 
 export interface HostOptions {
-  /** Begins each error. */
+  /** The start of each error message. */
   component: string
-  /** What leads to the host, and ends before the program that runs there. Empty: this host. */
+  /** A command that leads to the host; the program to run follows it. Empty: this host. */
   prefix?: readonly string[]
 }
 
 export interface Host {
-  /** For messages: `this host`, `ssh lb1`. */
+  /** The name for messages: `this host`, `ssh lb1`. */
   name: string
   /**
-   * Runs a script of `sh` to its end. No answer to a script that was sent is `retryable`, and `ambiguous` where it has an effect. Its
-   * process group is killed when the signal is aborted; the shell itself, on another host too, ends a moment after the deadline.
+   * Runs a script of `sh` to its end. Without an answer, the error is `retryable`, or `ambiguous` for a script with an effect. An abort of
+   * the signal kills the process group here. The shell, also on another host, ends a moment after the deadline.
    */
   run(script: string, call: ScriptCall, options?: { hasEffect?: boolean }): Promise<ScriptAnswer>
 }
 
 const LARGEST_ANSWER = 32 * 1024 * 1024
 const KEPT_STDERR = 4_096
-/** From SIGTERM, which lets a script remove its temporary file, to SIGKILL. */
+/** The time from SIGTERM to SIGKILL, in milliseconds. After SIGTERM, a script can remove its temporary file. */
 const GRACE_MS = 1_000
-/** A process that has ended may have left its pipes to a child. */
+/** The time for the last bytes after the end of a process, in milliseconds. A child process may still hold its pipes. */
 const LAST_BYTES_MS = 250
-/** From its answer to the end of a process that stays: the master of an ssh connection serves other calls too. */
+/**
+ * The time after an answer until a remaining process is ended, in milliseconds. The master of an ssh connection also serves other calls.
+ */
 const LINGER_MS = 10_000
-/** A shell gives these for a program that is not there, or may not be run. */
+/** The exit codes of a shell for a program that is missing or not executable. */
 const NO_PROGRAM = new Set([126, 127])
-/** What OpenSSH says where trying again cannot help. */
+/** The messages of OpenSSH for errors that another attempt cannot fix. */
 const SSH_REFUSES = /^(.*Permission denied|Host key verification failed|.*Bad configuration option)/m
 
 export function createHost({ component, prefix = [] }: HostOptions): Host {
@@ -71,7 +73,7 @@ export function createHost({ component, prefix = [] }: HostOptions): Host {
     }
   }
 
-  /** The shell never said that it is there. */
+  /** The error if the shell has not confirmed that it runs. */
   function notReached(how: string, status: number | null, stderr: string): AdapterError {
     const said = lastLines(stderr)
     const message = `no shell on ${name}: ${said === '' ? how : said}`
@@ -83,9 +85,9 @@ export function createHost({ component, prefix = [] }: HostOptions): Host {
     const { promise, resolve, reject } = Promise.withResolvers<ScriptAnswer>()
     if (call.signal.aborted) return Promise.reject(failed('retryable', `nothing was run on ${name}: the call is over`))
     const mark = randomBytes(12).toString('hex')
-    // A shell of another host does not end with the process here that leads to it.
+    // The time limit is for a shell on another host, which does not end with the local process.
     const [program, ...words] = [...prefix, 'timeout', String(Math.ceil(Math.max(0, call.deadlineMs) / 1_000) + 1), 'sh']
-    // A session of its own: nothing can ask the terminal for a password.
+    // The process has its own session, so that no program can ask the terminal for a password.
     const child = spawn(program!, words, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
     let chunks: Buffer[] = []
     let length = 0
@@ -133,7 +135,7 @@ export function createHost({ component, prefix = [] }: HostOptions): Host {
       if (length > LARGEST_ANSWER) {
         fail(failed('fatal', `an answer from ${name} is longer than ${LARGEST_ANSWER} bytes`))
       } else if (!isSent) {
-        // A login shell may have said something before.
+        // A login shell may print other text first.
         if (Buffer.concat(chunks).includes(`${mark}\n`)) send()
       } else {
         const answer = parseAnswer(chunks, mark)
@@ -153,7 +155,7 @@ export function createHost({ component, prefix = [] }: HostOptions): Host {
     child.stderr.on('data', (chunk: Buffer) => {
       stderr = (stderr + chunk.toString('utf8')).slice(-KEPT_STDERR)
     })
-    // A shell that is gone does not read: its exit says so.
+    // A shell that has ended does not read. Its exit gives the error.
     child.stdin.on('error', () => {})
     child.once('close', over)
     child.once('exit', (status, signal) => setTimeout(() => over(status, signal), LAST_BYTES_MS).unref())
@@ -165,15 +167,15 @@ export function createHost({ component, prefix = [] }: HostOptions): Host {
   return { name, run }
 }
 
-/** Nothing of it runs before all of it has come. What the script runs reads no input. */
+/** Wraps the script so that it starts only when it has arrived completely. Commands in the script get no input. */
 function framed(script: string, mark: string): string {
   return `{ (\n${script}\n) </dev/null 2>&1; printf '\\n%s %s\\n' ${mark} "$?"; exit; }\n`
 }
 
-/** Undefined as long as its last line has not come. */
+/** The answer. Undefined until its last line has arrived. */
 function parseAnswer(chunks: Buffer[], mark: string): ScriptAnswer | undefined {
   let from = chunks.length
-  // Long enough for the last line: most chunks need no look at the others.
+  // Only the end of the output is searched for the last line, because most chunks do not need more.
   for (let length = 0; from > 0 && length < 2 * mark.length;) length += chunks[(from -= 1)]!.length
   const [line, status] = new RegExp(`\\n${mark} (\\d+)\\n$`).exec(Buffer.concat(chunks.slice(from)).toString('latin1')) ?? []
   if (line === undefined) return undefined
@@ -188,7 +190,7 @@ function closePipes(child: ChildProcess): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy()
 }
 
-/** Its answer has come: it ends by itself, and nobody waits for it. */
+/** Leaves a process that has given its answer. It ends by itself, and no call waits for it. */
 function leave(child: ChildProcess): void {
   closePipes(child)
   child.unref()
@@ -196,7 +198,7 @@ function leave(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(late))
 }
 
-/** SIGTERM, and SIGKILL for what is left of the group once its first process has ended, or a while later. */
+/** Sends SIGTERM to the process group. Sends SIGKILL to the rest of the group when its first process has ended, or after some time. */
 function endGroup(child: ChildProcess): void {
   closePipes(child)
   const { pid } = child
@@ -217,6 +219,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // All of the group have ended.
+    // All processes of the group have ended.
   }
 }

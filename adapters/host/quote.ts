@@ -1,9 +1,9 @@
-/** One word for a POSIX shell, whatever characters it has. */
+/** Quotes any text as one word for a POSIX shell. */
 export function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** A program with its arguments, as words of a script. */
+/** Quotes a program with its arguments as words of a script. */
 export function quoteAll(words: readonly string[]): string {
   return words.map(quote).join(' ')
 }

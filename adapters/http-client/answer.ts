@@ -1,17 +1,17 @@
-/** What an answer means: success, or which kind of error. */
+/** The meaning of an answer: success, or a kind of error. */
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
 import { excerpt, LOOKED_AT } from '../credentials/one-line.ts'
 
 export interface Answer {
   status: number
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   headers: Record<string, string>
   text: string
-  /** What was asked, without a query: `GET https://…/servers`. */
+  /** The method and the URL of the request, without a query: `GET https://…/servers`. */
   asked: string
 }
 
-/** How an answer is written although it was asked for as it is: what it says cannot be read then. */
+/** The content encoding of an answer. The request asks for none, so sluice cannot read an encoded answer. */
 function encodingOf({ headers }: Answer): string | undefined {
   const encoding = headers['content-encoding']
   return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding
@@ -21,7 +21,7 @@ function encodedWords(encoding: string, secrets: readonly string[]): string {
   return `content-encoding ${excerpt(encoding, secrets)}, which it was not asked for and sluice does not read`
 }
 
-/** A status that is no success. */
+/** The error for a status that is not a success. */
 export class StatusError extends AdapterError {
   readonly status: number
   constructor(status: number, ...[component, kind, message, options]: ConstructorParameters<typeof AdapterError>) {
@@ -30,10 +30,13 @@ export class StatusError extends AdapterError {
   }
 }
 
-/** 404 or 410. `not-found` where an API says so; `retryable` where it may be what stands in front of one that is away for a moment. */
+/**
+ * The error for status 404 or 410. Its kind is `not-found` if the API itself sent it. It is `retryable` if a gateway may have sent it,
+ * because the API behind a gateway may be away for a moment.
+ */
 export class MissingError extends StatusError {}
 
-/** A gateway that has no route says 404 too, in words of its own: a page, or a line of text. */
+/** True if the answer is JSON. A gateway without a route also answers 404, but with a page or a line of text. */
 function isJson({ headers, text }: Answer): boolean {
   if (/\bjson\b/i.test(headers['content-type'] ?? '')) return true
   try {
@@ -44,7 +47,7 @@ function isJson({ headers, text }: Answer): boolean {
   }
 }
 
-/** Seconds, or an HTTP date. */
+/** The milliseconds of a Retry-After header, which has seconds or an HTTP date. */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000
@@ -57,10 +60,8 @@ function isMissing(status: number): boolean {
 }
 
 /**
- * What a status says that is no success. 5xx leaves open whether a change was made: a proxy answers so too when the
- * connection behind it broke (Envoy with 503). Neither is 408 a proof: proxies send it for a request that they have begun to
- * pass on. Found by reading: 503 with Retry-After was taken for one, and the drain, which had been passed on, came after the pod
- * was put back; and 303, which an API may answer once a change is made, was the end of a restore.
+ * The kind of error for a status. For a write, 3xx, 408 and 5xx leave the outcome in doubt, also 503 with Retry-After: a proxy sends them
+ * after it has passed the request on, and an API may answer with a redirect after the change.
  */
 function kindOf(answer: Answer, isWrite: boolean, hasRetryAfter: boolean): AdapterErrorKind {
   const { status } = answer
@@ -70,11 +71,11 @@ function kindOf(answer: Answer, isWrite: boolean, hasRetryAfter: boolean): Adapt
   if (status === 408) return isWrite ? 'ambiguous' : 'retryable'
   if (status === 425) return 'retryable'
   if (status >= (isWrite ? 400 : 300) && status < 500) return 'fatal'
-  // Also 202 where 200 was expected: something was begun.
+  // Includes a success status that is not expected, such as 202 instead of 200: the API has started the change.
   return isWrite ? 'ambiguous' : status >= 500 ? 'retryable' : 'fatal'
 }
 
-/** The words of nginx, Go and Apache for plain text on a port of TLS. */
+/** The messages of nginx, Go and Apache for plain text on a TLS port. */
 const PLAIN_TO_TLS = /plain http request was sent to https port|http request to an https server|plain http to an ssl-enabled/i
 
 function wayOut({ status, headers: { location }, text }: Answer): string {
@@ -101,7 +102,7 @@ export function statusError(
   return new StatusError(status, component, kind, message, isAskedToWait ? { retryAfterMs: waitMs } : {})
 }
 
-/** The answer as JSON. Whole numbers that JavaScript cannot hold are kept exactly: they may be ids. */
+/** Parses the answer as JSON. Integers that JavaScript cannot represent stay exact, because they may be ids. */
 export function parseJson(component: string, answer: Answer, secrets: readonly string[]): unknown {
   const { text, headers, asked: what } = answer
   const exact = (_key: string, value: unknown, context?: { source?: string }): unknown => {
@@ -119,12 +120,12 @@ export function parseJson(component: string, answer: Answer, secrets: readonly s
     const type = excerpt(headers['content-type'] ?? 'no content type', secrets)
     const said = excerpt(text, secrets)
     const message = `${what} answered with ${said === '' ? 'nothing' : 'something that is not JSON'} (${type})${said === '' ? '' : `: ${said}`}`
-    // Reading again does no harm, and a page of a proxy may be gone then.
+    // A retry is harmless for a read, and the error page of a proxy may be gone then.
     throw new AdapterError(component, 'retryable', message, { cause: withoutText(error) })
   }
 }
 
-/** V8 quotes the text in its message, and a secret may be in the text. */
+/** The error without its message. V8 quotes the text in the message, and the text may contain a secret. */
 function withoutText(error: unknown): Error {
   return new Error((error as Error).name)
 }

@@ -1,16 +1,16 @@
-/** The Authorization of every request. */
+/** The Authorization header of every request. */
 import type { z } from 'zod'
 import { readSecret } from '../credentials/secret.ts'
 import type { auth } from './connection-fields.ts'
 
-/** `secrets` are what of it must not be seen in any message. */
+/** A header. No message may show its `secrets`. */
 export interface Header {
   name: string
   value: string
   secrets?: string[]
 }
 
-/** @throws SecretError where the secret cannot be had */
+/** @throws SecretError if the secret cannot be read */
 export function authorization({ bearer, basic }: z.infer<typeof auth>): Header {
   const name = 'Authorization'
   if (bearer !== undefined) {

@@ -30,7 +30,7 @@ function serve(answer: (request: IncomingMessage, response: ServerResponse) => v
   return listen(createServer(answer))
 }
 
-/** Of options with an `inspect`, so that connections are kept. */
+/** A client with kept connections, as for options with `inspect`. */
 function clientOf(url: string): Client {
   const client = createClient('http edge', { url, keepAlive: true })
   cleanups.push(() => client.close())
@@ -50,7 +50,7 @@ function requestTo(over: Partial<HttpRequest> = {}): HttpRequest {
   }
 }
 
-/** The error of a call; no part of it, however deep, may have the secret. */
+/** The error of a call. Fails if any part of the error contains the secret. */
 async function failureOf(
   url: string,
   options: { isWrite: boolean; call?: Call; request?: Partial<HttpRequest> } = { isWrite: true },
@@ -69,24 +69,24 @@ test.each<[number, Record<string, string>, string, string]>([
   [400, {}, 'fatal', 'fatal'],
   [401, {}, 'fatal', 'fatal'],
   [403, {}, 'fatal', 'fatal'],
-  // In words of a gateway that has no route at this moment; an API says it in JSON.
+  // The body is that of a gateway without a route. An API answers in JSON.
   [404, {}, 'retryable', 'retryable'],
   [410, {}, 'retryable', 'retryable'],
   [404, { 'content-type': 'application/problem+json' }, 'not-found', 'not-found'],
   [410, { 'content-type': 'application/json' }, 'not-found', 'not-found'],
-  // Proxies send it for a request that they have begun to pass on.
+  // A proxy sends 408 for a request that it has started to forward.
   [408, {}, 'ambiguous', 'retryable'],
   [425, {}, 'retryable', 'retryable'],
   [409, {}, 'conflict', 'conflict'],
   [412, {}, 'conflict', 'conflict'],
   [429, {}, 'throttled', 'throttled'],
-  // Found by reading: an API answers so after the change was made, and a restore was ended for good by it.
+  // An API may send a redirect after it has made the change.
   [302, { location: '/login' }, 'ambiguous', 'fatal'],
   [303, { location: '/servers/a' }, 'ambiguous', 'fatal'],
   [500, {}, 'ambiguous', 'retryable'],
   [502, {}, 'ambiguous', 'retryable'],
   [503, {}, 'ambiguous', 'retryable'],
-  // Found by reading: what stands in front of an API says so for a request that it has passed on.
+  // A proxy may send 503 for a request that it has forwarded.
   [503, { 'retry-after': '7' }, 'ambiguous', 'throttled'],
   [504, {}, 'ambiguous', 'retryable'],
 ])('%d with %j is %s for a write, %s for a read', async (status, headers, forWrite, forRead) => {
@@ -236,7 +236,7 @@ test('one connection serves call after call; ownership is asked on it each time,
   const assertLive = (): void => {
     throw lost
   }
-  // On a kept connection, and on a new one.
+  // The first request uses a kept connection, the second one a new connection.
   await expect(client.send(requestTo(), { ...call, assertLive }, { isWrite: true })).rejects.toBe(lost)
   await expect(client.send(requestTo(), { ...call, assertLive }, { isWrite: true })).rejects.toBe(lost)
   await client.send(requestTo(), call, { isWrite: true })
@@ -250,7 +250,7 @@ test('ownership is not asked for a connection that does not stand', async () => 
   const url = await listen(gone)
   gone.close()
   expect((await failureOf(url, { isWrite: true, call: short })).kind).toBe('retryable')
-  // It takes the connection, and never answers the handshake.
+  // The server accepts the connection and never answers the handshake.
   const mute = (await listen(createTcpServer(() => {}))).replace('http:', 'https:')
   const error = await failureOf(mute, { isWrite: true, call: short })
   expect([error.kind, error.message]).toEqual(['retryable', `http edge: PUT ${mute}/servers/a: no connection in time`])

@@ -1,4 +1,7 @@
-/** Sends one request and gives its answer: no retry, no redirect, no proxy; connections are kept and used again. */
+/**
+ * Sends one request and gives its answer. The client makes no retries, follows no redirects and uses no proxy. It keeps connections and
+ * uses them again.
+ */
 import { X509Certificate } from 'node:crypto'
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
@@ -12,20 +15,20 @@ import { readCredentialFile, whyUnreadable } from '../credentials/credential-fil
 import type { tls } from './connection-fields.ts'
 import type { HttpRequest } from './http-request.ts'
 
-/** 10,000 entries of 1.6 KB; what is larger is no list of servers. */
+/** The largest answer in bytes: 10,000 entries of 1.6 KB. A larger answer is not a list of servers. */
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
-/** One load balancer is asked for many targets at once where it has no list. */
+/** The limit of connections. Without a list, the adapter reads many targets at once. */
 const MOST_CONNECTIONS = 10
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export interface SendOptions {
   isWrite: boolean
-  /** Where the API is, without a slash at its end. Default: `url`. */
+  /** The URL of the API without a slash at its end. Default: `url`. */
   baseUrl?: string
 }
 
 export interface Client {
-  /** Resolves for an expected status only. `isWrite`: what fails once the bytes left is ambiguous. */
+  /** Sends the request. Resolves only for an expected status. With `isWrite`, a failure after the bytes left is ambiguous. */
   send(request: HttpRequest, call: Call, options: SendOptions): Promise<Answer>
   close(): void
 }
@@ -43,7 +46,10 @@ export function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** `keepAlive`: reads go before changes, and show that a kept connection has died unseen. Without one, the change would be in doubt. */
+/**
+ * Options of a client. `keepAlive` is only for APIs that are read before each change: the read detects a dead connection, which would leave
+ * a change in doubt.
+ */
 export interface ClientOptions {
   url: string
   tls?: z.infer<typeof tls> | undefined
@@ -56,18 +62,18 @@ function createAgent(component: string, { url, tls, keepAlive = false }: ClientO
   const [ca, cert, key] = [tls?.ca, tls?.cert, tls?.key].map((file) => readTlsFile(component, file))
   const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
   try {
-    // The context itself passes over what is no certificate in `ca`.
+    // Node ignores an invalid certificate in `ca`, so this code parses it.
     if (ca !== undefined) void new X509Certificate(ca)
     createSecureContext(files)
   } catch (error) {
     const names = Object.values(tls ?? {}).join(', ')
     throw new AdapterError(component, 'fatal', `the files of tls (${names}) cannot be used: ${(error as Error).message}`)
   }
-  // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
+  // An explicit value, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable the check.
   return new HttpsAgent({ ...pool, rejectUnauthorized: true, ...files })
 }
 
-/** Where the peer is another one than it should be, or its certificate is: trying again cannot help. */
+/** The reason not to trust the peer or its certificate. Another attempt cannot help. */
 function distrust(code: string): string | undefined {
   if (/^(ERR_TLS_CERT_ALTNAME|HOSTNAME_MISMATCH)/.test(code))
     return `its certificate is for another name (${code}); write one that it is for in url`
@@ -77,10 +83,10 @@ function distrust(code: string): string | undefined {
   return undefined
 }
 
-/** The first byte of an alert of TLS, which is what many servers answer to plain text. */
+/** The first byte of a TLS alert. Many servers answer plain text with an alert. */
 const TLS_ALERT = 0x15
 
-/** Where the peer speaks TLS to http, or plain text to https: what it is answered with cannot be understood. */
+/** The message for a protocol mismatch: the server speaks TLS on an http URL, or plain text on an https URL. */
 function otherProtocol(code: string, cause: Error | undefined): string | undefined {
   if (/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|HTTP_REQUEST)$/.test(code))
     return `it does not speak TLS (${code}); write http in url`
@@ -103,7 +109,7 @@ export function createClient(component: string, options: ClientOptions): Client 
     what: string,
     { isWrite, flight, expired }: { isWrite: boolean; flight: Flight; expired: AbortSignal },
   ): AdapterError {
-    // Never the error of axios itself: it carries the request, with its headers.
+    // The cause never includes the error of axios, because that contains the request with its headers.
     const inner = isAxiosError(error) ? error.cause : undefined
     const cause = inner instanceof Error && !isAxiosError(inner) ? inner : undefined
     const code = String((cause as NodeJS.ErrnoException | undefined)?.code ?? '')
@@ -121,7 +127,7 @@ export function createClient(component: string, options: ClientOptions): Client 
     if (message.startsWith('maxContentLength')) {
       return failed(isWrite ? 'ambiguous' : 'fatal', `the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`)
     }
-    // Some end a connection whose first bytes are no TLS, or are TLS, without a word.
+    // Some servers close the connection without an answer if the first bytes have the wrong protocol, TLS or plain text.
     const isHangUp = code === 'ECONNRESET' && !hasAnswered
     const doubt = isHangUp
       ? isSecure
@@ -135,7 +141,7 @@ export function createClient(component: string, options: ClientOptions): Client 
     async send(request, call, { isWrite, baseUrl = ownUrl }) {
       const { method, path, headers, body, expect, secrets } = request
       const url = baseUrl + path
-      // Without the query, which a message has no room for.
+      // The URL without the query, which is too long for a message.
       const what = `${method} ${url.split('?', 1)[0]}`
       if (closing.signal.aborted) throw new AdapterError(component, 'retryable', `${what}: the adapter is closed`)
       if (call.deadlineMs <= 0) throw new AdapterError(component, 'retryable', `${what}: not sent, the time of the call is over`)
@@ -159,7 +165,7 @@ export function createClient(component: string, options: ClientOptions): Client 
             },
           },
           maxRedirects: 0,
-          // What HTTP_PROXY names is mostly the way to the internet; see the README.
+          // HTTP_PROXY usually leads to the internet, not to a load balancer: see the README.
           proxy: false,
           decompress: false,
           maxContentLength: LARGEST_ANSWER_BYTES,

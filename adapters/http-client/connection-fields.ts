@@ -1,4 +1,4 @@
-/** Options of a connection to an HTTP API. */
+/** Options for the connection to an HTTP API. */
 import { z } from 'zod'
 import { secretSource } from '../credentials/secret.ts'
 
@@ -10,11 +10,11 @@ export const auth = z
   .refine(({ bearer, basic }) => (bearer === undefined) !== (basic === undefined), 'needs either bearer or basic')
   .describe('The Authorization of every request.')
 
-/** Why it cannot be what all requests go to. */
+/** The reason why a text is not a valid base URL. */
 export function urlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return 'is no http or https URL\nwrite it as https://HOST:PORT'
-  // The value is not repeated: it may hold a password.
+  // The message does not repeat the value, because it may contain a password.
   if (url.username !== '' || url.password !== '')
     return 'holds a user or a password\nuse auth, with a file or an environment variable'
   if (url.search !== '' || url.hash !== '') return 'has a query or a fragment\na query goes into the path of each request'

@@ -1,13 +1,13 @@
 export interface HttpRequest {
   method: string
-  /** Added to the address of the API. */
+  /** The path. It follows the base URL of the API. */
   path: string
-  /** The address, where it is another one than that of all requests. */
+  /** The base URL, if it is not the common one. */
   baseUrl?: string
   headers: Record<string, string>
   body: string | undefined
-  /** The statuses that mean success. */
+  /** The statuses that mean success. Undefined: 200 to 299. */
   expect: readonly number[] | undefined
-  /** What must not be seen in any message. */
+  /** Secrets that no message may show. */
   secrets: string[]
 }

@@ -1,4 +1,4 @@
-/** What no schema can say of the options: expressions, templates, secrets, and what the fields promise together. */
+/** Checks of the options that a schema cannot express: expressions, templates, secrets, and combinations of fields. */
 import { parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
 import { allOutcomes, expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
@@ -8,7 +8,7 @@ import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from '../credential
 import { isPlainElsewhere, PLAIN_HTTP_WAY_OUT } from '../http-client/plain-http.ts'
 import { bodyStrings, parseTemplate } from './template.ts'
 
-/** `message` may have a second line: the way out. */
+/** A problem of a field. The second line of `message` is optional and tells the solution. */
 export interface FieldProblem {
   path: PropertyKey[]
   message: string
@@ -39,7 +39,7 @@ function expressionProblems(options: HttpOptions): FieldProblem[] {
   })
 }
 
-/** Weight 0 reads as "draining" too, whatever `admin` says. */
+/** The problems of states that `admin` never gives. An entry with weight 0 counts as "draining" for every value of `admin`. */
 function neverGiven({ admin, weight, missing }: NonNullable<HttpOptions['inspect']>): FieldProblem[] {
   const outcomes = allOutcomes(admin, 'reading')
   if (outcomes === undefined) return []
@@ -60,7 +60,7 @@ function adminProblems({ inspect }: HttpOptions): FieldProblem[] {
   return [{ path: ['inspect', 'admin'], message }]
 }
 
-/** The expressions of a template that are sound; what is wrong with the others goes to `problems`. */
+/** The valid expressions of a template. The problems of the others go to `problems`. */
 function templateExpressions(
   text: string,
   place: Place,
@@ -105,7 +105,7 @@ function hasSecret(headers: RequestOptions['headers']): boolean {
   return Object.values(headers ?? {}).some((value) => typeof value !== 'string')
 }
 
-/** A host with an expression in it is known when a request goes there: see request.ts. */
+/** The problems of secrets over plain HTTP. A host with an expression is known only at the request: see request.ts. */
 function plainHttpProblems(options: HttpOptions): FieldProblem[] {
   const { url, auth, login, failover, headers, targets, inspect, drain, restore } = options
   const isCommon = auth !== undefined || login !== undefined || hasSecret(headers)
@@ -128,7 +128,7 @@ function plainHttpProblems(options: HttpOptions): FieldProblem[] {
   })
 }
 
-/** A path as it is written, with `\0` for each expression; undefined where that cannot be told. */
+/** The path with `\0` for each expression. Undefined if the template is invalid. */
 function literalPath(text: string): string | undefined {
   const parsed = parseTemplate(text)
   return parsed.ok ? parsed.parts.map((part) => (typeof part === 'string' ? part : '\0')).join('') : undefined
@@ -149,7 +149,7 @@ function pathProblems(text: string, path: PropertyKey[]): FieldProblem[] {
   return []
 }
 
-/** Fields of a body whose name is a secret's, and whose value is written out. */
+/** The fields of a body with the name of a secret and a literal value. */
 function bodyProblems(body: Json, path: PropertyKey[]): FieldProblem[] {
   return bodyStrings(body).flatMap(({ text, path: inner }) => {
     if (!looksSecret(String(inner.at(-1))) || isOneExpression(text)) return []
@@ -157,7 +157,7 @@ function bodyProblems(body: Json, path: PropertyKey[]): FieldProblem[] {
   })
 }
 
-/** All of one request; `expressions` gets those that it rests on. */
+/** All problems of one request. Its valid expressions are added to `expressions`. */
 function requestProblems(request: RequestOptions, place: Place, path: PropertyKey[], expressions: string[] = []): FieldProblem[] {
   const problems = [
     ...pathProblems(request.path, [...path, 'path']),

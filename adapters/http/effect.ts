@@ -1,11 +1,11 @@
-/** The request of a drain or a restore: the one there is, or the first of several that fits. */
+/** The request of a drain or a restore: the only one, or the first of several whose condition is true. */
 import { compile, ExpressionError, type Place } from './expression.ts'
 import { type HttpOptions, requestsOf } from './fields.ts'
 import { compileRequest, type MakeRequest, type RequestContext } from './request.ts'
 
 type EffectName = 'drain' | 'restore'
 
-/** Where the effects of these options look. */
+/** The variables that the effects of these options can use. */
 export function effectPlace({ inspect }: Pick<HttpOptions, 'inspect'>, effect: EffectName): Place {
   return inspect === undefined ? 'blind effect' : effect
 }

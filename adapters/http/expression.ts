@@ -1,12 +1,12 @@
-/** CEL: what it may say in which field, checked when the config is loaded. */
+/** CEL: the variables and types of each field, checked when sluice loads the config. */
 import { type ASTNode, Environment, EvaluationError } from '@marcbachmann/cel-js'
 import { formatAddress } from '../address.ts'
 import type { Json } from '../contract.ts'
 
-/** What the expressions and templates of a field see. */
+/** A group of fields whose expressions and templates have the same variables. */
 export type Place = keyof typeof environments
 
-/** What an expression must give. */
+/** The type of value that an expression must give. */
 export type Wanted = 'text' | 'part' | 'flag' | 'number' | 'list' | 'json'
 
 const TARGET = { id: 'string', address: 'string', host: 'string', port: 'int', scope: 'string' }
@@ -17,7 +17,10 @@ type Variables = Record<string, string | Record<string, string>>
 
 type Fields = Record<string, unknown>
 
-/** Not in CEL itself: an address of its two parts, and copies of a map for a document that is written whole. */
+/**
+ * Adds functions that CEL lacks: one joins the two parts of an address, and others copy a map with a change, for documents that are written
+ * as a whole.
+ */
 function withFunctions(made: Environment): Environment {
   return made
     .registerFunction('hostPort(dyn, dyn): string', (host: unknown, port: unknown) =>
@@ -33,7 +36,7 @@ function withFunctions(made: Environment): Environment {
 }
 
 function environment(variables: Variables): Environment {
-  // A prior state is a map of text and numbers.
+  // A prior state may be a map of text and numbers.
   const made = withFunctions(new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true }))
   for (const [name, type] of Object.entries(variables)) {
     if (typeof type === 'string') made.registerVariable(name, type)
@@ -51,19 +54,19 @@ const variables = {
   list: answer,
   /** One entry of that list. */
   entry: read,
-  /** A pod, where there is no list. */
+  /** A pod, for options without a list. */
   endpoint: { endpoint: ENDPOINT },
   /** The request of `inspect`. */
   question: { target: TARGET },
-  /** What was read of a target. */
+  /** The state that was read of a target. */
   reading: { ...read, also: 'map<string, dyn>', target: TARGET },
   drain: { ...effect, ...read, also: 'map<string, dyn>' },
   restore: { ...effect, ...read, also: 'map<string, dyn>', prior: 'dyn' },
-  /** An effect on what cannot be read. */
+  /** An effect on a target that cannot be read. */
   'blind effect': effect,
   /** The request that begins a session. */
   login: { secrets: 'map<string, string>' },
-  /** What goes with every request. */
+  /** Values for all requests, without variables. */
   nothing: {},
 } satisfies Record<string, Variables>
 
@@ -72,7 +75,7 @@ const environments = Object.fromEntries(Object.entries(variables).map(([place, k
   Environment
 >
 
-/** What the type check may say of an expression that can give what is wanted; `dyn` is known only when it is evaluated. */
+/** The types in the type check that allow the wanted value. The value of a `dyn` is known only at evaluation. */
 const TYPES: Record<Wanted, RegExp> = {
   text: /^(string|dyn)$/,
   part: /^(string|int|double|bool|dyn)$/,
@@ -102,7 +105,7 @@ function describeVariables(place: Place): string {
   return known.length === 0 ? 'nothing is known here: write plain text' : `known here: ${known.join('; ')}`
 }
 
-/** What is wrong with an expression: the message, and on a second line the way out. Undefined where it is right. */
+/** The problem of an expression: the message, and the solution on a second line. Undefined if it is valid. */
 export function expressionProblem(expression: string, place: Place, wanted: Wanted): string | undefined {
   const checked = environments[place].check(expression)
   if (!checked.valid) {
@@ -122,7 +125,7 @@ function wayTo(wanted: Wanted): string {
   return wanted === 'number' ? 'int(…) makes a number of text' : 'string(…) makes text of it'
 }
 
-/** The constants that an expression may come to: those in the branches of its conditions. */
+/** The constants that an expression can give, including constants in the branches of its conditions. */
 export function literalOutcomes(expression: string, place: Place): unknown[] {
   const outcomes = (node: ASTNode): unknown[] => {
     if (node.op === '?:') return node.args.slice(1).flatMap(outcomes)
@@ -131,7 +134,7 @@ export function literalOutcomes(expression: string, place: Place): unknown[] {
   return outcomes(environments[place].parse(expression).ast)
 }
 
-/** All that an expression can come to; undefined where some of it is known only when it is evaluated. */
+/** All possible results of an expression. Undefined if one of them is known only at evaluation. */
 export function allOutcomes(expression: string, place: Place): unknown[] | undefined {
   const outcomes = (node: ASTNode): unknown[] | undefined => {
     if (node.op === 'value') return [node.args]
@@ -142,7 +145,7 @@ export function allOutcomes(expression: string, place: Place): unknown[] | undef
   return outcomes(environments[place].parse(expression).ast)
 }
 
-/** Whether an expression looks at one of these variables. */
+/** True if an expression uses one of these variables. */
 export function usesVariable(expression: string, place: Place, names: readonly string[]): boolean {
   const uses = (node: unknown): boolean => {
     if (Array.isArray(node)) return node.some(uses)
@@ -153,14 +156,17 @@ export function usesVariable(expression: string, place: Place, names: readonly s
   return uses(environments[place].parse(expression).ast)
 }
 
-/** An expression has nothing to work on, or gives what it must not: the answer is another one than the config expects. */
+/** The error if an expression cannot be evaluated or gives an invalid value. The answer differs from the one that the config expects. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }
 
 export type Expression = (values: Record<string, unknown>) => Json
 
-/** Gives what CEL gives, for other expressions to work on. `field` names it in errors, such as `targets.each`. */
+/**
+ * Compiles an expression whose result other expressions use as a CEL value. `field` names it in errors, such as `targets.each`.
+ * @throws ExpressionError from the compiled function if the evaluation fails
+ */
 export function compileValue(expression: string, place: Place, field: string): (values: Record<string, unknown>) => unknown {
   const evaluate = environments[place].parse(expression)
   return (values) => {
@@ -172,7 +178,10 @@ export function compileValue(expression: string, place: Place, field: string): (
   }
 }
 
-/** The same as JSON. Both throw an ExpressionError where the evaluation fails. */
+/**
+ * Compiles an expression whose result is JSON.
+ * @throws ExpressionError from the compiled function if the evaluation fails
+ */
 export function compile(expression: string, place: Place, field: string): Expression {
   const evaluate = compileValue(expression, place, field)
   return (values) => {
@@ -186,7 +195,7 @@ export function compile(expression: string, place: Place, field: string): Expres
   }
 }
 
-/** A whole number that JavaScript cannot hold: mostly an id of 64 bits. */
+/** True for an integer that JavaScript cannot represent, usually an id of 64 bits. */
 function isWide(value: unknown): value is bigint {
   return typeof value === 'bigint' && !Number.isSafeInteger(Number(value))
 }
@@ -199,7 +208,7 @@ function failure(expression: string, field: string, why: string, cause?: unknown
   return new ExpressionError(`${field}: ${quote(expression)}: ${why}`, { cause })
 }
 
-/** CEL has more kinds of values than JSON. */
+/** The value as JSON. CEL has more types than JSON. */
 function toJson(value: unknown): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
@@ -207,7 +216,7 @@ function toJson(value: unknown): Json {
   if (Array.isArray(value)) return value.map(toJson)
   if (value instanceof Map) return toJson(Object.fromEntries(value as Map<string, unknown>))
   if (typeof value === 'object' && (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null)) {
-    // In one order: two equal states must give equal JSON.
+    // The keys are sorted, because equal states must give equal JSON.
     const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(entries.map(([key, inner]) => [key, toJson(inner)]))
   }

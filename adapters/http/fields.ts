@@ -1,4 +1,4 @@
-/** The options as they are written; what no schema can say of them is in check-fields.ts. */
+/** The schema of the options. Checks that a schema cannot express are in check-fields.ts. */
 import { z } from 'zod'
 import type { Json } from '../contract.ts'
 import { duration } from '../option-fields.ts'
@@ -20,7 +20,7 @@ const headerValue = z.union(
 
 export type HeaderValue = z.infer<typeof headerValue>
 
-/** They say where a message ends and what becomes of the connection: one that is wrong makes the next answer another's. */
+/** Headers that define the end of a message or the use of the connection. A wrong one would mix up the answers of different requests. */
 const FRAMING = /^(connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 
 const headerName = z
@@ -67,7 +67,7 @@ const effect = z.union([writing, z.array(writing).min(1)])
 export type WritingOptions = z.infer<typeof writing>
 export type RequestOptions = z.infer<typeof reading> | WritingOptions
 
-/** The requests of an effect, of which the first that fits is sent. */
+/** The requests of an effect. sluice sends the first one whose condition is true. */
 export function requestsOf(one: WritingOptions | WritingOptions[]): WritingOptions[] {
   return Array.isArray(one) ? one : [one]
 }

@@ -1,25 +1,25 @@
 /**
- * Puts the values of parameters into the options of a preset. `$(name)` stands for one, `$$(` for `$(` itself; neither CEL nor a
- * template (`${…}`) has such signs. A value is a value: in CEL a literal, in a path one name, and never syntax.
+ * Puts the values of parameters into the options of a preset. `$(name)` is a parameter, and `$$(` is a literal `$(`; CEL and templates
+ * (`${…}`) do not use these signs. A value never becomes syntax: it is a literal in CEL, and one segment in a path.
  */
 import { parseTemplate } from './template.ts'
 
-/** What a string of the options is. */
+/** The syntax of a string in the options. */
 type Kind = 'cel' | 'path' | 'template' | 'plain'
 
 export interface Use {
   name: string
   path: PropertyKey[]
-  /** It is all of the field, which is left out where it has no value. Not so in CEL, which has null. */
+  /** True if the parameter is the complete field. Without a value, the field is left out. Never true in CEL, which has null. */
   isWhole: boolean
   isCel: boolean
-  /** Why it cannot stand there; a second line is the way out. */
+  /** The reason why the parameter is invalid here. A second line tells the solution. */
   problem?: string
 }
 
 export interface Filling {
   values: Record<string, unknown>
-  /** Whose value may have `/` in a path. */
+  /** True if the value of the parameter may contain `/` in a path. */
   isPath(name: string): boolean
   isInteger(name: string): boolean
 }
@@ -31,7 +31,7 @@ const CEL: Record<string, readonly string[]> = {
   failover: ['active'],
 }
 
-/** The rest of a path within a request, or within the headers of all. */
+/** The rest of a path within a request, or within the common headers. */
 function withinRequest([first = '', second = '', ...others]: string[]): string[] {
   if (first === 'headers') return [first]
   if (first === 'drain' || first === 'restore') return [second]
@@ -57,12 +57,12 @@ function kindOf(path: readonly PropertyKey[]): Kind {
   }
 }
 
-/** Text as it is written, or a parameter. `isQuoted`: within a text of CEL. */
+/** Literal text, or a parameter. `isQuoted`: the parameter is within a string of CEL. */
 type Piece = { text: string } | { name: string; isQuoted: boolean } | { problem: string }
 
 const SIGN = '$('
 
-/** Splits at `$(name)`; `$$(` becomes `$(`. */
+/** Splits the text at each `$(name)`. `$$(` becomes `$(`. */
 function piecesOf(text: string, isCel: boolean): Piece[] {
   const pieces: Piece[] = []
   let literal = ''
@@ -105,19 +105,19 @@ function piecesOf(text: string, isCel: boolean): Piece[] {
   return literal === '' ? pieces : [...pieces, { text: literal }]
 }
 
-/** Each expression and each text of a template on its own. */
+/** The expressions and the literal texts of a template, each on its own. */
 function partsOf(text: string, kind: Kind): { text: string; isCel: boolean }[] {
   if (kind === 'cel') return [{ text, isCel: true }]
   if (kind === 'plain') return [{ text, isCel: false }]
   const parsed = parseTemplate(text)
-  // The template says what is wrong with it when it is used.
+  // The use of the template reports its error.
   if (!parsed.ok) return [{ text, isCel: false }]
   return parsed.parts.map((part) =>
     typeof part === 'string' ? { text: part, isCel: false } : { text: part.expression, isCel: true },
   )
 }
 
-/** All the parameters that options use, and where. */
+/** All uses of parameters in the options. */
 export function usesOf(options: unknown, path: PropertyKey[] = []): Use[] {
   if (typeof options === 'string')
     return partsOf(options, kindOf(path)).flatMap(({ text, isCel }, _part, parts) =>
@@ -139,10 +139,10 @@ export function usesOf(options: unknown, path: PropertyKey[] = []): Use[] {
   })
 }
 
-/** Stands for a field that is left out, since its parameter is. */
+/** Marks a field that is left out because its parameter has no value. */
 const LEFT_OUT = Symbol('left out')
 
-/** A field that is one parameter, which is not given, is left out. */
+/** Fills the options. A field that consists of one parameter without a value is left out. */
 export function fill(options: unknown, filling: Filling, path: PropertyKey[] = []): unknown {
   const filled = fillAt(options, filling, path)
   return filled === LEFT_OUT ? undefined : filled
@@ -170,7 +170,7 @@ function fillText(text: string, kind: Kind, filling: Filling): unknown {
       'text' in piece ? piece.text : written(piece, part.isCel, kind, filling),
     )
     if (kind === 'cel' || kind === 'plain') return filled.join('')
-    // The text of a template has been read, with `${` for `$${`: it is written again.
+    // The template parser has changed `$${` into `${`, so this code escapes it again.
     return part.isCel ? `\${${filled.join('')}}` : escaped(filled.join(''))
   })
   return made.join('')
@@ -191,7 +191,7 @@ function written(piece: Exclude<Piece, { text: string }>, isCel: boolean, kind: 
     : encodeURIComponent(String(value))
 }
 
-/** CEL reads the escapes of JSON. */
+/** The value as a literal of CEL, which reads the escapes of JSON. */
 function celLiteral(value: unknown, isInteger: boolean): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value !== 'number') return JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** What is this adapter's own, beyond the conformance kit; on the load balancer of demo/. */
+/** Tests of the adapter http beyond the conformance kit, on the load balancer of demo/. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -32,7 +32,7 @@ async function balance(options: LoadBalancerOptions): Promise<LoadBalancer> {
   return balancer
 }
 
-/** A load balancer that answers what `answer` says; gives its URL, and the calls that it got. */
+/** A call to a load balancer whose answers the test gives. */
 interface Told {
   method: string
   url: string
@@ -43,7 +43,7 @@ interface Answer {
   status?: number
   headers?: Record<string, string>
   body?: unknown
-  /** In place of a body of JSON. */
+  /** A text body instead of a JSON body. */
   text?: string
 }
 async function tell(answer: (call: Told) => Answer) {
@@ -129,7 +129,7 @@ test('hostile values are data in a body and refused in a header', async () => {
   expect(await resultOf(adapter.drain([target], call))).toBe('applied')
   expect(lb.writes()[0]!.body).toEqual({ name, text: `of ${name}` })
   const restored = adapter.restore([{ target, prior: { evil: 'x\r\nX-Admin: 1' } }], call)
-  // It is as it was, so nothing is to be sent; with another prior state there is.
+  // The target has that prior state already, so nothing is sent. With another prior state, the header is wrong.
   expect(await resultOf(restored)).toBe('applied')
   expect(await resultOf(adapter.restore([{ target, prior: { evil: 'y\nz' } }], call))).toEqual([
     'retryable',
@@ -154,7 +154,7 @@ test('a target that is drained is put back also where the prior state does not s
   expect(balancer.calls.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
-// Found by reading: with versions the maintenance was ended; without, its end was told as a restore.
+// A restore must not end this maintenance, with versions or without.
 test.each(['absolute-set', 'cas'])(
   '%s: a maintenance that began after the drain is not ended, also where the prior state does not say that there was none',
   async (idempotency) => {
@@ -177,7 +177,7 @@ test.each(['absolute-set', 'cas'])(
     const conflict = ['conflict', expect.stringContaining('which a restore would end')]
     expect(await resultOf(adapter.restore([{ target: A, prior: before.prior }], call))).toEqual(conflict)
     expect(lb.writes()).toHaveLength(1)
-    // What was in maintenance before is as it was.
+    // A target that was in maintenance before the drain is already in its prior state.
     const maintained = await snapshot()
     expect(maintained.inRotation).toBe(false)
     expect(await resultOf(adapter.restore([{ target: A, prior: maintained.prior }], call))).toBe('applied')
@@ -188,7 +188,7 @@ test.each(['absolute-set', 'cas'])(
   },
 )
 
-// Found by reading: each of them ended the restore for good at its first try.
+// A failure before a restore is sent must not end the restore.
 test('what is wrong for a moment before a restore is sent does not end it; of a drain it does', async () => {
   const server = { name: 'a', address: '10.0.0.1:80', state: 'drain', weight: 1, healthy: true, inFlight: 0 }
   let servers: Json = [server]
@@ -221,7 +221,7 @@ test('what is wrong for a moment before a restore is sent does not end it; of a 
   expect(await restored()).toBe('applied')
 })
 
-// Found by reading: a restore was ended for good by it.
+// An API of Go writes an empty list as null.
 test.each([{ each: 'body.servers' }, { each: undefined }])(
   'null in the place of a list is an empty one ($each)',
   async ({ each }) => {
@@ -275,11 +275,11 @@ test('an entry with another address by now is another pod’s: absent, moved, an
 
 const READS_ONE = { request: { path: '/servers/${target.id}' } }
 
-/** The list, and each of its entries, of a load balancer that can be away: then what stands in front of it answers. */
+/** A load balancer with a list and a path for each entry. If a path matches `away`, a gateway answers in its place. */
 async function tellServers(name = 'a') {
   const state = {
     servers: [{ name, address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }] as Record<string, Json>[],
-    /** Which of its paths answer as a gateway without a route does. */
+    /** The paths for which a gateway without a route answers. */
     away: /^$/,
     gateway: '404 page not found\n',
   }
@@ -307,7 +307,7 @@ describe.each([
   }
   const adminOf = async (adapter: Adapter) => (await adapter.inspect([A], call).catch(() => undefined))?.get(A.id)?.admin
 
-  // Found by reading: the drain had no answer, its read-back met a gateway without a route, and the pod was patched in rotation.
+  // A gateway without a route does not prove that a target is gone.
   test.each(['404 page not found\n', '{"message": "no Route matched with those values"}'])(
     'a gateway that says %j takes nothing out, and an effect is tried again',
     async (gateway) => {
@@ -327,7 +327,7 @@ describe.each([
     expect(await resultOf(adapter.drain([A], call))).toEqual(['not-found', 'http edge: there is no entry a any more'])
   })
 
-  // Found by reading: a reload had dealt the names anew, and the pod was patched in rotation.
+  // A reload may give an entry another name.
   test('an entry that goes by another name since a reload is the same one: seen, drained, and put back', async () => {
     const { adapter, state, writes } = await begin()
     const { prior } = (await adapter.snapshot([A], call)).get(A.id)!
@@ -392,7 +392,7 @@ describe.each([
     return { ...lb, adapter, one, other, targets: resolution.targets as [Target, Target], admins }
   }
 
-  // Found by reading: the drain of the one was lost, that of the other was taken for it, and the pod was patched in rotation.
+  // A drain of one entry does not prove a drain of the other one with the same address.
   test('the one that is missing for a moment is not read as the other, and gets no call in its place', async () => {
     const { adapter, state, one, other, targets, admins, writes } = await begin()
     const [web, api] = targets
@@ -436,7 +436,7 @@ describe.each([
   })
 })
 
-// Found by reading: the pod was patched while that entry sent it requests.
+// The pod may get requests through that entry.
 test('an entry that has the address of a pod and cannot be read whole is not passed over', async () => {
   const { url, state } = await tellServers()
   const [server] = state.servers
@@ -457,7 +457,7 @@ test('an entry that has the address of a pod and cannot be read whole is not pas
         { found: false, reason: expect.stringContaining('has the address 10.0.0.2:80') },
       ])
   }
-  // One that is missing may be that one by now.
+  // A target that the list lacks may be the unreadable entry.
   const target = { ...A, scope: 'web' }
   const observed = async () => (await adapter.inspect([target], call)).get(target.id)
   expect(await observed()).toMatchObject({ admin: 'unknown' })
@@ -615,7 +615,7 @@ test('a list that goes on on another page: no pod is found in it, and none of it
   expect(await inspected()).toMatchObject({ admin: 'in' })
   servers = []
   expect(await inspected()).toMatchObject({ admin: 'unknown', detail: expect.stringContaining('another page follows') })
-  // Control: the whole list does not have it.
+  // The complete list does not have the entry.
   next = ''
   expect(await inspected()).toMatchObject({ admin: 'absent' })
 })
@@ -706,7 +706,7 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
   expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({
     detail: 'http edge: inspect.routable gives "yes", which is neither true nor false',
   })
-  // Found by reading: health that is not known counted as good.
+  // An unknown health must not count as healthy.
   body = {
     servers: [{ name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: null, inFlight: 0 }],
   }
@@ -756,7 +756,7 @@ test('one target that is answered with 429 says when to ask again, as a list doe
 test('where nothing is read back, a change goes out on a connection of its own: a kept one may be dead, and its fate unknown', async () => {
   const seen = new WeakSet()
   const server = createServer(({ socket }, response) => {
-    // As what stands in between and has forgotten a connection that was idle.
+    // The server closes a used connection, as a middlebox does that has dropped an idle connection.
     if (seen.has(socket)) return void socket.destroy()
     seen.add(socket)
     response.end()
@@ -850,7 +850,7 @@ test('with versions each call names the one that it rests on, and is sent also w
   expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
   expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
   expect(lb.writes().map(({ headers: sent }) => sent['if-match'])).toEqual(['"1"', '"2"', '"3"', '"4"'])
-  // Somebody else writes between the read and the write.
+  // Another writer changes the entry between the read and the write.
   const late = adapter.drain(
     [target],
     effectCall({ assertLive: () => void (lb.calls.at(-1)?.method === 'GET' && (version += 1)) }),

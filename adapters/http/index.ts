@@ -46,7 +46,7 @@ export const http: AdapterDefinition<HttpOptions> = {
   create: (options, { name }) => createHttpAdapter(options, `http ${name}`),
 }
 
-/** An API of that URL has one document, as far as can be known from here. */
+/** The document that the options write. One URL of an API has one document, as far as sluice can know. */
 export function documentOf({ url, capabilities }: HttpOptions): UnversionedDocument | undefined {
   if (!capabilities.wholeDocument || capabilities.idempotency === 'cas') return undefined
   return { identity: withoutSlash(new URL(url).href) }
@@ -58,9 +58,9 @@ const LEVELS: Record<HttpOptions['capabilities']['idempotency'], GuaranteeLevel>
   cas: 'G3',
 }
 
-/** Where the config does not say how long a job may take. */
+/** The default of the maximum duration of a job. */
 const LONGEST_JOB = '30s'
-/** The change was accepted, and is done later. */
+/** The status for a change that the API does later. */
 const ACCEPTED = 202
 
 function milliseconds(text: string): number {
@@ -68,7 +68,7 @@ function milliseconds(text: string): number {
   return parsed.ok ? parsed.ms : 0
 }
 
-/** What the config asserts; what it leaves out cannot be promised. */
+/** The capabilities that the config claims. A capability that the config leaves out gets the cautious value. */
 function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions): Capabilities {
   const { idempotency, volatileOnReload, disruptsOthers, settle, longestJob } = capabilities
   const expectsJob = [drain, restore].flatMap(requestsOf).some(({ expect }) => expect?.includes(ACCEPTED))
@@ -85,7 +85,7 @@ function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions):
   }
 }
 
-/** `component` begins each error: adapter and load balancer, such as `http edge`. */
+/** Makes the adapter. `component` starts each error message: adapter and load balancer, such as `http edge`. */
 export function createHttpAdapter(options: HttpOptions, component: string): Adapter {
   const capabilities = capabilitiesOf(options)
   const { auth, allowPlainHttp, login } = options
@@ -110,8 +110,8 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
   }
 
   /**
-   * What may be wrong for a moment, before a restore was sent: its deadline ends it too. Found by reading: an answer that did not
-   * fit, and a secret file that was empty while it was written anew, each ended one for good at its first try.
+   * Makes a failure before a restore retryable, because it may be temporary: an unexpected answer, or an empty secret file during its
+   * update. The deadline of the restore ends the attempts.
    */
   function passing(error: AdapterError): AdapterError {
     const { kind, cause } = error
@@ -127,7 +127,7 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
     }
   }
 
-  /** What befalls a target on the way to its effect is thrown. */
+  /** Reads the target before an effect. Throws the error of the target. */
   async function readOne(target: Target, call: EffectCall): Promise<Reading> {
     const found = (await reader.read([target], call)).get(target.id)!
     if (found instanceof AdapterError) throw found
@@ -144,14 +144,14 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
   }
 
   /**
-   * Whether there is anything to do. With versions a call is made in any case: it makes a new version, so that a call that
-   * was overtaken is refused when it arrives.
+   * Whether to send an effect. With versions, even an effect without a change is sent: it makes a new version, so that the load balancer
+   * refuses an earlier call that arrives late.
    */
   function mustSend(isDone: boolean): boolean {
     return !isDone || options.capabilities.idempotency === 'cas'
   }
 
-  /** The write rests on what is read right before it. Both share the time that the call has. */
+  /** Sends one effect. The write depends on the state that is read right before it. Both share the time of the call. */
   async function effect(
     effectOf: 'drain' | 'restore',
     { target, prior: kept }: { target: Target; prior?: Json },
@@ -174,20 +174,20 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
         if (effectOf === 'restore' && isPrior && wasOut) return { outcome: 'applied' }
         throw maintenance(target, effectOf)
       }
-      // A prior state that leaves out that it was in rotation reads the same while it is drained, or was in maintenance.
+      // An inspect.prior expression may give equal values in rotation, in a drain and in maintenance, so `admin` and `wasOut` decide.
       const isDone = takesOut ? now.admin === 'draining' : isPrior && now.admin === 'in' && !wasOut
       if (!mustSend(isDone) || (wasTakenAway(prior) && isDone)) return { outcome: 'applied' }
-      // Its target too: the entry may go by another name by now.
+      // The values include the target, because the entry may have another name now.
       Object.assign(values, now.values)
     }
     const request = (takesOut ? drainRequest : restoreFor)(values)
     const answer = await session.send(request, left(), { isWrite: true })
-    // Without reading back, all that is known is the answer.
+    // Without reads, the answer is the only information, so the effect counts as applied.
     if (answer.status !== ACCEPTED || capabilities.inspect === 'none') return { outcome: 'applied' }
     return { outcome: 'pending', job: excerpt(answer.headers['location'] ?? 'answered 202', request.secrets) }
   }
 
-  /** With the way out where a record is older than an expression: its prior state may have another shape. */
+  /** Builds the request of a restore. The error tells the solution if an older config recorded a prior state of another shape. */
   function restoreFor(values: Record<string, unknown>): HttpRequest {
     try {
       return restoreRequest(values)
@@ -201,7 +201,7 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
     }
   }
 
-  /** What is wrong with the effects on a target, as it is read now. Their requests are made, and not sent. */
+  /** The problem of the drain or the restore of a target in its current state. Builds the requests and sends none. */
   function rehearseOne(values: Record<string, unknown>, kept: Json): AdapterError | undefined {
     const { prior } = readKept(kept)
     try {
@@ -213,7 +213,7 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
     }
   }
 
-  /** One after another: a load balancer is written one call at a time. */
+  /** Sends the effects in order, because a load balancer takes one write at a time. */
   async function effects(
     effectOf: 'drain' | 'restore',
     wanted: readonly { target: Target; prior?: Json }[],
@@ -232,7 +232,7 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
     return results
   }
 
-  /** Where each entry has a request of its own, what it is now is not asked for. */
+  /** Lists the entries. Reads their state only if the list includes it, not with a request for each entry. */
   async function listEntries(call: Call): Promise<ListedEntry[]> {
     const listed = await reader.entries(call)
     const targets = listed.map(({ target }) => target)
@@ -275,13 +275,13 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
         return new Map(targets.map(({ id }) => [id, { admin: 'unknown', routable: false, inFlight: null }]))
       }
       const found = await reading(() => reader.read(targets, call))
-      // An observation has no place for the time to wait.
+      // An observation cannot carry the time to wait, so the error is thrown.
       for (const one of found.values()) if (one instanceof AdapterError && one.kind === 'throttled') throw one
       return new Map([...found].map(([id, one]) => [id, observe(one)]))
     },
 
     async snapshot(targets, call) {
-      // Nothing can be known: it is taken to be in rotation as it is configured.
+      // Without reads, the target counts as in rotation with its configured state.
       if (capabilities.inspect === 'none') return new Map(targets.map(({ id }) => [id, { prior: null, inRotation: true }]))
       const found = await reading(() => reader.read(targets, call))
       return new Map(
@@ -303,7 +303,7 @@ export function createHttpAdapter(options: HttpOptions, component: string): Adap
       const wrong = new Map<string, AdapterError>()
       for (const { target, prior } of wanted) {
         const now = readings?.get(target.id)
-        // What cannot be read, or is gone, says nothing of the requests.
+        // A target that cannot be read or is gone gives no information about its requests.
         if (!isBlind && (now === undefined || now instanceof AdapterError || now.admin === 'absent')) continue
         const read = now !== undefined && 'values' in now ? now.values : { target: parseTarget(target) }
         const error = rehearseOne({ ...read, operation }, prior)

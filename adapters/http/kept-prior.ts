@@ -1,14 +1,14 @@
 /**
- * What is kept of a target that somebody has out: what the config says of it, and that it was out. By what the config says alone
- * it may be the same as in rotation. Found by reading: so a restore ended a maintenance that had begun after the drain.
+ * The prior state that the journal keeps: the value of `inspect.prior`, and whether the target was out. The value alone may be equal in
+ * rotation and in maintenance, and a restore must not end a maintenance that began after the drain.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../contract.ts'
 
-/** No field of a config's own. */
+/** A field name that a config does not use itself. */
 const OUT = 'sluice.dev/out'
 
-/** The prior state of an entry that is not there, where a drain takes entries away. */
+/** The prior state of a missing entry, for a drain that removes entries. */
 export const TAKEN_AWAY: Json = { 'sluice.dev/taken-away': true }
 
 export function wasTakenAway(prior: Json | undefined): boolean {

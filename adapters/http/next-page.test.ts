@@ -19,7 +19,7 @@ test.each([
   { body: { items: [], nextPageToken: '' } },
   { body: { items: [], next: null, has_more: false } },
   { body: { items: [], metadata: { continue: '', resourceVersion: '7' } } },
-  // What an entry says is no sign of the list.
+  // A field of an entry says nothing about the list.
   { body: { items: [{ next: 'web-1' }], other: { next: 'web-1' } } },
   { body: [{ next: 'web-1' }] },
   { body: null },

@@ -1,11 +1,11 @@
-/** Signs that an answer is one page of several. */
+/** Detects an answer that is one page of several. */
 
-/** Fields that hold where the next page is, in the writing of whatever API, without `_`, `-` and case. */
+/** Names of fields for the place of the next page in common APIs, without `_`, `-` and case. */
 const NEXT =
   /^(?:next|nextpage|nextlink|nexturl|nexturi|nexttoken|nextpagetoken|nextpageurl|nextcursor|nextmarker|continue|odata\.?nextlink)$/
-/** Fields that say that there is one. */
+/** Names of fields that tell whether a next page exists. */
 const MORE = /^(?:hasmore|hasnext|hasnextpage|istruncated)$/
-/** Where such fields stand, other than in the answer itself. */
+/** Names of the fields that may contain such fields, besides the answer itself. */
 const AROUND = /^(?:metadata|meta|pagination|paging|pageinfo|page|links|cursors?|responsemetadata)$/
 
 function plainName(name: string): string {
@@ -33,7 +33,7 @@ function fieldIn(map: Record<string, unknown>, path: string, isOuter: boolean): 
   return undefined
 }
 
-/** What of an answer says that another page follows: a header, or a field of the body. Undefined where nothing does. */
+/** The sign of a next page in an answer: a header, or a field of the body. Undefined if there is none. */
 export function nextPageSign({ body, headers }: { body: unknown; headers: unknown }): string | undefined {
   const { link = '' } = headers as Record<string, string>
   if (/;\s*rel\s*=\s*"?(?:[^",;]*\s)?next(?:[\s",;]|$)/i.test(link)) return 'its header Link has rel="next"'

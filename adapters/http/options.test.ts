@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 type Options = Record<string, unknown>
 
-/** What `sluice` would say of a config with these options. */
+/** The problems that `sluice` reports for a config with these options. */
 async function issuesOf(over: Options): Promise<ConfigIssue[]> {
   const file = join(folder, 'sluice.yaml')
   const options = { ...serversApi('http://127.0.0.1:1'), ...over }

@@ -1,4 +1,4 @@
-/** A preset: the options of one product, with parameters in them. It is used as an adapter of its own. */
+/** A preset: the options for one product, with parameters. A config uses a preset like an adapter. */
 import { z } from 'zod'
 import { parseDuration } from '../../src/config/duration.ts'
 import type { AdapterDefinition } from '../contract.ts'
@@ -11,7 +11,7 @@ import { httpOptions } from './options.ts'
 
 const TYPES = ['text', 'path', 'url', 'integer', 'number', 'boolean', 'duration', 'secret'] as const
 
-/** Options that a config gives beside the parameters, where the preset has none of its own. */
+/** Options that a config sets beside the parameters if the preset does not set them. */
 const CONNECTION = ['url', 'auth', 'headers', 'tls', 'allowPlainHttp'] as const
 
 const RESERVED = new Set<string>(['preset', ...Object.keys(httpFields.shape)])
@@ -39,7 +39,7 @@ const parameter = z
 
 export type Parameter = z.infer<typeof parameter>
 
-/** The file of a preset. Its options are those of the adapter http once they are filled: see `sampleOptions`. */
+/** The schema of a preset file. The filled options must be valid options of the adapter http: see `sampleOptions`. */
 export const presetFields = z.strictObject({
   apiVersion: z.literal('sluice.dev/v1'),
   kind: z.literal('Preset'),
@@ -54,7 +54,7 @@ export type Preset = z.infer<typeof presetFields>
 
 export type Values = Record<string, unknown>
 
-/** `path` is within the file; `message` may have a second line, the way out. */
+/** A problem of a preset. `path` is within the file. The second line of `message` is optional and tells the solution. */
 export interface PresetProblem {
   path: PropertyKey[]
   message: string
@@ -89,7 +89,7 @@ function valueSchema({ type, values }: Pick<Parameter, 'type' | 'values'>): z.Zo
   }
 }
 
-/** A value of each type that fits everywhere. */
+/** A valid sample value for a parameter. */
 function sampleOf({ type, values, default: given }: Parameter): unknown {
   const samples = {
     text: 'x',
@@ -104,7 +104,7 @@ function sampleOf({ type, values, default: given }: Parameter): unknown {
   return given ?? values?.[0] ?? samples[type]
 }
 
-/** The fewest options of a config. A text is its own name in capitals: something has to be written there. */
+/** The minimum options of a config. The sample of a text is its name in capitals. */
 function exampleOf({ parameters, options }: Preset): Record<string, unknown> {
   const needed = Object.entries(parameters).filter(([, one]) => one.required)
   const values = needed.map(([name, one]) => {
@@ -115,7 +115,7 @@ function exampleOf({ parameters, options }: Preset): Record<string, unknown> {
   return { ...('url' in options ? {} : { url: 'http://localhost' }), ...(Object.fromEntries(values) as object) }
 }
 
-/** What is wrong with its parameters. What its options come to with some is `sampleOptions`. */
+/** The problems of the parameters. `sampleOptions` gives the filled options for more checks. */
 export function presetProblems(preset: Preset): PresetProblem[] {
   const { parameters, options, overridable } = preset
   const names = Object.keys(parameters)
@@ -134,7 +134,7 @@ export function presetProblems(preset: Preset): PresetProblem[] {
   return found
 }
 
-/** The options with values that fit everywhere: of all parameters, and of those alone that must be given. */
+/** The options filled with sample values: once for all parameters, and once for those that are required or have a default. */
 export function sampleOptions(preset: Preset): Record<string, unknown>[] {
   const entries = Object.entries(preset.parameters)
   const needed = entries.filter(([, one]) => one.required || one.default !== undefined)
@@ -176,7 +176,7 @@ interface Shape {
   [key: string]: z.ZodType | Shape
 }
 
-/** The overridable fields, as far as they go: `{capabilities: {settle}}`. */
+/** The overridable fields as a nested shape: `{capabilities: {settle}}`. */
 function overridesOf({ overridable, options }: Preset): Shape {
   const shape: Shape = {}
   for (const field of overridable) {
@@ -218,11 +218,11 @@ function filledWith({ options, parameters }: Preset, values: Values, given: Reco
     isPath: (name) => parameters[name]?.type === 'path',
     isInteger: (name) => parameters[name]?.type === 'integer',
   })
-  // Its own come first: what the config gives of them is an override, or was refused.
+  // The config adds to the options of the preset, and replaces its overridable fields. Any other overlap is refused earlier.
   return merged({ ...given, ...(filled as Record<string, unknown>) }, given) as Record<string, unknown>
 }
 
-/** A header of the preset's own is no parameter of the config. */
+/** The problems of headers in the config. A config must not set a header that the preset sets. */
 function headerProblems({ options }: Preset, { headers }: Record<string, unknown>): PresetProblem[] {
   if (!isMap(headers) || !isMap(options['headers'])) return []
   const own = new Set(Object.keys(options['headers']).map((name) => name.toLowerCase()))
@@ -231,7 +231,7 @@ function headerProblems({ options }: Preset, { headers }: Record<string, unknown
   )
 }
 
-/** The preset as an adapter. It is right by `presetProblems`, and its `sampleOptions` by `httpOptions`. */
+/** Makes an adapter from the preset. The preset must have no `presetProblems`, and its `sampleOptions` must be valid `httpOptions`. */
 export function definePreset(preset: Preset): AdapterDefinition<HttpOptions> {
   const { name, summary, parameters, options } = preset
   const shape = Object.fromEntries(
@@ -268,7 +268,7 @@ export function definePreset(preset: Preset): AdapterDefinition<HttpOptions> {
   }
 }
 
-/** At the field of the config that it comes from: what stands beside the parameters, or the parameter that is used there. */
+/** Puts an issue at the field of the config from which it comes: an option beside the parameters, or the parameter that the option uses. */
 function issueOf(
   preset: Preset,
   others: Values,

@@ -1,4 +1,4 @@
-/** What the load balancer says of its entries: read, and understood by the expressions of the config. */
+/** Reads the entries of a load balancer, and evaluates the expressions of the config on them. */
 import { AdapterError, addressesOf, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
 import { createEchoes } from '../credentials/blot-out.ts'
 import { excerpt } from '../credentials/one-line.ts'
@@ -13,39 +13,39 @@ import type { Session } from './session.ts'
 import { formatAddress, parseAddress } from '../address.ts'
 import { formatTargetId, isShared, parseTarget, sharedTargetId, type TargetValue } from './targets.ts'
 
-/** One target as it is now. */
+/** The current state of one target. */
 export interface Reading {
   admin: 'in' | 'draining' | 'out'
   routable: boolean
   weight?: number
   inFlight: number | null
   prior: Json
-  /** What its entry goes by now. */
+  /** The current name of the entry. */
   name: string
-  /** What templates see. */
+  /** The variables of templates. */
   values: Record<string, unknown>
 }
 
-/** The entry of a target is gone, or is another one's by now. */
+/** The entry of a target is gone, or has another address now. */
 export interface Absence {
   admin: 'absent'
   moved: boolean
-  /** With `moved`: an entry of another name has the target's address. */
+  /** With `moved`: another entry has the address of the target, so the pod may get requests. */
   isServed?: true
   why: string
 }
 
-/** By target id; an error is about that target alone. */
+/** The readings by target id. An error concerns only its own target. */
 export type Readings = Map<string, Reading | Absence | AdapterError>
 
 export interface Reader {
   resolve(endpoints: readonly Endpoint[], call: Call): Promise<Resolution[]>
-  /** All that the list has, and that can be read. Only where there is a list. */
+  /** All readable entries of the list. Only for options with a list. */
   entries(call: Call): Promise<{ target: Target; address: string }[]>
   read(targets: readonly Target[], call: Call): Promise<Readings>
 }
 
-/** An answer as expressions see it. */
+/** An answer, as the variables of expressions. */
 type Said = Record<'body' | 'headers', unknown>
 
 /** One entry of the list. */
@@ -62,24 +62,24 @@ interface Listed {
   byId: ReadonlyMap<string, Entry[]>
   unreadable: Unreadable[]
   unreadableAt: ReadonlyMap<string | undefined, Unreadable[]>
-  /** What the expressions of an entry that the list does not have see. */
+  /** The variables for the expressions of an entry that the list lacks. */
   values: Record<string, unknown>
-  /** Why the list is not the whole one: an entry that it lacks may be on another page. */
+  /** The reason why the list is not complete. A missing entry may be on another page. */
   partial: string | undefined
 }
 
-/** An entry that the expressions do not fit. */
+/** An entry for which the expressions fail. */
 interface Unreadable {
-  /** Where that can be told at least. */
+  /** The id and the address, if they are known. */
   id: string | undefined
   address: string | undefined
   why: string
 }
 
-/** A target that is asked for. */
+/** A target to read. */
 interface Wanted {
   target: TargetValue
-  /** What has its address under another name can be no other target that is known: it is this one. */
+  /** True if no other known target has this address in this scope. An entry with this address and another name is then this target. */
   isAlone: boolean
 }
 
@@ -91,7 +91,7 @@ function kindOf(value: unknown): string {
   return keys.length === 0 ? 'an empty map' : `a map (${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''})`
 }
 
-/** Where an answer has lists, as CEL names them: those of maps first, and not deeper than two fields. */
+/** The CEL paths of lists in an answer: lists of maps first, down to two fields deep. */
 function listsIn(body: unknown, path = 'body', depth = 2): string[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || depth === 0) return []
   const named = Object.entries(body).map(([name, value]): [string, unknown] => {
@@ -103,7 +103,7 @@ function listsIn(body: unknown, path = 'body', depth = 2): string[] {
   return [...sorted, ...named.flatMap(([where, value]) => listsIn(value, where, depth - 1))]
 }
 
-/** What has the same address in the same scope may be the same entry under another name. */
+/** A key for scope and address. Two targets with equal keys may be one entry under different names. */
 function placeOf({ scope, address }: TargetValue): string {
   return JSON.stringify([scope, address])
 }
@@ -142,10 +142,10 @@ export function createReader({ component, session, options, context }: ReaderOpt
   ])
   const isTakenAway = inspect?.missing === 'draining'
 
-  /** Of the requests that were made. */
+  /** The secrets of the requests, to find them in answers. */
   const echoes = createEchoes()
 
-  /** For a message: what the load balancer chose may be long, too. */
+  /** The value as text for a message, without secrets and shortened. */
   function shown(value: Json): string {
     return excerpt(JSON.stringify(value), echoes.secrets)
   }
@@ -161,7 +161,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     throw new ExpressionError(`${field} gives ${shown(value)}, which is no number from 0 up`)
   }
 
-  /** What is named, compared and kept cannot be blotted out: it must not have a secret in it. */
+  /** Refuses a value that contains a secret. sluice names, compares and stores the value, so it cannot hide the secret in it. */
   function withoutEcho<T extends Json>(value: T, field: string): T {
     if (!echoes.in(typeof value === 'string' ? value : JSON.stringify(value))) return value
     throw new ExpressionError(`${field} gives ${shown(value)}, which has a secret in it that the load balancer was sent`)
@@ -204,7 +204,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     }
   }
 
-  /** With the way to the list: mostly it is a field of the answer. */
+  /** The message for an answer without a list. It includes the path of a list in the answer, if there is one. */
   function noList(found: unknown, body: unknown): string {
     const written = targets.each === undefined ? 'the answer to targets.request' : `targets.each: ${targets.each}`
     const lists = listsIn(body)
@@ -213,7 +213,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     return excerpt(`${written} is ${kindOf(found)}, not a list; ${way}`, echoes.secrets)
   }
 
-  /** `missing`: what it is where there is no list at all. */
+  /** Reads the list. `missing` is the kind of the error if the list does not exist. */
   async function list(call: Call, missing: 'fatal' | 'retryable'): Promise<Listed> {
     let answer: Said
     try {
@@ -223,7 +223,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
       const kind = error.kind === 'not-found' ? missing : error.kind
       throw new AdapterError(component, kind, `targets.request: ${error.message}`, { cause: error })
     }
-    // Go writes an empty list as null. Where an entry that is not there is drained, that may be no list of theirs at all.
+    // Go writes an empty list as null. If a missing entry counts as drained, null is an error, because it does not prove an empty list.
     const found = (each === undefined ? answer.body : each(answer)) ?? (isTakenAway ? null : [])
     if (!Array.isArray(found)) throw new ExpressionError(noList(found, answer.body))
     const sign = nextPageSign(answer)
@@ -262,7 +262,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
   function resolveOne(endpoint: Endpoint, listed: Listed): Resolution {
     const { count: total, byAddress, byId, unreadable, unreadableAt } = listed
     const addresses = addressesOf(endpoint).map(formatAddress)
-    // Found by reading: the pod was patched while an entry of its address that had no scope sent it requests.
+    // The pod may get requests through an unreadable entry, so the pod is not resolved.
     for (const one of addresses) {
       const [odd] = unreadableAt.get(one) ?? []
       if (odd !== undefined)
@@ -288,13 +288,15 @@ export function createReader({ component, session, options, context }: ReaderOpt
     return { found: true, targets: [{ id: formatTargetId(textOf(idOf(values), 'targets.id'), { address, port }), scope }] }
   }
 
-  /** What is asked for besides. After the entries: requests that are counted then are not older than a drain that they show. */
+  /**
+   * Sends the requests of `inspect.also`. They follow the entries, so that their counts are not older than the drain that the entries show.
+   */
   async function askAlso(values: Record<string, unknown>, call: Call): Promise<Record<string, unknown>> {
     const asked = alsoRequests.map(async ([name, make]): Promise<[string, unknown]> => {
       try {
         return [name, (await ask(make(values), call)).body]
       } catch (error) {
-        // It says nothing of the entry.
+        // The error gives no information about the entry.
         if (!(error instanceof MissingError)) throw error
         throw new AdapterError(component, 'retryable', `inspect.also.${name}: ${error.message}`, { cause: error })
       }
@@ -302,7 +304,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     return { also: Object.fromEntries(await Promise.all(asked)) }
   }
 
-  /** An entry that its drain has taken away. It is put back with all that is kept of it. */
+  /** The reading of an entry that its drain has removed. Its prior state only marks that it was removed. */
   function takenAway(target: TargetValue, answer: Record<string, unknown>): Reading {
     const values = { ...answer, target }
     const inFlight = count(inFlightOf?.(values), 'inspect.inFlight')
@@ -320,7 +322,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     const isHealthy = routableOf === undefined || routableOf(values)
     if (typeof isHealthy !== 'boolean')
       throw new ExpressionError(`inspect.routable gives ${shown(isHealthy)}, which is neither true nor false`)
-    // Nobody new comes to weight 0, whatever the state is called.
+    // An entry with weight 0 gets no new requests, whatever its state.
     const effective = admin === 'in' && weight === 0 ? 'draining' : admin
     return {
       admin: effective,
@@ -334,8 +336,8 @@ export function createReader({ component, session, options, context }: ReaderOpt
   }
 
   /**
-   * An entry of that name with another address is not this target. Where an entry of another name has the address, new requests
-   * come there: which of the two it is, nobody can tell, and it is not out.
+   * The absence of a target whose name has another address now. If another entry has the address of the target, the pod may get requests
+   * there, so the target does not count as out.
    */
   function movedTo(target: TargetValue, entry: Entry, { byAddress, unreadableAt }: Listed): Absence {
     const why = `${target.id} has the address ${entry.address} now, not ${target.address}`
@@ -346,15 +348,14 @@ export function createReader({ component, session, options, context }: ReaderOpt
   }
 
   /**
-   * By its name, or, where no entry has that any more, by its address: a load balancer that deals the names anew when it reloads
-   * has the pod under another one. Undefined where it is gone. Found by reading: a pod was in two backends, one of its entries
-   * was not in the list for a moment, and the drain of the other was taken for that of the one, which had been lost.
+   * The entry of a target by its name, or else by its address, because a reload of a load balancer may give entries new names. Undefined if
+   * the entry is gone. An address counts only if no other target has it: the drain of one entry must not count for the other.
    */
   function entryFor({ target, isAlone }: Wanted, { byId, byAddress, unreadable, partial }: Listed): Entry | undefined {
     const [entry, second] = byId.get(target.id) ?? []
     if (second !== undefined) throw new ExpressionError(`targets.id gives ${shown(target.id)} for more than one entry`)
     if (entry !== undefined) return entry
-    // It is gone only where it can be none of those that say nothing of themselves.
+    // The target is gone only if no unreadable entry can be the target.
     const hidden = unreadable.find(({ id, address }) => id === undefined || id === target.id || address === target.address)
     if (hidden !== undefined) throw new ExpressionError(hidden.why)
     const [renamed, another] = (byAddress.get(target.address) ?? []).filter(({ scope }) => scope === target.scope)
@@ -382,7 +383,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     return interpret({ ...target, id: entry.id }, { ...entry.values, ...also })
   }
 
-  /** The entry in the answer to its own request, or the error of an answer that there is none. */
+  /** The entry in the answer to its own request, or the error if the API reports no entry. */
   async function askForOne(target: TargetValue, call: Call): Promise<Entry | MissingError> {
     let answer: Said
     try {
@@ -399,7 +400,9 @@ export function createReader({ component, session, options, context }: ReaderOpt
     return entry
   }
 
-  /** That it is gone, or another's, is believed where the list says so too: one 404 may be a gateway's. */
+  /**
+   * Reads one target with its own request. An absence counts only if the list confirms it, because a single 404 may come from a gateway.
+   */
   async function readOne(wanted: Wanted, left: () => Call, listNow: () => Promise<Listed>): Promise<Reading | Absence> {
     const { target } = wanted
     const own = await askForOne(target, left())
@@ -424,7 +427,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     throw new AdapterError(component, 'retryable', `${why}, while the list has ${entry.id} at ${entry.address}`)
   }
 
-  /** What befalls one target, as its own. */
+  /** The reading of one target, with its errors as the result of that target. */
   async function settle(id: string, reading: () => Reading | Absence | Promise<Reading | Absence>): Promise<Readings> {
     try {
       return new Map([[id, await reading()]])
@@ -438,7 +441,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
 
   async function wholeList(call: Call): Promise<Listed> {
     const listed = await list(call, 'fatal')
-    // Also of those that are there: another entry of theirs may be on another page.
+    // The list must be complete even for found pods, because another entry of a pod may be on another page.
     if (listed.partial !== undefined) throw new AdapterError(component, 'fatal', listed.partial)
     return listed
   }
@@ -458,7 +461,7 @@ export function createReader({ component, session, options, context }: ReaderOpt
     async read(wanted, call) {
       const parsed = wanted.map((target) => ({ id: target.id, target: parseTarget(target) }))
       const byPlace = Map.groupBy(parsed, ({ target }) => target && placeOf(target))
-      // Two of one read must not be one entry, whatever is known of each.
+      // Two targets of one read must never match one entry.
       const isAlone = (id: string, target: TargetValue): boolean =>
         !isShared(id) && byPlace.get(placeOf(target))!.every((one) => one.target!.id === target.id)
       const endsAt = performance.now() + call.deadlineMs

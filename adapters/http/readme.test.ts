@@ -1,4 +1,4 @@
-/** The examples of the README load, and the one for the load balancer of this repository runs. */
+/** Tests that the examples of the README load, and that the example for the demo load balancer works. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Makes a request of what the config says: values are encoded for the place where they stand. */
+/** Builds requests from the config. Each value is encoded for its place in the request. */
 import type { Json } from '../contract.ts'
 import { ExpressionError, type Place } from './expression.ts'
 import type { HeaderValue, RequestOptions } from './fields.ts'
@@ -18,7 +18,7 @@ function encodeForPath(value: string, field: string): string {
   return encodeURIComponent(value)
 }
 
-/** `.` and `..` are no names but ways: encoded or not, a URL goes there. */
+/** Refuses `.` and `..` in a path, because a URL resolves them even if they are encoded. */
 function assertNoWays(path: string, field: string): string {
   const segments = path.split(/[?#]/, 1)[0]!.split('/')
   if (!segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return path
@@ -40,7 +40,7 @@ function headerMaker(name: string, value: HeaderValue, place: Place, field: stri
   }
 }
 
-/** A value is the name or the address of a host, and nothing else of a URL. */
+/** Encodes a value as a host name or an IP address. It cannot become another part of the URL. */
 function encodeForHost(value: string, field: string): string {
   const isV6 = /^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/.test(value)
   if (isV6 && URL.canParse(`http://[${value}]`)) return `[${value}]`
@@ -49,11 +49,11 @@ function encodeForHost(value: string, field: string): string {
 }
 
 export interface RequestContext {
-  /** Whether a secret may go over plain HTTP to another host. */
+  /** True if a secret may use plain HTTP to another host. */
   allowPlainHttp: boolean
-  /** The token of a session goes with each request. */
+  /** True if each request includes the token of a session. */
   hasLogin: boolean
-  /** For every request: of `auth` and `headers`. */
+  /** The headers of every request, from `auth` and `headers`. */
   common: readonly MakeHeader[]
 }
 
@@ -68,7 +68,7 @@ export function compileRequest(request: RequestOptions, place: Place, field: str
   const makePath = compileText(path, place, `${field}.path`, encodeForPath)
   const makers = [...context.common, ...headerMakers(headers, place, `${field}.headers`)]
 
-  /** The host of an entry is known no sooner. */
+  /** Checks plain HTTP at the request, because the host of an entry is not known earlier. */
   function assertNotInPlain(baseUrl: string, hasSecret: boolean): void {
     if (context.allowPlainHttp || !hasSecret || !isPlainElsewhere(baseUrl)) return
     throw new ExpressionError(

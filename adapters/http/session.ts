@@ -1,4 +1,4 @@
-/** What goes before a request where the API asks for it: which unit is the active one, and the token of a session with it. */
+/** The steps before a request, if the API needs them: find the active unit of a pair, and get a token of a session with it. */
 import { AdapterError, type Call } from '../contract.ts'
 import { parseDuration } from '../../src/config/duration.ts'
 import { type Answer, parseJson, StatusError } from '../http-client/answer.ts'
@@ -10,15 +10,15 @@ import { compileRequest, type RequestContext } from './request.ts'
 import { readSecret } from '../credentials/secret.ts'
 
 export interface Session {
-  /** As a Client does, to the unit that is active, with the token of a session. */
+  /** Sends a request like a Client, to the active unit and with the token of a session. */
   send: Client['send']
-  /** The tokens: an answer may echo them. */
+  /** The tokens. An answer may echo them. */
   secrets(): string[]
 }
 
-/** For so long the unit that was the active one is not asked again. */
+/** The time during which the active unit is not checked again. */
 const ACTIVE_FOR_MS = 2000
-/** Another token is asked for when so much of the life of the last one is over. */
+/** The share of the lifetime of a token after which sluice gets the next one. */
 const SPENT = 0.8
 const UNAUTHORIZED = 401
 
@@ -41,11 +41,11 @@ export function createSession({ component, client, options, context }: SessionOp
   const tokenFor = login === undefined ? undefined : createTokens({ component, client, login, context })
   const isActive = failover === undefined ? undefined : compile(failover.active, 'list', 'failover.active')
   const askForPart = failover && compileRequest(failover.request, 'nothing', 'failover.request', context)
-  /** Of the last change: one whose next token is refused too has no right. */
+  /** True if the API refused the token of the last change. If it refuses the next token too, the user lacks permission. */
   let wasRefused = false
   let active: { base: string; foundAt: number } | undefined
 
-  /** The request with its token; a reading whose token has expired is sent again with another one. */
+  /** Sends the request with its token. A read with an expired token is sent again with a new token. */
   async function sendTo(base: string, request: HttpRequest, call: Call, isWrite: boolean): Promise<Answer> {
     const endsAt = performance.now() + call.deadlineMs
     const left = (): Call => ({ ...call, deadlineMs: endsAt - performance.now() })
@@ -76,7 +76,7 @@ export function createSession({ component, client, options, context }: SessionOp
     throw new ExpressionError(`failover.active gives ${JSON.stringify(said)}, which is neither true nor false`)
   }
 
-  /** Those that cannot be reached are passed over where another one is active. */
+  /** Finds the active unit. An unreachable unit does not matter if another unit is active. */
   async function findActive(call: Call): Promise<string> {
     const endsAt = performance.now() + call.deadlineMs
     const known = active?.base ?? bases[0]!
@@ -98,7 +98,7 @@ export function createSession({ component, client, options, context }: SessionOp
       if (request.baseUrl !== undefined || failover === undefined)
         return sendTo(request.baseUrl ?? bases[0]!, request, call, isWrite)
       const endsAt = performance.now() + call.deadlineMs
-      // A change goes where it was read right before.
+      // A change goes to the unit of the read right before it.
       if (active === undefined || (!isWrite && performance.now() - active.foundAt > ACTIVE_FOR_MS)) {
         const base = await findActive(call)
         active = { base, foundAt: performance.now() }
@@ -119,7 +119,7 @@ interface TokensOptions extends Omit<SessionOptions, 'options'> {
   login: NonNullable<HttpOptions['login']>
 }
 
-/** One token for each unit: what one has given says nothing to another. */
+/** Makes one token for each unit, because a unit does not know the tokens of another unit. */
 function createTokens({ component, client, login, context }: TokensOptions): Tokens {
   const begin = compileRequest(login.request, 'login', 'login.request', context)
   const tokenOf = compile(login.token, 'list', 'login.token')
@@ -141,7 +141,7 @@ function createTokens({ component, client, login, context }: TokensOptions): Tok
     return { text, takenAt, isOver: false }
   }
 
-  /** The answer holds the token: nothing of it is shown. */
+  /** The body of the login answer. Errors show nothing of it, because it contains the token. */
   function bodyOf({ text, asked }: Answer): unknown {
     try {
       return JSON.parse(text)
@@ -154,7 +154,7 @@ function createTokens({ component, client, login, context }: TokensOptions): Tok
     const asked = tokens.get(base)
     const known = await asked?.catch(() => undefined)
     if (known !== undefined && !known.isOver && performance.now() - known.takenAt < goodForMs) return known
-    // Another call has asked for the next one meanwhile.
+    // Another call has requested the next token in the meantime.
     if (tokens.get(base) !== asked) return get(base, call)
     const next = logIn(base, call)
     tokens.set(base, next)

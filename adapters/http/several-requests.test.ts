@@ -1,4 +1,4 @@
-/* What takes more than one request: documents beside the list, sessions, effects that are one of several, hosts of entries. */
+/* Tests of options with more than one request: documents beside the list, sessions, effects with conditions, and hosts of entries. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -189,7 +189,7 @@ test.each([
   expect(await drainOne(adapter, A)).toEqual({ outcome: 'applied' })
   expect(drains()).toBe(1)
 
-  // Any address of this machine that is not loopback by its name.
+  // An address of this machine that is not a loopback address by name.
   node = '0.0.0.0'
   const why = 'drain.url: would send credentials over plain HTTP to 0.0.0.0:'
   const rehearsed = await adapter.rehearse!([{ target: A, prior: null }], { deadlineMs: 20_000, assertLive: () => {} })

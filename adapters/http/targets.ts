@@ -1,14 +1,15 @@
 /**
- * A target's id is what the config calls its id, and its address: `web-0@10.0.0.1:80`. A name may get another address;
- * then it is another pod's, and not touched. `web-0@10.0.0.1:80+`: other entries of its scope had that address too.
+ * The id of a target consists of the id in the config and the address: `web-0@10.0.0.1:80`. If the address of the name changes, the entry
+ * belongs to another pod, and the adapter does not touch it. A `+` at the end, as in `web-0@10.0.0.1:80+`, means that other entries of the
+ * scope had the address too.
  */
 import { formatAddress, parseAddress } from '../address.ts'
 import type { Address, Target } from '../contract.ts'
 
-/** What expressions see of a target. */
+/** The target as a variable of expressions. */
 export interface TargetValue {
   id: string
-  /** `host:port`, `[v6]:port` */
+  /** The address as `host:port` or `[v6]:port`. */
   address: string
   host: string
   port: bigint
@@ -17,12 +18,12 @@ export interface TargetValue {
 
 const SHARED = '+'
 
-/** Of an entry, which has its address as text. */
+/** The id for an entry whose address other entries of the scope share. */
 export function sharedTargetId(name: string, address: string): string {
   return `${name}@${address}${SHARED}`
 }
 
-/** What else has the address of this target may have had it all along, under a name of its own. */
+/** True if other entries had the address too. Another entry with this address may then be one of those, not this target. */
 export function isShared(id: string): boolean {
   return id.endsWith(SHARED)
 }
@@ -36,7 +37,7 @@ export function entryOf(id: string): string {
   return id.slice(0, Math.max(0, id.lastIndexOf('@')))
 }
 
-/** Undefined where the id is none of this adapter. */
+/** Undefined if the id is not from this adapter. */
 export function parseTarget({ id, scope }: Target): TargetValue | undefined {
   const name = entryOf(id)
   const address = parseAddress(id.slice(id.lastIndexOf('@') + 1, isShared(id) ? -SHARED.length : undefined))

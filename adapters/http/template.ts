@@ -1,14 +1,14 @@
-/** Text and JSON with `${EXPRESSION}` in it. `$${` stands for `${` itself. */
+/** Text and JSON with `${EXPRESSION}` in it. `$${` is a literal `${`. */
 import type { Json } from '../contract.ts'
 import { compile, type Expression, ExpressionError, type Place } from './expression.ts'
 
-/** Text, or an expression. */
+/** Literal text, or an expression. */
 type Part = string | { expression: string }
 
-/** The parts of a template, or what is wrong with it. */
+/** The parts of a template, or its problem. */
 export type ParsedTemplate = { ok: true; parts: Part[] } | { ok: false; problem: string }
 
-/** Where the expression that begins at `from` ends: braces nest, and count for nothing in quotes. */
+/** The end of the expression that begins at `from`. Braces nest, except in quotes. */
 function endOfExpression(text: string, from: number): number {
   let depth = 0
   let quote = ''
@@ -52,7 +52,7 @@ export function parseTemplate(text: string): ParsedTemplate {
   return { ok: true, parts }
 }
 
-/** All the expressions of a body, each with its place in it. */
+/** All strings of a body, each with its path. */
 export function bodyStrings(body: Json, path: PropertyKey[] = []): { text: string; path: PropertyKey[] }[] {
   if (typeof body === 'string') return [{ text: body, path }]
   if (Array.isArray(body)) return body.flatMap((inner, index) => bodyStrings(inner, [...path, index]))
@@ -62,7 +62,7 @@ export function bodyStrings(body: Json, path: PropertyKey[] = []): { text: strin
 
 export type Template<T> = (values: Record<string, unknown>) => T
 
-/** Either text as it is, or an expression. */
+/** Literal text, or a compiled expression. */
 type Compiled = string | Expression
 
 function compileParts(text: string, place: Place, field: string): Compiled[] {
@@ -76,7 +76,7 @@ function asText(value: Json, field: string): string {
   throw new ExpressionError(`${field}: ${value === null ? 'null' : 'a list or a map'} cannot stand in text`)
 }
 
-/** Whatever an expression gives is encoded by `encode`: it is a value, and never syntax. */
+/** Compiles a text. `encode` encodes each value of an expression, so that a value never becomes syntax. */
 export function compileText(
   text: string,
   place: Place,
@@ -87,7 +87,7 @@ export function compileText(
   return (values) => parts.map((part) => (typeof part === 'string' ? part : encode(asText(part(values), field), field))).join('')
 }
 
-/** A string that is one expression becomes the value itself: a number stays a number. Keys are as they are written. */
+/** Compiles a body. A string of one expression keeps the type of its value: a number stays a number. Keys are literal. */
 export function compileBody(body: Json, place: Place, field: string): Template<Json> {
   if (typeof body === 'string') {
     const [only, ...others] = compileParts(body, place, field)

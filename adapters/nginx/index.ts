@@ -4,7 +4,7 @@ import { durationMs } from '../option-fields.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { nginxOptions } from './options.ts'
 
-/** Servers of one write and one reload. */
+/** The maximum number of servers in one write and one reload. */
 const BATCH_MAX = 100
 
 export const nginx = defineAdapter({
@@ -18,7 +18,7 @@ export const nginx = defineAdapter({
     inspect: 'strong',
     inFlight: 'none',
     volatileOnReload: false,
-    // A reload closes kept connections of clients, whatever server their next request is for.
+    // A reload closes kept connections of clients, also for requests to other servers.
     disruptsOthers: true,
     settleMs: durationMs(settle),
   }),
@@ -37,7 +37,7 @@ export const nginx = defineAdapter({
 
     return {
       scopes: [...byScope.keys()],
-      // A host that is away keeps no pod out of the others.
+      // A host that is away must not block pods on the other hosts.
       async list(call) {
         const asked = instances.filter(({ scope }) => call.scopes?.includes(scope) ?? true)
         return (await Promise.all(asked.map((instance) => instance.list(call)))).flat()

@@ -1,4 +1,4 @@
-/** nginx on one host: its file, and the processes that have loaded it. */
+/** nginx on one host: its file, and the processes that have loaded the file. */
 import { isDeepStrictEqual } from 'node:util'
 import { formatAddress } from '../address.ts'
 import { AdapterError, type AdapterErrorKind, type EffectResult } from '../contract.ts'
@@ -14,19 +14,19 @@ import { serverLinesOf, UpstreamProblem } from './upstream.ts'
 export interface Instance {
   scope: string
   list(call: ListCall): Promise<Entry[]>
-  /** By the name of an entry: what failed, or `applied`. */
+  /** Drains the entries with these names. Gives the result by name. */
   drain(names: readonly string[], call: ChangeCall): Promise<Map<string, EffectResult>>
   restore(formers: readonly Former[], call: ChangeCall): Promise<Map<string, EffectResult>>
 }
 
 export interface InstanceOptions {
   component: string
-  /** Absent: this host. */
+  /** The host. Absent: this host. */
   host: { name: string; prefix: string[] } | undefined
   options: NginxOptions
 }
 
-/** When those have started that take requests. */
+/** The start times of the workers that accept requests. */
 interface Workers {
   oldest: BootTime
   newest: BootTime
@@ -39,20 +39,20 @@ interface Loaded {
   servers: Map<string, Server>
 }
 
-/** Another process may write the file at the same moment. */
+/** The maximum number of attempts to remove the marks. Another process may write the file at the same time. */
 const SETTLE_TRIES = 5
 
-/** What the change of one server is, or why there is none. */
+/** The edits for one server, or the error that prevents them. */
 type Change = Edit[] | AdapterError
 
 export function createInstance({ component, host, options }: InstanceOptions): Instance {
   const { file, upstream, pidFile, test, reload, word } = options
   const prefix = host?.prefix ?? []
   const shell = createHost({ component, prefix })
-  // Each byte is a character: a comment in an old encoding stays as it is.
+  // In latin1 each byte is one character, so a comment in another encoding stays unchanged.
   const document = createFileDocument({ component, path: file, prefix, encoding: 'latin1' })
   const place = host === undefined ? file : `${file} on ${host.name}`
-  // Another command may lead to the same host tomorrow.
+  // The scope has no command, because another command may lead to the same host later.
   const scope = host === undefined ? file : `${host.name}:${file}`
 
   function failed(kind: AdapterErrorKind, message: string, cause?: unknown): AdapterError {
@@ -92,13 +92,13 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     try {
       return named(serverLinesOf(text, upstream).map((line) => serverOf(line, oldestWorker)))
     } catch (error) {
-      // A tool may be writing it at the moment.
+      // A tool may be in the middle of a write.
       if (error instanceof UpstreamProblem) throw failed('retryable', `${place}: ${error.message}`, error)
       throw error
     }
   }
 
-  /** By the address; a second line of the same address is a server of its own. */
+  /** The servers by name. The name is the address; a second line with the same address is a separate server. */
   function named(servers: readonly Server[]): Map<string, Server> {
     const found = new Map<string, Server>()
     for (const server of servers) {
@@ -111,7 +111,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     return found
   }
 
-  /** One write and one reload for all that can be changed. */
+  /** Makes all possible changes with one write and one reload. */
   async function change(
     wanted: readonly { name: string; editsOf(server: Server, since: BootTime): Change }[],
     call: ChangeCall,
@@ -146,7 +146,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     if (status === STATUS.refused) throw await refused(output, putBack)
     if (status === STATUS.notReloaded)
       throw failed('ambiguous', `${reload.join(' ')} has failed on ${shell.name}: ${wordsOf(output)}`)
-    // What is written takes effect at the next reload, or when nginx starts.
+    // The written change takes effect at the next reload, or when nginx starts.
     throw noWorkers(status, output, 'ambiguous')
   }
 
@@ -165,14 +165,17 @@ export function createInstance({ component, host, options }: InstanceOptions): I
     }
   }
 
-  /** A restored line loses its mark once it is loaded. To nginx it is the same line: where this fails, the next write does it. */
+  /**
+   * Removes the mark of a restored line once nginx has loaded it. The line without the mark means the same to nginx, so after a failure the
+   * next write can remove it.
+   */
   async function settle({ text, version, workers }: Omit<Loaded, 'servers'>, call: ScriptCall): Promise<void> {
     const servers = serversIn(text, { ...workers.newest, ticks: Infinity })
     let isSettled = await removeMarks({ text, version, servers }, call)
     for (let tries = 1; tries < SETTLE_TRIES && !isSettled; tries += 1) isSettled = await removeMarks(await look(call), call)
   }
 
-  /** False where the file has been written since it was read. */
+  /** Removes the marks. False if the file has changed since the read. */
   async function removeMarks({ text, version, servers }: Omit<Loaded, 'workers'>, call: ScriptCall): Promise<boolean> {
     const settled = applyEdits(text, [...servers.values()].flatMap(settleEdits))
     if (settled === text) return true
@@ -228,7 +231,7 @@ export function createInstance({ component, host, options }: InstanceOptions): I
   }
 }
 
-/** The last lines of what a command has said: nginx names the fault in the first of its own two. */
+/** The last lines of the output of a command. nginx names the fault in the first of its two last lines. */
 function wordsOf(output: Buffer): string {
   return output.toString('utf8').trim().split('\n').slice(-3).join('; ')
 }

@@ -1,25 +1,26 @@
 /**
- * The comment that tells a line of sluice from one of an operator, and a written line from one that nginx has loaded: `# sluice 1f2e3d4c.98234`.
+ * The comment that marks a line of sluice, as opposed to one of an operator, and tells whether nginx has loaded it: `# sluice
+ * 1f2e3d4c.98234`.
  *
- * That is a time: when the newest worker had started before the line was written. A worker that is older serves by the file as it was;
- * the line is in effect once all that take requests are newer.
+ * The number is the start time of the newest worker before the line was written. An older worker serves the former file. The line is in
+ * effect when all workers that accept requests are newer.
  */
 export interface Mark {
-  /** Absent where a person has written the mark: the line counts as loaded. */
+  /** The time of the mark. Absent if a person wrote the mark: the line then counts as loaded. */
   since: BootTime | undefined
-  /** Its line goes on in the next one, which was one line before. */
+  /** True if the mark has split a line in two. The rest of the line is in the next line. */
   isSplit: boolean
   from: number
   to: number
 }
 
-/** Of one host, until it is started anew: ticks of the kernel since its boot, and what the boot is known by. */
+/** A time on one host until its next boot: the kernel ticks since the boot, and an id of the boot. */
 export interface BootTime {
   boot: string
   ticks: number
 }
 
-/** What follows it was a comment before, and begins as one. */
+/** The pattern of a mark. Any text after it was a comment before, and begins as one. */
 export const MARK = /^# sluice(?: ([0-9a-f]{8})\.(\d+))?(, line goes on)?(?=[ \t]*(?:#|$))/
 
 export function formatMark({ boot, ticks }: BootTime, isSplit: boolean): string {

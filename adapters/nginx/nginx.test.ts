@@ -1,4 +1,4 @@
-/** On the real nginx: what the kit does not ask for. */
+/** Tests of the adapter nginx beyond the conformance kit, on a real nginx. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { noNewerWorkers, workersScript } from './scripts.ts'
 
 const run = promisify(execFile)
 
-/** Many reloads, beside all else that tests do. */
+/** The time limit for many reloads on a busy machine. */
 const LONG = { timeout: 120_000 }
 const POLL = { timeout: 20_000, interval: 20 }
 
@@ -319,7 +319,7 @@ await describeOnEachNginx((program) => {
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 700))
         killed.kill('SIGKILL')
         await once(killed, 'exit')
-        // A script that it has started goes on for a moment.
+        // A script of the killed process continues for a moment.
         await expect
           .poll(async () => (await observe(adapter, target!)).admin === ((await reached()) ? 'in' : 'draining'), POLL)
           .toBe(true)
@@ -340,7 +340,7 @@ await describeOnEachNginx((program) => {
     const adapter = create(optionsFor(process))
     const [target] = await targetsOf(adapter, [pods.endpoints[0]!])
     const prior = await priorOf(adapter, target!)
-    // Two workers deal by turns, each with a turn of its own.
+    // Each of the two workers balances independently.
     const sockets = await Promise.all(Array.from({ length: 12 }, () => openWebSocket(process.front)))
     expect(new Set(sockets.map(({ pod }) => pod))).toEqual(new Set(['web-0', 'web-1', 'web-2']))
     for (let turn = 0; turn < 5; turn += 1) {
@@ -444,14 +444,14 @@ await describeOnEachNginx((program) => {
   })
 })
 
-/** The same configuration once more, in an nginx whose parent has ended: one that has its first parent takes no USR2. */
+/** The same configuration in a second nginx without its parent. An nginx that still has its first parent ignores USR2. */
 async function startUnsupervised(process: NginxProcess): Promise<NginxProcess> {
   const own = (text: string): string => text.replaceAll(/nginx\.(conf|pid)|front\.sock/g, (name) => `own-${name}`)
   const [pidFile, front] = [own(process.pidFile), own(process.front)]
   const configFile = join(process.folder, 'nginx.conf')
   writeFileSync(own(configFile), own(readFileSync(configFile, 'utf8')))
   const [program, ...args] = process.command
-  // It starts the new binary by the path that it was started by.
+  // nginx starts the new binary from the path with which it was started.
   const command = [(await run('which', [program!])).stdout.trim(), ...args.map(own)]
   const untilServing = '"$@" & until [ -s "$0" ]; do sleep 0.01; done'
   const parent = spawn('sh', ['-c', untilServing, pidFile, ...command], { detached: true, stdio: 'ignore' })
@@ -460,7 +460,7 @@ async function startUnsupervised(process: NginxProcess): Promise<NginxProcess> {
   return { ...process, pidFile, front, command }
 }
 
-/** Stands for ssh to a host whose files are in this folder. */
+/** A prefix in place of ssh, to a host whose files are in this folder. */
 function prefixTo(folder: string, at: string): string[] {
   return ['sh', '-c', 'from=$1 to=$2; shift 2; sed -u "s#$from#$to#g" | "$@"', 'ssh', at, folder]
 }
@@ -490,7 +490,7 @@ async function startUpgradingPods(count: number): Promise<{ endpoints: Endpoint[
 
 interface OpenWebSocket {
   pod: string
-  /** What comes back of it, or what the connection has ended with. */
+  /** Sends a text and gives its echo, or the reason why the connection ended. */
   echo(text: string): Promise<string>
 }
 

@@ -1,4 +1,4 @@
-/** The examples of the README load. */
+/** Tests that the examples of the README load. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

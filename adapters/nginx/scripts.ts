@@ -1,14 +1,14 @@
-/** What runs on a host of nginx: POSIX `sh`, Linux with /proc, and flock. */
+/** The scripts on a host of nginx. They need POSIX `sh`, Linux with /proc, and flock. */
 import { STATUS as FILE_STATUS } from '../document/file-scripts.ts'
 import { quote, quoteAll } from '../host/quote.ts'
 
-/** Why a script has ended before its work was done. */
+/** The exit codes of a script that ends early. */
 export const STATUS = { noMaster: 40, noWorkers: 41, refused: 42, notReloaded: 43, upgrade: 44 } as const
 
 /**
- * Sets `oldest` and `newest`: when the workers that take requests have started, in ticks since boot. Fails where there are none. An old
- * worker goes on to take requests for some 100 ms after new ones are there, until its title says that it is shutting down. No reload
- * reaches the workers of the old master of an upgrade (USR2): while that lives, the script ends.
+ * Shell code that sets `oldest` and `newest` to the start times, in ticks since boot, of the workers that accept requests; it fails if
+ * there are none. An old worker accepts requests for about 100 ms more, until its title says that it is shutting down.
+ * The script ends during an upgrade (USR2), because a reload does not reach the workers of the old master.
  */
 const findWorkers = (pidFile: string): string => `pid_file=${quote(pidFile)}
 refuse_upgrade() {
@@ -34,7 +34,7 @@ find_workers() {
   [ -n "$oldest" ]
 }`
 
-/** Prints what this boot is known by, and the starts of the oldest and of the newest worker that takes requests. */
+/** Prints the id of the boot, and the start times of the oldest and the newest worker that accept requests. */
 export function workersScript(pidFile: string): string {
   return `${findWorkers(pidFile)}
 find_workers || exit ${STATUS.noWorkers}
@@ -42,10 +42,13 @@ read -r boot </proc/sys/kernel/random/boot_id || exit 1
 echo "${'$'}{boot%%-*} $oldest $newest"`
 }
 
-/** Some four seconds. */
+/** The number of attempts to get the lock, about four seconds in total. */
 const LOCK_TRIES = 200
 
-/** Until the script ends, no other one reloads: when the lock of the pid file is there, all workers of the last reload are, too. */
+/**
+ * Shell code that prevents other reloads until the script ends. When the script gets the lock of the pid file, all workers of the last
+ * reload have started.
+ */
 const lockReloads = `exec 8<"$pid_file"
 tries=0
 until flock -n -x 8; do
@@ -54,8 +57,8 @@ until flock -n -x 8; do
 done`
 
 /**
- * Fails where a worker has started since the mark of a line was made: it may serve by the file without that line, and be newer than
- * the mark. A guard of a write.
+ * A guard of a write. It fails if a worker has started since the mark of a line was made: that worker may serve the file without the line,
+ * although it is newer than the mark.
  */
 export function noNewerWorkers(pidFile: string, newestTicks: number): string {
   return `${findWorkers(pidFile)}
@@ -69,7 +72,9 @@ export interface Load {
   reload: readonly string[]
 }
 
-/** Tests the files, reloads, and waits until they are in effect: until all workers that take requests have started after the reload. */
+/**
+ * Tests the files, reloads nginx, and waits until the files are in effect: all workers that accept requests have started after the reload.
+ */
 export function loadScript({ pidFile, test, reload }: Load): string {
   return `${findWorkers(pidFile)}
 ${lockReloads}

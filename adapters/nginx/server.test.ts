@@ -114,7 +114,7 @@ describe('what is written', () => {
       names.flatMap((name) => drainEdits(servers.get(name)!, word, { boot: BOOT, ticks: since })),
     )
   }
-  /** As `restore` does: the words as they were in `before`, and once that is loaded, no mark. */
+  /** Works like `restore`: it puts back the words of `before`, and removes the mark once the line is loaded. */
   function restore(text: string, before: string, names: readonly string[]): { loading: string; loaded: string } {
     const [servers, formers] = [read(text, 400), read(before)]
     const loading = applyEdits(
@@ -198,7 +198,7 @@ server { listen 80; location / { proxy_pass http://web; set $a \${b}; } }
 
   test('whatever the lines look like, drain and restore leave the bytes as they were', () => {
     const space = fc.constantFrom(' ', '\n', '\t', '  # a comment; {\n', '\r\n')
-    // After a word, `#` is a part of it.
+    // A `#` right after a word belongs to the word.
     const gap = fc.constantFrom('', ' ', '\n', ' # rack\n')
     const after = fc.oneof(gap, fc.constant('# x\n'))
     const word = fc.constantFrom('weight=3', 'backup', '"max_fails=2"', "'fail_timeout=3s'", 'slow_start=1s')

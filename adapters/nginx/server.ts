@@ -1,4 +1,4 @@
-/** What a `server` line says, and the edits that change it. */
+/** Reads a `server` line, and makes the edits that change it. */
 import type { Address, Json } from '../contract.ts'
 import type { Entry } from '../define-adapter.ts'
 import { type BootTime, formatMark, type Mark } from './mark.ts'
@@ -11,15 +11,15 @@ type State = Entry['state']
 export interface Server {
   at: Address
   state: State
-  /** Another one than `state` where a line is written and not loaded. */
+  /** The written state. It differs from `state` until nginx has loaded the line. */
   becomes: State
-  /** The words without that of sluice: what a restore puts back. */
+  /** The words without the word of sluice. A restore puts them back. */
   prior: string[]
   weight: number
   line: ServerLine
 }
 
-/** In the text, which has other offsets after each of them: apply all of them at once. */
+/** A change of the text. Each edit moves later offsets, so all edits must be applied together. */
 export interface Edit {
   from: number
   to: number
@@ -31,8 +31,8 @@ export function isOutWord(word: string): word is OutWord {
 }
 
 /**
- * A word that takes a server out is an operator's, unless the line has the mark and one such word. `oldestWorker`: when the oldest worker
- * that takes requests has started.
+ * The server of a line. A word that takes a server out belongs to an operator, unless the line has the mark and exactly one such word.
+ * `oldestWorker` is the start time of the oldest worker that accepts requests.
  */
 export function serverOf(line: ServerLine, oldestWorker: BootTime): Server {
   const words = line.words.map(({ text }) => text)
@@ -53,15 +53,15 @@ export function serverOf(line: ServerLine, oldestWorker: BootTime): Server {
 }
 
 /**
- * A mark of another boot is of this host before it was started anew, or of a host from which the file was copied: nobody knows whether
- * a drain is in effect.
+ * Whether nginx has loaded the line. A mark of another boot comes from before a restart of the host, or from another host with a copy of
+ * the file, so a drain with such a mark does not count as loaded.
  */
 function hasLoaded(oldestWorker: BootTime, { since }: Mark, becomes: State): boolean {
   if (since === undefined) return true
   return since.boot === oldestWorker.boot ? oldestWorker.ticks > since.ticks : becomes !== 'draining'
 }
 
-/** What takes it out, as of now; nothing where it is out. */
+/** The edits of a drain. Empty if the server is drained already. */
 export function drainEdits({ line, state, becomes, prior }: Server, word: OutWord, since: BootTime): Edit[] {
   if (state === 'draining' && becomes === 'draining') return []
   return outEdits(line, prior, word, since)
@@ -77,7 +77,7 @@ function outEdits(line: ServerLine, prior: readonly string[], word: OutWord, sin
   ]
 }
 
-/** What puts it back as it was; nothing where it is so. The mark stays until nginx has loaded the line. */
+/** The edits of a restore. Empty if the server is in its former state already. The mark stays until nginx has loaded the line. */
 export function restoreEdits(
   server: Server,
   former: { state: State; prior: readonly string[] },
@@ -93,12 +93,12 @@ export function restoreEdits(
   return [...wordEdits(line, former.prior), ...unmarkEdits(line), ...(former.state === 'in' ? [mark] : [])]
 }
 
-/** Takes the mark of a restored line away. */
+/** The edits that remove the mark of a restored line. */
 export function settleEdits({ line, state, becomes }: Server): Edit[] {
   return state === 'in' && becomes === 'in' ? unmarkEdits(line) : []
 }
 
-/** A word is added or taken away byte by byte, as long as it is the only difference. */
+/** The edits that change the words of a line. If only one word was added or removed, the other bytes stay unchanged. */
 function wordEdits({ words, addressTo }: ServerLine, wanted: readonly string[]): Edit[] {
   const own = words.map(({ text }) => text)
   const lastTo = words.at(-1)?.to ?? addressTo
@@ -113,7 +113,7 @@ function wordEdits({ words, addressTo }: ServerLine, wanted: readonly string[]):
   return [{ from: addressTo, to: lastTo, text: wanted.map((word) => ` ${quoted(word)}`).join('') }]
 }
 
-/** With the space before it, and with the end of the line that it has made. */
+/** The edit that removes the mark with the space before it, and with the line end that the mark added. */
 function unmarkEdits({ mark, to }: ServerLine): Edit[] {
   if (mark === undefined) return []
   return [{ from: to, to: mark.isSplit ? mark.to + 1 : mark.to, text: '' }]
@@ -124,12 +124,12 @@ function quoted(word: string): string {
 }
 
 export function applyEdits(text: string, edits: readonly Edit[]): string {
-  // Of two at one place, the one that takes away comes first.
+  // For two edits at one place, the one that removes text comes first.
   const ordered = [...edits].sort((a, b) => b.from - a.from || b.to - a.to)
   return ordered.reduce((changed, { from, to, text: put }) => changed.slice(0, from) + put + changed.slice(to), text)
 }
 
-/** Undefined where it is none of this adapter. */
+/** Undefined if the prior state is not from this adapter. */
 export function parsePrior(prior: Json): string[] | undefined {
   return Array.isArray(prior) && prior.every((word) => typeof word === 'string') ? prior : undefined
 }

@@ -1,8 +1,8 @@
-/** The words of an nginx configuration, as nginx itself cuts them, each with its place in the text. */
+/** The tokens of an nginx configuration, as nginx itself splits it, each with its position in the text. */
 
 export interface Token {
   kind: 'word' | ';' | '{' | '}' | 'comment'
-  /** Of a word: without its quotes and escapes. Of a comment: as it is, from `#` to the end of its line. */
+  /** For a word: the text without quotes and escapes. For a comment: the text from `#` to the end of the line. */
   text: string
   from: number
   to: number
@@ -11,7 +11,7 @@ export interface Token {
 const SPACE = /[ \t\r\n]/
 const ENDS_WORD = /[ \t\r\n;{]/
 
-/** Throws where a quote has no end. */
+/** Splits the text into tokens. Throws if a quote has no end. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -45,7 +45,7 @@ function endOfQuoted(text: string, from: number): number {
   throw new Error(`the quote of line ${lineOf(text, from)} has no end`)
 }
 
-/** A `{` after `$` is part of a variable. */
+/** The end of a word without quotes. A `{` after `$` is part of a variable. */
 function endOfPlain(text: string, from: number): number {
   let at = from
   while (at < text.length && (!ENDS_WORD.test(text[at]!) || (text[at] === '{' && text[at - 1] === '$' && at > from)))
@@ -58,7 +58,7 @@ function unescaped(raw: string): string {
   return inner.replaceAll(/\\(["'\\])/g, '$1')
 }
 
-/** Counted from 1. */
+/** The number of the line, from 1. */
 export function lineOf(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
 }

@@ -1,4 +1,4 @@
-/** The `server` lines of one `upstream` block, or of a file that is included in one. All else is left as it is. */
+/** Reads the `server` lines of one `upstream` block, or of a file that such a block includes. Everything else stays unchanged. */
 import { parseAddress } from '../address.ts'
 import type { Address } from '../contract.ts'
 import { MARK, type Mark } from './mark.ts'
@@ -6,26 +6,26 @@ import { lineOf, type Token, tokensOf } from './tokens.ts'
 
 export interface ServerLine {
   at: Address
-  /** What follows the address: `weight=5`, `backup`, as they are written. */
+  /** The words after the address as they are written: `weight=5`, `backup`. */
   words: Token[]
-  /** Ends with the address. */
+  /** The position after the address. */
   addressTo: number
-  /** Ends with the `;`. */
+  /** The position after the `;`. */
   to: number
-  /** More of the file follows on the same line. */
+  /** True if more of the file follows on the same line. */
   isFollowed: boolean
-  /** The comment of sluice that follows it. */
+  /** The comment of sluice after the line. */
   mark: Mark | undefined
 }
 
-/** What a person reads of a file that cannot be used; a second sentence has the way out. */
+/** The error for a file that the adapter cannot use. A second sentence tells the solution. */
 export class UpstreamProblem extends Error {
   override readonly name = 'UpstreamProblem'
 }
 
 const DEFAULT_PORT = 80
 
-/** Without the name of a block: those that are in none. */
+/** The server lines of a block. Without a block name: the lines outside of any block. */
 export function serverLinesOf(text: string, upstream: string | undefined): ServerLine[] {
   let tokens: Token[]
   try {
@@ -55,7 +55,7 @@ function blockOf(text: string, tokens: readonly Token[], blocks: readonly Block[
 
 interface Block {
   name: string
-  /** Indexes of its braces. */
+  /** The indexes of the braces. */
   open: number
   close: number
 }
@@ -85,7 +85,7 @@ interface Statement {
   next: Token | undefined
 }
 
-/** Those that are named `server`, and in no block within this one. */
+/** The statements with the name `server`, without those in inner blocks. */
 function serverStatements(tokens: readonly Token[], from: number, to: number): Statement[] {
   const statements: Statement[] = []
   let depth = 0
@@ -106,7 +106,7 @@ function serverStatements(tokens: readonly Token[], from: number, to: number): S
   return statements
 }
 
-/** Undefined for a unix socket, and for an address that is no host and port: no pod has such a one. */
+/** The server of a statement. Undefined for a unix socket and for any address other than host and port, because pods have none of these. */
 function serverLine(text: string, { words: [, address, ...words], end, next }: Statement): ServerLine | undefined {
   const at = address === undefined ? undefined : (parseAddress(address.text) ?? parseAddress(`${address.text}:${DEFAULT_PORT}`))
   if (at === undefined || address!.text.startsWith('unix:')) return undefined

@@ -1,6 +1,6 @@
 /**
- * What is said to a plugin that is a program or a server, and what it answers: one JSON document each way. An answer is checked in every
- * part before any of it is believed.
+ * The documents of a plugin that is a program or a server: one JSON document for the request and one for the answer. sluice checks the
+ * complete answer before it uses any part of it.
  */
 import { z } from 'zod'
 import { AdapterError, type AdapterErrorKind, type EffectResult, type Json } from '../contract.ts'
@@ -18,7 +18,7 @@ import {
   type Show,
 } from '../entry.ts'
 
-/** Of the documents. A plugin refuses a version that it does not know. */
+/** The version of the documents. A plugin must refuse an unknown version. */
 export const DOCUMENT_VERSION = 1
 
 const MOST_ENTRIES = 100_000
@@ -74,15 +74,17 @@ const request = z.discriminatedUnion('call', [
 
 export type PluginRequest = z.output<typeof request>
 
-/** What a plugin gets, and what it answers: for JSON Schema. */
+/** The schemas of the documents, from which the JSON Schema is made. */
 export const documentSchemas = { request, list: z.union([listed, failed]), change: z.union([changed, failed]) }
 
-/** What is wrong with an answer. */
+/** The problem of an answer. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError'
 }
 
-/** Of one answer: the component that begins an error, and how text of the plugin is shown. */
+/**
+ * The context of one answer: the component that starts each error message, and a function that prepares text of the plugin for messages.
+ */
 export interface Reading {
   component: string
   show: Show
@@ -107,8 +109,8 @@ function errorOf({ component, show }: Reading, { kind, message, retryAfterMs }: 
 }
 
 /**
- * @throws AdapterError that the plugin has given
- * @throws AnswerError where its answer cannot be believed
+ * @throws AdapterError that the plugin reports
+ * @throws AnswerError if the answer is invalid
  */
 export function readEntries(answer: string, reading: Reading): Entry[] {
   const { entries } = read(listed, answer, reading)
@@ -117,7 +119,7 @@ export function readEntries(answer: string, reading: Reading): Entry[] {
   return entries.map((one) => ({ ...one, ...(one.detail === undefined ? {} : { detail: reading.show(one.detail) }) })) as Entry[]
 }
 
-/** Throws as `readEntries` does. */
+/** Throws the errors of `readEntries`. */
 export function readResults(answer: string, reading: Reading, asked: readonly Entry[]): ChangeResults | undefined {
   const { results } = read(changed, answer, reading)
   if (results === undefined) return undefined
@@ -139,7 +141,7 @@ function resultOf(one: z.output<typeof result>, reading: Reading): EffectResult 
   return one.detail === undefined ? { outcome: 'applied' } : { outcome: 'applied', detail: reading.show(one.detail) }
 }
 
-/** The request of one call. */
+/** The common fields of a request. */
 export interface Asking {
   loadBalancer: string
   settings: Json
@@ -177,7 +179,7 @@ export function restoreRequest(
   return requestOf({ call: 'restore', ...asking, deadlineMs: whole(deadlineMs), fence, entries })
 }
 
-/** The types of an entry allow what its schema has not: a field that is undefined. */
+/** Makes a request. The cast is necessary because the type of an entry allows undefined fields, and the schema does not. */
 function requestOf(document: object): PluginRequest {
   return { v: DOCUMENT_VERSION, ...document } as PluginRequest
 }

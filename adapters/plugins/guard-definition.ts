@@ -1,9 +1,9 @@
-/** What a plugin gives when it is called is checked as its export is: TypeScript has perhaps seen neither. */
+/** Checks the results of a plugin's functions like its export, because TypeScript may not have checked the plugin. */
 import type { Adapter, AdapterDefinition } from '../contract.ts'
 import { adapterProblem } from '../check-definition.ts'
 import { PluginError } from './plugin-error.ts'
 
-/** The same definition, whose `prepare` and `create` throw a PluginError where they give what the contract has not. */
+/** Wraps a definition: `prepare` and `create` throw a PluginError if their results do not follow the contract. */
 export function guardDefinition(definition: AdapterDefinition): AdapterDefinition {
   const { name } = definition
   return {
@@ -25,7 +25,7 @@ export function guardDefinition(definition: AdapterDefinition): AdapterDefinitio
   }
 }
 
-/** A promise that is rejected without a handler would end the process. */
+/** Refuses a promise. It also handles its rejection, because an unhandled one would end the process. */
 function assertNow(what: string, made: unknown): void {
   if (typeof (made as { then?: unknown } | null | undefined)?.then !== 'function') return
   Promise.resolve(made).catch(() => {})

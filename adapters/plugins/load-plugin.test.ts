@@ -28,7 +28,7 @@ function write(path: string, content: string): void {
   writeFileSync(file, content)
 }
 
-/** Loads a config file of the folder in a process of its own, since vitest finds modules in its own way. */
+/** Loads a config file of the folder in a separate process, because vitest has its own module resolution. */
 function load(adapter: string): { made?: object; refused?: string } {
   write(
     'sluice.yaml',
@@ -57,7 +57,7 @@ console.log(JSON.stringify(said))
 test('a file beside the config, and a package that is installed there, are adapters', () => {
   write('lb.mjs', `export default ${ADAPTER('contract: 1,')}`)
   expect(load('./lb.mjs')).toEqual({ made: { options: { a: 1 }, name: 'edge', folder: '.' } })
-  // For imports alone, which `require` does not find.
+  // The package has exports only for `import`, which `require` does not find.
   const manifest = { name: '@acme/lb', type: 'module', exports: { '.': { import: './main.js' } } }
   write('node_modules/@acme/lb/package.json', JSON.stringify(manifest))
   write('node_modules/@acme/lb/main.js', `export const adapter = ${ADAPTER('contract: 1,')}`)

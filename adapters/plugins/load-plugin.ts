@@ -1,4 +1,4 @@
-/** An adapter from elsewhere: a package that is installed beside the config, or a file there. */
+/** Loads an external adapter: a package that is installed next to the config, or a file. */
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { isAbsolute, join } from 'node:path'
@@ -10,7 +10,7 @@ import { PluginError } from './plugin-error.ts'
 
 const PACKAGE = 'npm:'
 
-/** Whether `adapter` of a config names a plugin: `npm:NAME`, or a path that begins with `./`, `../` or `/`. */
+/** True if `adapter` in the config is a plugin: `npm:NAME`, or a path that starts with `./`, `../` or `/`. */
 export function isPlugin(adapter: string): boolean {
   return adapter.startsWith(PACKAGE) || /^\.\.?\//.test(adapter) || isAbsolute(adapter)
 }
@@ -27,7 +27,7 @@ const Definition = z.looseObject({
 })
 
 /**
- * The default export of the module, or its export `adapter`.
+ * Loads the default export of the module, or its export `adapter`.
  * @throws PluginError
  */
 export async function loadPlugin(adapter: string, folder: string): Promise<AdapterDefinition> {
@@ -56,7 +56,7 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
   return importModule(pathToFileURL(file).href)
 }
 
-/** As an `import` in a module of that folder finds it. */
+/** Imports the package as a module in that folder would. */
 async function importPackage(name: string, folder: string): Promise<Record<string, unknown>> {
   const wanted = `sluice-plugin:${name}`
   const parentURL = pathToFileURL(join(folder, 'config')).href
@@ -67,7 +67,7 @@ async function importPackage(name: string, folder: string): Promise<Record<strin
   try {
     return await importModule(wanted)
   } catch (error) {
-    // A package that the plugin itself misses is told in the words of Node, with the file that imports it.
+    // If a package that the plugin itself imports is missing, the message is that of Node, which names the importing file.
     const isMissing = error instanceof PluginError && error.message.endsWith(` imported from ${fileURLToPath(parentURL)}`)
     if (!isMissing) throw error
     const way = `run npm install ${name} in ${folder}`

@@ -1,4 +1,4 @@
-/** Options that a plugin has whether it is a program or a server. */
+/** Options that plugins in programs and in servers share. */
 import { z } from 'zod'
 import type { UnversionedDocument } from '../contract.ts'
 import type { DefinedCapabilities } from '../define-adapter.ts'
@@ -23,12 +23,12 @@ export const settings = z.json().default(null).describe('Handed to the plugin as
 
 type PluginCapabilities = z.output<typeof pluginCapabilities>
 
-/** Where its document is, the plugin alone knows. */
+/** The document without an identity, because only the plugin knows where its document is. */
 export function documentOf({ wholeDocument }: PluginCapabilities): UnversionedDocument | undefined {
   return wholeDocument ? {} : undefined
 }
 
-/** The guarantee is G1: nothing outside of the plugin can refuse a call that comes late. */
+/** The capabilities from the options. The guarantee is G1, because only the plugin could refuse a late call. */
 export function capabilitiesOf({ settle, wholeDocument: _documentOf, ...said }: PluginCapabilities): DefinedCapabilities {
   return { ...said, settleMs: durationMs(settle) }
 }

@@ -1,4 +1,4 @@
-/** The calls of a plugin, whether a program or a server answers: each is one document, and one answer. */
+/** The calls of a plugin, in a program or a server. Each call is one request document and one answer. */
 import { AdapterError } from '../contract.ts'
 import type { ChangeCall, Entry, ListCall, LoadBalancerCalls } from '../define-adapter.ts'
 import { createLiner } from '../credentials/one-line.ts'
@@ -16,20 +16,20 @@ import {
 
 export interface Plugin extends Asking {
   component: string
-  /** Its path or URL, for messages. */
+  /** The path or URL of the plugin, for messages. */
   place: string
-  /** Sends a document, and gives the text of its answer. `unknown`: the kind of an error that leaves open what was done. */
+  /** Sends a document and gives the text of the answer. `unknown` is the kind of an error with an unknown outcome. */
   send(request: PluginRequest, call: ListCall | ChangeCall, unknown: Unknown): Promise<Answer>
 }
 
-/** A list changes nothing, so that it can be tried again. Whether a change was done is not known. */
+/** The kind of an error with an unknown outcome: `retryable` for a list, which changes nothing, and `ambiguous` for a change. */
 export type Unknown = 'retryable' | 'ambiguous'
 
 export interface Answer {
   text: string
-  /** What the plugin was given, and no message may show. */
+  /** Secrets that the plugin got. No message may show them. */
   secrets: readonly string[]
-  /** The last line that it has logged, as a message may show it. */
+  /** The last line of the plugin's log, prepared for a message. */
   said?: string
 }
 

@@ -1,11 +1,11 @@
-/** A package that an adapter needs and its users install: beside the config, or beside sluice. */
+/** Loads a package that an adapter needs and the user installs, next to the config or next to sluice. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PluginError } from './plugin-error.ts'
 
 /**
- * The module that a `require` in the folder of the config gives, or else one where sluice is.
- * @throws PluginError that says how to install it
+ * Requires the module from the folder of the config, or else from the folder of sluice.
+ * @throws PluginError that tells how to install the package
  */
 export function requirePackage(name: string, folder: string): unknown {
   for (const from of [join(folder, 'config'), import.meta.filename]) {

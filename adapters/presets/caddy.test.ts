@@ -1,4 +1,4 @@
-/* What the version of Caddy's upstreams is good for, on the real program. */
+/* Tests that the version of Caddy's upstreams prevents lost changes, on a real Caddy. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findProduct } from '../../test/products/find-product.ts'
 import { describeOn } from '../../test/products/program.ts'

@@ -1,4 +1,4 @@
-/* Not yet run against the product: on a server that is written by its documentation. */
+/* Tests on a server that is rebuilt from the documentation of the product, not on the real product. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 for (const name of ['consul', 'consul-catalog']) {
   const preset = await loadAdapter(name)
-  // Every agent is the one of the bed.
+  // The agent of every node is the server of the bed.
   const agent = (url: string): object => (name === 'consul' ? { agentPort: Number(new URL(url).port) } : {})
   const create = (url: string, token?: object): Adapter => {
     const headers = token === undefined ? {} : { headers: { 'X-Consul-Token': token } }

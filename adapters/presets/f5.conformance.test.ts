@@ -1,4 +1,4 @@
-/* Not yet run against the product: on a server that is written by its documentation. */
+/* Tests on a server that is rebuilt from the documentation of the product, not on the real product. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/* The session and the pair, on the server that is written by the documentation. */
+/* Tests of the session and the pair, on a server that is rebuilt from the documentation. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ function poolOfTwo(): Pool {
   return createPool(['10.0.0.1:8080', '10.0.0.2:8080'].map((address, index) => ({ name: `web-${index}`, address })))
 }
 
-/** Each PATCH meets `before` first. */
+/** Calls `before` for each PATCH, before the product handles it. */
 function withPatches(f5: F5, before: (request: ApiRequest) => void): DocumentedProduct {
   return {
     ...f5,
@@ -112,7 +112,7 @@ test('of a pair the active unit is asked and written, wherever it stands in the 
   expect(await drainOne(adapterOf({ url: first, peer: second }), TARGET)).toEqual({ outcome: 'applied' })
   expect(stateOf()).toEqual(['ready', 'drain'])
   states.reverse()
-  // The new active one has not been told: what it has is what counts.
+  // The new active unit does not have the drain. Its own state counts.
   const adapter = adapterOf({ url: first, peer: second })
   expect((await inspectOne(adapter, TARGET)).admin).toBe('in')
   expect(await drainOne(adapter, TARGET)).toEqual({ outcome: 'applied' })

@@ -8,7 +8,7 @@ import { loadAdapter, presetNames } from '../registry.ts'
 const folder = mkdtempSync(join(tmpdir(), 'sluice-parameters-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The fewest options that each can do with. */
+/** The minimum options of each preset. */
 const LEAST: Record<string, Record<string, unknown>> = {
   caddy: { url: 'http://127.0.0.1:2019', handler: 'id/web' },
   consul: { url: 'http://127.0.0.1:8500', service: 'web' },

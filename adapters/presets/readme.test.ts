@@ -1,4 +1,4 @@
-/** The examples of the README load, and the preset of one's own runs. */
+/** Tests that the examples of the README load, and that its own preset works. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

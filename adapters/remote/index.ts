@@ -1,4 +1,4 @@
-/** A server as an adapter: the documents of a plugin, each as a POST to one URL. */
+/** A server as an adapter. It gets the documents of a plugin as POST requests to one URL. */
 import type { z } from 'zod'
 import { AdapterError, type Json } from '../contract.ts'
 import { defineAdapter } from '../define-adapter.ts'

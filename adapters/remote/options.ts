@@ -16,7 +16,7 @@ export const remoteOptions = z
     if (urlProblem(place) !== undefined || new URL(place).protocol === 'https:') return
     if (files !== undefined)
       context.addIssue({ code: 'custom', path: ['tls'], message: 'is for an https url\nwrite https in url' })
-    // Without credentials too: somebody on the way could answer that a pod is out which is not.
+    // The check also applies without credentials: an attacker on the network path could report a pod as drained that is not.
     if (isAllowed || !isPlainElsewhere(place)) return
     const { host } = new URL(place)
     const what = credentials === undefined ? `is plain HTTP to ${host}` : `would send credentials over plain HTTP to ${host}`

@@ -1,10 +1,10 @@
-/** The languages that a plugin can be begun in. The files of each are in `templates/`, as they are written. */
+/** The languages for a new plugin. The files of each language are in `templates/`. */
 export interface Language {
   /** The file of the plugin. */
   plugin: string
-  /** What is to be done before its first test. */
+  /** The steps before the first test. */
   install: string
-  /** What has to be installed besides Node. */
+  /** The software that the language needs besides Node. */
   needs: string
 }
 

@@ -1,19 +1,19 @@
-/** Writes a plugin to begin with: the files of its language, and a small load balancer to try it on. */
+/** Writes the files of a new plugin in one language, and a small load balancer to test it. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Language, type LanguageName, languages } from './languages.ts'
 
-/** From the source and from the bundle of the command line alike. */
+/** The folder of the templates. The path works from the source and from the bundle of the command line. */
 const TEMPLATES = join(import.meta.dirname, '../../adapters/scaffold/templates')
 
-/** The folder cannot be used. */
+/** The error for a folder that cannot be used. */
 export class ScaffoldError extends Error {
   override readonly name = 'ScaffoldError'
   readonly component = 'scaffold'
 }
 
 /**
- * The names of the files that it has written into the folder, which is made where there is none.
+ * Writes the files into the folder, and creates the folder if it is missing. Gives the names of the files.
  * @throws ScaffoldError
  */
 export async function writeScaffold(folder: string, language: LanguageName): Promise<string[]> {

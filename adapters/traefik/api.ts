@@ -1,4 +1,4 @@
-/** What a Traefik says of the servers of a service on its API. */
+/** Reads the servers of a service from the API of a Traefik. */
 import { z } from 'zod'
 import { formatAddress } from '../address.ts'
 import { fetchJson } from '../fetch-json.ts'
@@ -6,13 +6,13 @@ import { serverAddress } from './server-address.ts'
 
 export interface ServerView {
   weight: number
-  /** By Traefik's health checks; true where it makes none. */
+  /** The result of Traefik's health checks. True if it makes none. */
   isUp: boolean
 }
 
 export interface View {
   url: string
-  /** By `formatAddress`: Traefik may show the URL of a server as a former file had it. */
+  /** The servers by `formatAddress`, because Traefik may show the URL of a server in the form of a former file. */
   servers: ReadonlyMap<string, ServerView>
 }
 
@@ -26,7 +26,7 @@ const servicePage = z.object({
 export async function lookAt(url: string, service: string, provider: 'file' | 'http', signal: AbortSignal): Promise<View> {
   const page = `${new URL(url).origin}/api/http/services/${encodeURIComponent(service)}@${provider}`
   const { loadBalancer, serverStatus } = await fetchJson(page, servicePage, signal)
-  // The URLs of the status are in another writing than those of the servers.
+  // The URLs of the statuses may have another form than the URLs of the servers.
   const statuses = byAddress(Object.entries(serverStatus))
   const weights = byAddress((loadBalancer?.servers ?? []).map(({ url: server = '', weight }) => [server, weight]))
   const servers = [...weights].map(([address, of]): [string, ServerView] => {
@@ -36,7 +36,7 @@ export async function lookAt(url: string, service: string, provider: 'file' | 'h
   return { url, servers: new Map(servers) }
 }
 
-/** A former file can have had an address under several paths. */
+/** Groups the values by address. A former file may have an address with several paths. */
 function byAddress<Value>(pairs: readonly [url: string, value: Value][]): Map<string, Value[]> {
   const values = new Map<string, Value[]>()
   for (const [url, value] of pairs) {

@@ -5,7 +5,7 @@ import { makeTraefikBed } from '../conformance/beds/traefik.ts'
 import type { CaseName } from '../conformance/cases/index.ts'
 import { describeAdapter, runCase } from '../conformance/conformance.ts'
 
-/** What differs where Traefik is not asked. */
+/** The cases whose result differs if the adapter does not ask Traefik. */
 const BY_FILE: CaseName[] = ['no-new-requests', 'in-flight', 'restart-keeps', 'request-lost']
 
 describeOn(await findProduct('traefik'), (program) => {

@@ -1,4 +1,4 @@
-/** Traefik, by a file of its file provider: a drain is `weight: 0` on the server. */
+/** Traefik through a file of its file provider: a drain sets `weight: 0` on the server. */
 import { dirname } from 'node:path'
 import { formatAddress } from '../address.ts'
 import { lookBefore, notShown } from '../before-restore.ts'
@@ -14,24 +14,24 @@ import { lookAt, type View } from './api.ts'
 import { traefikOptions } from './options.ts'
 import { type FileServer, readServers, readWeight, ServiceError } from './service.ts'
 
-/** Changes of one write. */
+/** The maximum number of changes in one write. */
 const BATCH_MAX = 50
 const THROTTLE_DEFAULT = '2s'
 const SETTLE_DEFAULT = '5s'
 const NO_POLL = '0s'
-/** Beyond the throttle, until Traefik has read a file and made its routes of it. */
+/** The time until Traefik has read a file and made its routes, in milliseconds. It adds to the throttle. */
 const LOAD_MS = 1_000
-/** The routes change a moment after the API that tells of them. */
+/** The routes change a moment after the API shows the change. The time is in milliseconds. */
 const SHOWN_BEFORE_MS = 100
 
-/** What a list of entries was read from. A change rests on it. */
+/** The file from which a list of entries was made. A change of these entries depends on it. */
 interface Reading extends DocumentText {
   servers: ReadonlyMap<string, FileServer>
 }
 
 interface Change {
   entry: Entry
-  /** The weight as it is to be written; null: none is. */
+  /** The weight in the form in which it is to be written. Null: no weight. */
   written: string | null
 }
 
@@ -57,7 +57,7 @@ export const traefik = defineAdapter({
     const scope = `${document.identity}#${service}`
     const readings = new WeakMap<Entry, Reading>()
 
-    /** A file that somebody writes in place may be half a one. */
+    /** Runs work on the content of the file. A failure is retryable, because another writer may be halfway through the file. */
     function parse<Value>(work: () => Value): Value {
       try {
         return work()
@@ -93,7 +93,7 @@ export const traefik = defineAdapter({
       }
     }
 
-    /** Traefik may refuse the file, and keeps the former one then. */
+    /** The reason why a Traefik has not loaded the changes. Traefik may refuse the file, and then keeps the former one. */
     function whyNotTaken(changes: readonly Change[], views: readonly View[]): string | undefined {
       for (const { url: at, servers: seen } of views) {
         const late = changes.find(({ entry, written }) => {
@@ -109,7 +109,7 @@ export const traefik = defineAdapter({
       return undefined
     }
 
-    /** One write for all of them. */
+    /** Makes all changes in one write. */
     async function change(changes: readonly Change[], call: ChangeCall): Promise<void> {
       const { text, version, servers } = readings.get(changes[0]!.entry)!
       const fields = changes.map(({ entry, written }) => {
@@ -150,7 +150,7 @@ export const traefik = defineAdapter({
         ),
     }
   },
-  /** Traefik takes what it gets for the whole of the provider, half a file too: the file as it is, once it is no more written. */
+  /** Serves the file when it is complete. Traefik replaces the content of the provider with any answer, even with half of a file. */
   serve({ file: path, service, prefix, pollInterval }, { component }) {
     if (prefix !== undefined) throw new Error('its options have a prefix: serve the file on its own host')
     if (pollInterval === undefined)
@@ -169,7 +169,7 @@ export const traefik = defineAdapter({
   },
 })
 
-/** Traefik takes a weight below 0 for 0, and none for 1. */
+/** True if the weight takes the server out. Traefik treats a negative weight as 0, and a missing weight as 1. */
 function isOut(weight: number | null): boolean {
   return weight !== null && weight <= 0
 }

@@ -1,4 +1,4 @@
-/** The examples of the README, on a real Traefik. */
+/** Tests the examples of the README on a real Traefik. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 import type { Address } from '../contract.ts'
 
 /**
- * The address and port of a server's URL; without a port, it is the port of the scheme. Undefined for a text that is no URL with a host.
- * A server can have several URLs: with and without a `/` at the end, and in capitals.
+ * The address and the port in the URL of a server. Without a port, it is the default port of the scheme. Undefined if the text is not a URL
+ * with a host. Different URLs may have one address: with or without a `/` at the end, and in upper or lower case.
  */
 export function serverAddress(text: string): Address | undefined {
   if (!URL.canParse(text)) return undefined

@@ -36,7 +36,7 @@ describe('the servers of a service', () => {
   })
 })
 
-/** As Traefik takes them, measured on 3.7. */
+/** The values are as Traefik 3.7 reads them. */
 describe('a weight in another writing', () => {
   test.each([
     ['weight: "0"', 0, '"0"'],

@@ -1,27 +1,27 @@
-/** The servers of one HTTP service in a file of Traefik's file provider. */
+/** Reads the servers of one HTTP service in a file of Traefik's file provider. */
 import { formatAddress } from '../address.ts'
 import type { Address } from '../contract.ts'
 import { openYaml, type OpenYaml, type Path, readYaml, YamlError } from '../document/edit-yaml.ts'
 import { serverAddress } from './server-address.ts'
 
-/** A server as the file has it. */
+/** A server in the file. */
 export interface FileServer extends Address {
-  /** Its map in the file. */
+  /** The path of its map in the file. */
   path: Path
-  /** The name of the field for its weight, in the capitals and small letters that the file has. */
+  /** The name of the weight field, in the upper and lower case of the file. */
   weightField: string
-  /** Null where none is set, which is 1. */
+  /** The weight. Null: none is set, and Traefik uses 1. */
   weight: number | null
-  /** The weight as it is written, quotes included; null where it is not. */
+  /** The weight as written, including quotes. Null if there is none. */
   written: string | null
 }
 
-/** Of a file that cannot be used as it is. */
+/** The error for a file that the adapter cannot use. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
 }
 
-/** By `formatAddress`. */
+/** The servers by `formatAddress`. */
 export function readServers(text: string, service: string): ReadonlyMap<string, FileServer> {
   const yaml = open(text)
   const services = stepInto(stepInto({ path: [], value: yaml.value }, 'http'), 'services')
@@ -48,7 +48,7 @@ export function readServers(text: string, service: string): ReadonlyMap<string, 
   return servers
 }
 
-/** Of a weight as it is written; null for none. */
+/** The number of a written weight. Null if there is none. */
 export function readWeight(written: string | null): number | null {
   return written === null ? null : weightOf(readYaml(written), 'the former weight')
 }
@@ -62,7 +62,7 @@ function open(text: string): OpenYaml {
   }
 }
 
-/** A value, and where it is in the file. */
+/** A value with its path in the file. */
 interface Place {
   path: Path
   value: unknown
@@ -70,7 +70,10 @@ interface Place {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Traefik takes the names of fields in capitals and small letters, and one of them where a map has two. */
+/**
+ * The place of a field. Traefik ignores upper and lower case in field names. Throws if a map has the field twice, because Traefik uses only
+ * one of the two.
+ */
 function stepInto(
   place: Place | undefined,
   field: string,
@@ -87,7 +90,7 @@ function stepInto(
   return { path: [...path, name], value: value[name] }
 }
 
-/** YAML 1.1, which Traefik reads, has the fields of this one in the map itself, where they are not there already. */
+/** The merge key of YAML 1.1, which Traefik reads: its fields are added to the map if the map does not have them. */
 const MERGE = '<<'
 
 function mergedNames(merged: unknown): string[] {
@@ -99,7 +102,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Undefined for what has no URL with a host. */
+/** The server at a place. Undefined without a URL with a host. */
 function serverOf(place: Place, yaml: OpenYaml): FileServer | undefined {
   const url = stepInto(place, 'url')?.value
   const address = typeof url === 'string' ? serverAddress(url) : undefined
@@ -115,7 +118,7 @@ function serverOf(place: Place, yaml: OpenYaml): FileServer | undefined {
   }
 }
 
-/** Traefik takes a number in quotes for that number, and refuses the whole file for what is none. */
+/** The weight as Traefik reads it. Traefik accepts a number in quotes, and refuses the complete file if a weight is not a number. */
 function weightOf(value: unknown, where: string): number | null {
   if (value === null) return null
   const weight = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value

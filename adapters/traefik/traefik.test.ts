@@ -1,4 +1,4 @@
-/** What only a Traefik can tell, on a real one. */
+/** Tests that need a real Traefik. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,7 +88,7 @@ describeOn(await findProduct('traefik'), (program) => {
       servers[2]!.weight = 2
     })
     await waitForServers(process, (servers) => servers[2]?.weight === 2)
-    // Held back for two seconds now.
+    // The throttle delays this change for two seconds.
     editServers(process.file, (servers) => {
       servers[0]!.weight = 0
     })
@@ -113,7 +113,7 @@ describeOn(await findProduct('traefik'), (program) => {
     expect((await inspectOne(adapter, targets[0]!)).admin).toBe('in')
   })
 
-  /** An operator's edit that Traefik refuses for its misspelt field. */
+  /** An edit by an operator that Traefik refuses because of a misspelled field. */
   function editInVain(file: string, edit: (text: string) => string): void {
     const text = readFileSync(file, 'utf8').replace('      service: web', '      nonsense: true\n      service: web')
     replaceFile(file, edit(text))
@@ -159,7 +159,7 @@ describeOn(await findProduct('traefik'), (program) => {
     expect(inRotation).toBe(false)
     expect((await inspectOne(adapter, targets[0]!)).admin).toBe('draining')
     assertApplied(await drainOne(adapter, targets[0]!))
-    // Another writer puts it in meanwhile.
+    // Another writer puts the server in rotation in the meantime.
     replaceFile(process.file, before.replace(/(eight: )["']0["']/, '$12'))
     await waitForServers(process, (servers) => servers[0]?.weight === 2)
     assertApplied(await restoreOne(adapter, targets[0]!, prior))

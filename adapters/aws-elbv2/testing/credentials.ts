@@ -1,9 +1,9 @@
-/** Credentials in a file of their own, as the AWS SDK reads them. */
+/** Writes credentials into a file, as the AWS SDK reads them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A profile of each access key. The SDK finds them by variables of this process, which `remove` takes away. */
+/** Writes a profile for each access key. The SDK finds them through variables of this process, which `remove` deletes. */
 export function writeProfiles(keys: Readonly<Record<string, string>>): { remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-aws-'))
   const sections = Object.entries(keys).map(

@@ -1,15 +1,15 @@
-/** Plain HTTP before an API server, with the token of one user: what a wire can read. */
+/** A plain HTTP gateway to an API server, with the token of one user. A wire can read its traffic. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { KubernetesProcess, User } from './kubernetes-process.ts'
 
 export interface ApiGateway {
   url: string
-  /** From now on calls are those of this user. */
+  /** Sends all later calls as this user. */
   become(user: User): void
-  /** Awaited before a PUT is passed on; `count`: it is the first of them, or the second, … */
+  /** Runs before the gateway forwards a PUT. `count` is the number of PUTs so far, from 1. */
   onWrite?: (count: number) => Promise<void>
-  /** What each PUT was answered with. */
+  /** The status of the answer to each PUT. */
   written: number[]
   close(): void
 }

@@ -1,4 +1,4 @@
-/** A real Caddy with a folder of its own: its admin API, and a front on a port of 127.0.0.1. */
+/** A real Caddy in its own folder, with its admin API and a front on a port of 127.0.0.1. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { get, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import type { Endpoint } from '../../contract.ts'
 import { waitUntil } from './haproxy-process.ts'
 import { findPort, type Reach, reachDirectly, startProduct } from './product-process.ts'
 
-/** Its handler has this name in `/id/NAME`. */
+/** The name of the handler in `/id/NAME`. */
 export const HANDLER = 'web_proxy'
 
 export interface Upstream {
@@ -17,19 +17,19 @@ export interface Upstream {
 
 export interface CaddyProcess {
   adminUrl: string
-  /** `127.0.0.1:2019`: the only Host that the admin API answers to. */
+  /** The only Host header that the admin API accepts, such as `127.0.0.1:2019`. */
   adminHost: string
-  /** Where clients connect, on the network of the program. */
+  /** The address for clients, in the network of the program. */
   front: { host: string; port: number }
-  /** The upstreams as they are configured now. */
+  /** The current upstreams. */
   upstreams(): Promise<Upstream[]>
   setUpstreams(upstreams: readonly Upstream[]): Promise<void>
-  /** With the config of the beginning: what was changed is forgotten. */
+  /** Restarts with the original config, so all changes are lost. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Whatever it says: it refuses a request whose Host is another one. */
+/** True for any answer, because Caddy refuses a request with another Host header. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const sent = get({ host: '127.0.0.1', port, agent: false }, (answer) => {
@@ -40,7 +40,7 @@ function answers(port: number): Promise<boolean> {
   })
 }
 
-/** On a connection of its own. Not by `fetch`, whose Sec-Fetch headers make Caddy take it for a browser. */
+/** Sends a request on its own connection. It does not use `fetch`, because Caddy rejects its Sec-Fetch headers as those of a browser. */
 function ask(url: string, host: string, method: string, body?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, agent: false, headers: { host, 'content-type': 'application/json' } }, (answer) => {
@@ -96,7 +96,7 @@ export async function startCaddy(
     upstreams: async () => JSON.parse(await ask(upstreamsUrl, adminHost, 'GET')) as Upstream[],
     async setUpstreams(upstreams) {
       await ask(upstreamsUrl, adminHost, 'PATCH', JSON.stringify(upstreams))
-      // Its admin API begins to listen anew.
+      // The admin API restarts its listener after a change.
       await waitUntil(isServing, 'Caddy serves')
     },
     restart: () => running.restart(),

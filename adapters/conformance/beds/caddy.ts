@@ -1,4 +1,4 @@
-/** Caddy itself as a bed, through the preset. */
+/** A bed of a real Caddy, through the preset. */
 import type { Adapter, AdapterDefinition, Endpoint } from '../../contract.ts'
 import { loadAdapter } from '../../registry.ts'
 import type { Bed } from '../bed.ts'
@@ -11,7 +11,7 @@ const LIVE_PODS = 3
 export async function makeCaddyBed({ servers, program }: { servers: number; program: string }): Promise<Bed> {
   const caddy: AdapterDefinition = await loadAdapter('caddy')
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
@@ -49,7 +49,7 @@ export async function makeCaddyBed({ servers, program }: { servers: number; prog
     traffic: createTraffic(process.front, pods),
     wire,
     restart: () => process.restart(),
-    // The admin API answers to no other Host than its own.
+    // The admin API refuses any Host header but its own.
     powerless: () => create({ url: wire.url, host: 'elsewhere:2019' }),
     fencing: false,
     async close() {

@@ -1,4 +1,4 @@
-/** A product by its documentation as a bed: its admin API in front of a small load balancer, which has the traffic. */
+/** A bed of a product that is rebuilt from its documentation: its admin API controls a small load balancer that serves the traffic. */
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startHealthChecks } from '../../../demo/load-balancer/health.ts'
@@ -16,22 +16,22 @@ export interface DocumentedBedOptions {
   servers: number
   product: MakeProduct
   create(url: string, endpoints: readonly Endpoint[]): Adapter
-  /** Where the product tells who may not change anything. */
+  /** An adapter without permission to change anything. Absent if the product does not check permissions. */
   createPowerless?(url: string): Adapter
-  /** Absent where a drain takes a target away. */
+  /** The id of a target that has left. Absent if a drain removes the target. */
   absent?: Target
-  /** The product has no state of an operator's own. */
+  /** True if the product has no maintenance state for operators. */
   hasNoMaint?: boolean
-  /** The product makes no health checks, or the adapter does not read them. */
+  /** True if the product makes no health checks, or the adapter does not read them. */
   hasNoHealth?: boolean
-  /** Which requests change something: those that the wire counts and breaks. */
+  /** Whether a request changes something. The wire counts and breaks these requests. */
   isEffect(head: string): boolean
 }
 
 export async function makeDocumentedBed(options: DocumentedBedOptions): Promise<Bed> {
   const { servers, product: makeProduct, create, createPowerless, absent, hasNoMaint, hasNoHealth, isEffect } = options
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })

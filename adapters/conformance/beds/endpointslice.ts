@@ -1,4 +1,4 @@
-/** A Service without a selector on a real API server as a bed; what kube-proxy does is `slice-front.ts`. */
+/** A bed of a Service without a selector on a real API server. `slice-front.ts` does the work of kube-proxy. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const LIVE_PODS = 3
 const PORT = 8080
 const SERVICE = 'web'
 const SLICE = 'web-1'
-/** As the adapter writes it. */
+/** The annotation that the adapter writes. */
 const MARK = 'sluice.dev/drained'
 
 export async function makeEndpointsliceBed({
@@ -27,7 +27,7 @@ export async function makeEndpointsliceBed({
 }): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-endpointslice-'))
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three. The API server takes no address of loopback.
+  // The cases send traffic only to the first three endpoints. The API server accepts no loopback address.
   const endpoints = Array.from({ length: servers }, (_, index): Endpoint => {
     const { uid, pod } = pods.endpoints[index] ?? { uid: `uid-silent-${index}`, pod: `silent-${index}` }
     return { uid, pod, address: `10.1.0.${index + 1}`, port: PORT }
@@ -68,7 +68,7 @@ export async function makeEndpointsliceBed({
     slice.endpoints.find(({ addresses }) => addresses[0] === address)!
   const marksOf = ({ metadata: { annotations } }: SliceObject): string[] => (annotations?.[MARK] ?? '').split(',')
 
-  /** What the operator did is over once the front has it. */
+  /** Changes the slice as an operator. Resolves when the front has taken the change. */
   async function set(endpoint: Endpoint, isReady: boolean, isMarked: boolean): Promise<void> {
     const slice = await read()
     at(slice, endpoint).conditions = isReady ? {} : { ready: false }
@@ -81,7 +81,7 @@ export async function makeEndpointsliceBed({
     adapter: create,
     endpoints,
     oracle: {
-      /** The front's view, once it is that of the slice. */
+      /** The view of the front, once it has taken the slice. */
       async admin(endpoint) {
         const slice = await read()
         await front.hasTaken(slice)
@@ -94,7 +94,7 @@ export async function makeEndpointsliceBed({
       drain: (endpoint) => set(endpoint, false, true),
       ready: (endpoint) => set(endpoint, true, false),
     },
-    // A kept connection stays where it is, as with kube-proxy: see endpointslice.test.ts.
+    // The bed has no keepAlive, because a kept connection stays with its pod as with kube-proxy: see endpointslice.test.ts.
     traffic: { request, hold },
     wire,
     absent: { id: '10.1.9.9:8080', scope: `${wire.url} ${namespace}/${SERVICE}` },
@@ -104,7 +104,7 @@ export async function makeEndpointsliceBed({
       return create()
     },
     fencing: false,
-    // Each call is two looks, each over a connection and a handshake of its own.
+    // Each call reads twice, each time with a new connection and handshake.
     shortDeadlineMs: 2_500,
     async close() {
       await Promise.all(adapters.map((adapter) => adapter.close()))

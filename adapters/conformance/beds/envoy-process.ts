@@ -1,4 +1,4 @@
-/** A real Envoy, with one cluster whose endpoints come from a file, on a unix socket in a folder of its own. */
+/** A real Envoy in its own folder, on a unix socket. It has one cluster with endpoints from a file. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
@@ -14,19 +14,19 @@ const ASSIGNMENT = `${TYPES}.config.endpoint.v3.ClusterLoadAssignment`
 export interface EnvoyOptions {
   program: string
   folder: string
-  /** The file of EDS; `eds.yaml` in the folder unless given. */
+  /** The EDS file. Default: `eds.yaml` in the folder. */
   file?: string
   endpoints: readonly Endpoint[]
-  /** How many of them, from the first on, are health-checked. Default 3. */
+  /** The number of endpoints with health checks, from the first. Default: 3. */
   checked?: number
-  /** Of the cluster, in percent. Envoy's own default is 50. */
+  /** The panic threshold of the cluster in percent. The default of Envoy is 50. */
   panicThreshold?: number
-  /** The name of the process, where several share a folder. */
+  /** The name of the process, for several processes in one folder. */
   name?: string
-  /** Where it listens for clients on 127.0.0.1, beside its socket. */
+  /** The port on 127.0.0.1 for clients, in addition to the socket. */
   frontPort?: number
   reach?: Reach
-  /** A port of 127.0.0.1 where it asks for its endpoints, instead of reading the file. */
+  /** The port on 127.0.0.1 from which Envoy fetches its endpoints instead of the file. */
   discoveryPort?: number
 }
 
@@ -34,15 +34,15 @@ export interface EnvoyProcess {
   file: string
   front: string
   admin: string
-  /** The page as text. */
+  /** Gives a page of the admin interface as text. */
   ask(path: string): Promise<string>
-  /** What Envoy itself says of an endpoint in the list for people: `health_flags`, `weight`. */
+  /** Gives a field of an endpoint from the human-readable list of Envoy: `health_flags`, `weight`. */
   field(endpoint: Endpoint, field: string): Promise<string | undefined>
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** An endpoint of the file, as a person edits it. */
+/** An endpoint of the file. */
 export interface LbEndpoint {
   endpoint: object
   health_status?: string
@@ -63,7 +63,7 @@ export function edsText(endpoints: readonly Endpoint[], checked = 3): string {
   return stringify({ version_info: 'first', resources: [resource] })
 }
 
-/** As an operator does it: a new file in the place of the old one. */
+/** Edits the file as an operator does: a new file replaces the old one. */
 export function editEds(file: string, index: number, version: string, edit: (endpoint: LbEndpoint) => void): void {
   const eds = parse(readFileSync(file, 'utf8')) as EdsFile
   eds.version_info = version

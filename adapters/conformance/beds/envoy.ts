@@ -1,4 +1,4 @@
-/** Envoy itself as a bed, with its endpoints in a file. */
+/** A bed of a real Envoy with its endpoints in a file. */
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { createScriptWire } from './script-wire.ts'
 
 const LIVE_PODS = 3
 
-/** The cases that depend on where the adapter reads what Envoy has taken. */
+/** The cases whose result depends on the source from which the adapter reads the state of Envoy. */
 export const BY_SOURCE = [
   'drain-and-restore',
   'no-new-requests',
@@ -27,7 +27,7 @@ export const BY_SOURCE = [
 export interface EnvoyBedOptions {
   servers: number
   program: string
-  /** Whether the adapter asks Envoy, goes by the file alone, or asks the server from which Envoy has its endpoints. */
+  /** The source of the state: the admin interface of Envoy, the file only, or the server from which Envoy fetches its endpoints. */
   asks: 'admin' | 'file' | { serve: (config: ServedConfig) => Promise<Served> }
 }
 
@@ -44,10 +44,10 @@ export interface Served {
 
 export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-envoy-'))
-  // The adapter without rights runs as another user, and reads.
+  // The adapter without permission runs as another user, and must be able to read the folder.
   chmodSync(folder, 0o755)
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
@@ -61,17 +61,17 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
   if (typeof asks === 'object') {
     const file = join(folder, 'eds.yaml')
     writeFileSync(file, edsText(endpoints))
-    // The server does not use its own address.
+    // The server does not use its own URL.
     const options = { file, cluster: 'web', server: { url: 'http://127.0.0.1:1', nodes: ['bed'] } }
     served = await asks.serve({ folder, loadBalancer: { name: 'edge', adapter: 'envoy', port: 8080, options } })
   }
-  // Most of a batch is out at once: at Envoy's own threshold all of it would get requests again.
+  // A case drains most endpoints at once. With the default threshold, Envoy would send requests to all of them again.
   const own = { program, folder, endpoints, panicThreshold: 0 }
   const process = await startEnvoy({ ...own, ...(served && { discoveryPort: served.port }) }).catch(async (error: unknown) => {
     await removeAll()
     throw error
   })
-  /** The first time that it asks it has nothing yet, and the second time says what it has taken. */
+  /** Waits for the second request of Envoy. Envoy reports the version that it has loaded only in the second request. */
   async function waitUntilServed({ port }: Served): Promise<void> {
     const isKnown = async (): Promise<boolean> =>
       (await (await fetch(`http://127.0.0.1:${port}/nodes`)).text()).includes('"statuses"')
@@ -87,7 +87,7 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
     if (flags.includes('draining')) return 'draining'
     return flags.includes('failed_eds_health') ? 'out' : 'in'
   }
-  /** What the operator did is over once Envoy has it. */
+  /** Changes the file as an operator. Resolves when Envoy has taken the change. */
   async function edit(endpoint: Endpoint, change: (endpoint: LbEndpoint) => void): Promise<void> {
     edits += 1
     const version = `operator-${edits}`
@@ -161,7 +161,7 @@ export async function makeEnvoyBed({ servers, program, asks }: EnvoyBedOptions):
           },
         }),
     fencing: false,
-    // A write is some twenty programs.
+    // A write runs about twenty programs.
     shortDeadlineMs: 2_500,
     async close() {
       await Promise.all(adapters.map((adapter) => adapter.close()))

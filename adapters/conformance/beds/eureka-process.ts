@@ -1,4 +1,4 @@
-/** A real Eureka server, on a port of 127.0.0.1. Its lists show a change at once: the cache of 30 s is turned off. */
+/** A real Eureka server on a port of 127.0.0.1. Its lists show a change at once, because its cache of 30 s is off. */
 import { findPort, startProduct } from './product-process.ts'
 
 export type InstanceStatus = 'UP' | 'DOWN' | 'OUT_OF_SERVICE' | 'UNKNOWN'
@@ -12,15 +12,15 @@ export interface Instance {
 }
 
 export interface EurekaProcess {
-  /** With `/eureka` at its end. */
+  /** The URL, with `/eureka` at its end. */
   url: string
   register(app: string, instance: { id: string; address: string; port: number }): Promise<void>
-  /** The instance itself, not from a list. */
+  /** Reads the instance itself, not a list. */
   instance(app: string, id: string): Promise<Instance>
-  /** As clients get them. */
+  /** Reads the list that clients get. */
   instances(app: string): Promise<Instance[]>
   override(app: string, id: string, status: InstanceStatus | undefined): Promise<void>
-  /** All is forgotten. */
+  /** Restarts the server, so it loses all its data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -67,7 +67,7 @@ export async function startEureka(jar: string): Promise<EurekaProcess> {
           securePort: { $: 443, '@enabled': 'false' },
           vipAddress: app.toLowerCase(),
           dataCenterInfo: { '@class': 'com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo', name: 'MyOwn' },
-          // No heartbeat is sent, so that the lease has to last.
+          // The bed sends no heartbeats, so the lease must last longer than the test.
           leaseInfo: { renewalIntervalInSecs: 30, durationInSecs: 3600 },
         },
       })

@@ -1,4 +1,4 @@
-/** Eureka itself as a bed, through the preset: clients ask it for the instances, and take them in turn. */
+/** A bed of a real Eureka, through the preset. The clients of the bed fetch the instances and take turns between them. */
 import type { Adapter, Endpoint } from '../../contract.ts'
 import { loadAdapter } from '../../registry.ts'
 import type { Bed, HeldRequest } from '../bed.ts'
@@ -9,7 +9,7 @@ import { startRestProxy } from './rest-proxy.ts'
 const LIVE_PODS = 3
 let beds = 0
 
-/** Many beds share one server: each has an application of its own. */
+/** Makes a bed. Many beds share one server, so each bed has its own application. */
 export async function makeEurekaBed({ servers, eureka }: { servers: number; eureka: EurekaProcess }): Promise<Bed> {
   const preset = await loadAdapter('eureka')
   beds += 1
@@ -34,7 +34,7 @@ export async function makeEurekaBed({ servers, eureka }: { servers: number; eure
     adapters.push(adapter)
     return adapter
   }
-  /** A client with load balancing of its own. */
+  /** The next instance for a request, as a client with its own load balancing chooses it. */
   async function next(): Promise<ReturnType<typeof createTraffic>> {
     const up = (await eureka.instances(app)).filter(({ status }) => status === 'UP')
     const chosen = up[(turn += 1) % up.length]
@@ -65,7 +65,7 @@ export async function makeEurekaBed({ servers, eureka }: { servers: number; eure
     absent: { id: 'gone@127.0.0.1:1', scope: 'all' },
     async restart() {
       await eureka.restart()
-      // As its instances do.
+      // The instances register again, as real instances do.
       await registerAll()
     },
     fencing: false,

@@ -1,4 +1,4 @@
-/** A real HAProxy in master-worker mode, on unix sockets in a folder of its own. */
+/** A real HAProxy in master-worker mode in its own folder, on unix sockets. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -8,38 +8,38 @@ import type { Endpoint } from '../../contract.ts'
 
 const WAIT_MS = 20_000
 
-/** Why the tests on the real HAProxy cannot run here; undefined where they can. */
+/** The reason why the tests with a real HAProxy cannot run here. Undefined if they can. */
 export function whyNoHaproxy(): string | undefined {
   const { error, status } = spawnSync('haproxy', ['-v'], { stdio: 'ignore' })
   return error === undefined && status === 0 ? undefined : 'haproxy is not installed (Debian: apt-get install haproxy)'
 }
 
 export interface HaproxyProcess {
-  /** Removed by `stop`. */
+  /** The folder. `stop` removes it. */
   folder: string
   front: string
   adminSocket: string
-  /** Level operator: it may read, but not change servers. */
+  /** A socket of level operator, which may read but not change servers. */
   operatorSocket: string
   masterSocket: string
-  /** Sends one line on a connection of its own. */
+  /** Sends one line on its own connection. */
   ask(line: string): Promise<string>
-  /** With the config as it is, or changed. */
+  /** Reloads HAProxy, with the config as it is or changed. */
   reload(change?: (config: string) => string): Promise<void>
   stop(): Promise<void>
 }
 
 export interface HaproxyOptions {
-  /** A path, where it is not the one that is installed. */
+  /** The path of the program. Default: the installed one. */
   program?: string
-  /** Servers w0, w1, … */
+  /** The endpoints of the servers w0, w1, … */
   endpoints: readonly Endpoint[]
-  /** How many of them, from the first on, are health-checked. Default 3. */
+  /** The number of servers with health checks, from the first. Default: 3. */
   checked?: number
-  /** More lines for the backend or new sections. */
+  /** More lines for the backend, or new sections. */
   moreLines?: readonly string[]
   globalLines?: readonly string[]
-  /** Its name; `front` unless given. */
+  /** The name of the frontend. Default: `front`. */
   frontend?: string
   mode?: 'http' | 'tcp'
 }
@@ -73,14 +73,14 @@ export function configuration(folder: string, options: HaproxyOptions): string {
   ].join('\n')
 }
 
-/** One line on a connection of its own: HAProxy closes it after the answer. Rejects where there is none. */
+/** Sends one line on its own connection, which HAProxy closes after the answer. Rejects if there is no answer. */
 export function askSocket(path: string, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(path)
     let answer = ''
     socket.setEncoding('utf8')
     socket.setTimeout(WAIT_MS, () => socket.destroy(new Error(`no answer to ${line}`)))
-    // The master keeps a connection open until the client has ended its side.
+    // The master keeps a connection open until the client ends its side.
     socket.once('connect', () => socket.end(`${line}\n`))
     socket.on('data', (chunk: string) => {
       answer += chunk
@@ -104,7 +104,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
   const masterSocket = join(folder, 'master.sock')
   const adminSocket = join(folder, 'admin.sock')
   writeFileSync(configFile, configuration(folder, options))
-  // A process group of its own: whatever the master has forked ends with it.
+  // The master has its own process group, so all its child processes end with it.
   const master = spawn(options.program ?? 'haproxy', ['-W', '-S', masterSocket, '-f', configFile], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -128,7 +128,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
   async function stop(): Promise<void> {
     const exited = new Promise((resolve) => master.once('exit', resolve))
     if (master.exitCode === null && master.signalCode === null) {
-      // The master ends its workers, old ones too, and reaps them.
+      // The master ends its workers, including old ones, and reaps them.
       master.kill('SIGTERM')
       const giveUp = setTimeout(killGroup, WAIT_MS)
       await exited
@@ -140,7 +140,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
   try {
     await waitUntil(async () => {
       if (master.exitCode !== null) return true
-      // The worker serves a moment before the master listens to signals.
+      // The worker serves a moment before the master handles signals.
       return (await info('Pid')) !== '' && (await askSocket(masterSocket, 'show proc')) !== ''
     }, 'HAProxy runs')
     if (master.exitCode !== null) throw new Error(`it ended with ${master.exitCode}`)
@@ -173,6 +173,6 @@ function killProcessGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It is gone already.
+    // The process group has ended already.
   }
 }

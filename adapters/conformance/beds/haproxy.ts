@@ -1,4 +1,4 @@
-/** HAProxy itself as a bed. */
+/** A bed of a real HAProxy. */
 import { join } from 'node:path'
 import type { Adapter, Endpoint } from '../../contract.ts'
 import { haproxy } from '../../haproxy/index.ts'
@@ -11,7 +11,7 @@ const LIVE_PODS = 3
 
 export async function makeHaproxyBed({ servers, program }: { servers: number; program: string }): Promise<Bed> {
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
@@ -33,7 +33,7 @@ export async function makeHaproxyBed({ servers, program }: { servers: number; pr
     const said = await process.ask(`set server web/${nameOf(endpoint)} ${what}`)
     if (said !== '') throw new Error(said)
   }
-  /** The adapter reads `show servers state`; this is another command with another format. */
+  /** The status of the server. The adapter reads `show servers state`, so the bed uses another command with another format. */
   async function status(endpoint: Endpoint): Promise<string> {
     const [header = '', ...rows] = (await process.ask('show stat -1 4 -1')).split('\n')
     const column = header.split(',').indexOf('status')
@@ -49,7 +49,7 @@ export async function makeHaproxyBed({ servers, program }: { servers: number; pr
   try {
     await waitUntil(async () => (await status(endpoints[2]!)).startsWith('UP'), 'the first health checks have passed')
   } catch (error) {
-    // Nobody else knows of it yet.
+    // The caller has no bed to close yet.
     await close()
     throw error
   }

@@ -1,15 +1,15 @@
-/** The load balancer with a REST API, described in a config like any other. */
+/** A bed of the demo load balancer with a REST API, which a config describes. */
 import { http } from '../../http/index.ts'
 import type { PartialBed } from '../bed.ts'
 import { makeRestBed } from './rest.ts'
 
 export interface HttpBedOptions {
   servers: number
-  /** How a target is read: from the list of all, or by a request of its own. */
+  /** How the adapter reads a target: from the list of all targets, or with a request for each target. */
   reads: 'list' | 'one'
 }
 
-/** What a config says of the bed’s load balancer. */
+/** The part of a config that describes the load balancer of the bed. */
 function describeBalancer(reads: HttpBedOptions['reads']): Record<string, unknown> {
   const path = '/servers/${target.id}'
   return {

@@ -1,4 +1,4 @@
-/** A real API server of Kubernetes with its etcd, in a folder of its own: nothing else runs there, and no pod. */
+/** A real API server of Kubernetes with its etcd, in its own folder. No other component and no pod runs there. */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -9,28 +9,28 @@ import { waitUntil } from './haproxy-process.ts'
 import { findPort, startProduct } from './product-process.ts'
 
 const USERS = ['admin', 'sluice', 'reader', 'stranger'] as const
-/** `sluice`: with the rights that are given. `reader`: reads the same, and changes nothing. `stranger`: has no rights. */
+/** The users. `sluice` has the given rights. `reader` has the same rights for reads, and changes nothing. `stranger` has no rights. */
 export type User = (typeof USERS)[number]
 
 export interface KubernetesProcess {
   url: string
-  /** As JSON, which is YAML; `server` in place of its own URL, without a user then. */
+  /** The kubeconfig as JSON, which is also YAML. With `server`, it has that URL and no user. */
   kubeconfig(user: User, server?: string): string
-  /** As the admin. Rejects where the answer is no success. */
+  /** Calls the API as admin. Rejects if the answer is not a success. */
   ask(method: string, path: string, body?: unknown): Promise<unknown>
-  /** The head of the answer; the caller reads or passes on the rest. */
+  /** Calls the API and gives the head of the answer. The caller reads or forwards the body. */
   open(user: User, method: string, path: string, body?: string | Buffer): Promise<IncomingMessage>
-  /** The API server: etcd keeps what is stored. */
+  /** Restarts the API server. The data stays in etcd. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface KubernetesOptions {
-  /** The folder of kube-apiserver and etcd. */
+  /** The folder of the programs kube-apiserver and etcd. */
   programs: string
-  /** Of the user `sluice`: rules of a ClusterRole. `reader` has them without `update`. */
+  /** The rules of the ClusterRole of the user `sluice`. The user `reader` has them without `update`. */
   rules: readonly Rule[]
-  /** Flags of kube-apiserver, by name: further ones, or in place of those here. */
+  /** Flags of kube-apiserver by name. They add to the default flags or replace them. */
   flags?: Readonly<Record<string, string>>
 }
 
@@ -54,7 +54,7 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
   const groups = (user: User): string => (user === 'admin' ? ',"system:masters"' : '')
   writeFileSync(at('tokens.csv'), USERS.map((user) => `token-of-${user},${user},${user}${groups(user)}\n`).join(''))
 
-  // It signs its certificate with an authority of its own, which is in the same file.
+  // The API server signs its certificate with its own authority, which is in the same file.
   const authority = (): Buffer => readFileSync(at('certs/apiserver.crt'))
 
   function open(user: User, method: string, path: string, body?: string | Buffer): Promise<IncomingMessage> {
@@ -104,7 +104,7 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
       'service-cluster-ip-range': '10.96.0.0/16',
       ...more,
     }),
-    // In order it would wait for watches that are open.
+    // An orderly end waits for open watches.
     endBy: 'SIGKILL',
     isReady: async () => (await ask('GET', '/readyz')) === 'ok',
   }).catch(async (error: unknown) => {
@@ -141,7 +141,7 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
     open,
     async restart() {
       await server.restart()
-      // It knows its own rules a moment after it is ready.
+      // The API server loads its RBAC rules a moment after it is ready.
       await waitUntil(async () => {
         const answer = await open('reader', 'GET', '/api/v1/namespaces/default/services/kubernetes')
         answer.resume()

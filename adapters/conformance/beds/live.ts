@@ -1,6 +1,6 @@
 /**
- * A load balancer that serves real traffic, as a bed: it is read and changed through the adapter alone, and only what is expendable is
- * drained. What the adapter says of it is believed.
+ * A bed of a load balancer with real traffic. The bed reads and changes it only through the adapter, so it trusts the reads of the adapter.
+ * The bed drains only expendable targets.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Adapter, AdapterError, type Address, type Endpoint, type Target, type TargetSnapshot } from '../../contract.ts'
@@ -9,45 +9,45 @@ import type { MakePartialBed, PartialBed } from '../bed.ts'
 import { effectCall, pause } from '../steps.ts'
 import { startRestProxy } from './rest-proxy.ts'
 
-/** From the first try to put a target back until it is left as it is. */
+/** The time limit from the first attempt to put a target back until it is in its former state. */
 const PUT_BACK_WITHIN_MS = 20_000
 const BETWEEN_TRIES_MS = 1_000
 
 export interface LiveOptions {
-  /** Behind the load balancer, and only read. */
+  /** Servers behind the load balancer that the bed only reads. */
   targets: readonly Address[]
-  /** Behind it too, and may be drained. */
+  /** Servers behind the load balancer that the bed may drain. */
   expendable: readonly Address[]
-  /** An adapter for it: by its own address, or by that of the proxy that breaks connections. */
+  /** Makes an adapter: with the URL of the load balancer itself, or with the URL of the proxy that breaks connections. */
   create(apiUrl?: string): Adapter
-  /** Where connections to it may be broken: the plain HTTP URL of its API. */
+  /** The plain HTTP URL of the API, if the bed may break connections to it. */
   breakable?: string
-  /** Once it is aborted no call goes out any more but those that put back. */
+  /** After this signal aborts, the bed sends only calls that put targets back. */
   stopping: AbortSignal
 }
 
-/** A target as it was before the first case. */
+/** A target in its state before the first case. */
 export interface Before {
-  /** `ADDRESS:PORT` */
+  /** The address as `ADDRESS:PORT`. */
   address: string
   target: Target
   snapshot: TargetSnapshot
 }
 
-/** A target that is not as it was. */
+/** A target that is not in its former state. */
 export interface Left extends Before {
-  /** Why not, or what it is now. */
+  /** The reason, or the current state. */
   message: string
 }
 
 export interface LiveLoadBalancer {
   makeBed: MakePartialBed
   before: readonly Before[]
-  /** All that is expendable, until it is as it was. Gives what is not. */
+  /** Puts all expendable targets back into their former state. Gives the targets that are not. */
   putBack(): Promise<Left[]>
 }
 
-/** Why a load balancer cannot be tested with these targets. Nothing was changed. */
+/** The reason why a load balancer cannot be tested with these targets. Nothing was changed. */
 export class LiveError extends Error {
   override readonly name = 'LiveError'
   readonly component = 'conformance'
@@ -60,13 +60,13 @@ class Stopped extends Error {
   }
 }
 
-/** @throws LiveError, and what the adapter throws where it cannot be read */
+/** @throws LiveError, and the error of the adapter if it cannot read */
 export async function openLive({ targets, expendable, create, breakable, stopping }: LiveOptions): Promise<LiveLoadBalancer> {
   const before = await withAdapter(create, (adapter) => readBefore(adapter, targets, expendable))
   const allowed = new Set(before.map(({ target }) => target.id))
   let turn = 0
 
-  /** Neither a mistake of a case nor one of an adapter drains what is not expendable. */
+  /** Refuses to change a target that is not expendable, because a case or the adapter may have a bug. */
   function guarded(adapter: Adapter): Adapter {
     function assertMay(some: readonly Target[]): void {
       const other = some.find(({ id }) => !allowed.has(id))
@@ -82,7 +82,7 @@ export async function openLive({ targets, expendable, create, breakable, stoppin
         return adapter.restore(some, call)
       },
     }
-    // An adapter may be an instance of a class, whose methods no spread has.
+    // The proxy keeps the methods of a class instance, which a spread would lose.
     return new Proxy(adapter, {
       get(_, key) {
         if (stopping.aborted && key !== 'close' && key !== 'capabilities') throw new Stopped()
@@ -102,7 +102,7 @@ export async function openLive({ targets, expendable, create, breakable, stoppin
       return guarded(made)
     }
     const own = adapter()
-    // The cases drain the first: by turns all that are expendable.
+    // The cases drain the first endpoint. Each bed begins with another expendable one.
     const endpoints = [...turned(expendable, turn++), ...targets].map(endpointOf)
     const find = ({ address, port }: Endpoint): Before => before.find((one) => one.address === formatAddress({ address, port }))!
     return {
@@ -205,7 +205,7 @@ async function putBackOne(create: () => Adapter, before: Before): Promise<Left |
   }
 }
 
-/** Why it is not as it was. */
+/** Gives the reason why the target is not in its former state. Undefined if it is. */
 function tryToPutBack(create: () => Adapter, { target, snapshot: { prior } }: Before): Promise<Error | undefined> {
   return withAdapter(create, async (adapter) => {
     const isAsBefore = async (): Promise<boolean> =>

@@ -1,4 +1,4 @@
-/** The in-memory load balancer as a bed. */
+/** A bed of the in-memory load balancer. */
 import { AdapterError, type Endpoint } from '../../contract.ts'
 import type { Bed, WireFault } from '../bed.ts'
 import { createMemoryAdapter, createMemoryBalancer, type MemoryFault, type MemoryServer } from '../memory-adapter.ts'

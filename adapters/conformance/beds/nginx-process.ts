@@ -1,4 +1,4 @@
-/** A real nginx on a unix socket, in a folder of its own, with its upstream in a file of its own. */
+/** A real nginx in its own folder, on a unix socket. Its upstream is in its own file. */
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
@@ -11,26 +11,26 @@ import { startProduct } from './product-process.ts'
 
 const WORKERS = 2
 
-/** Why the tests on the installed nginx cannot run here; undefined where they can. */
+/** The reason why the tests with the installed nginx cannot run here. Undefined if they can. */
 export function whyNoNginx(): string | undefined {
   const { error, status } = spawnSync('nginx', ['-v'], { stdio: 'ignore' })
   return error === undefined && status === 0 ? undefined : 'nginx is not installed (Debian: apt-get install nginx-light)'
 }
 
 export interface NginxProcess {
-  /** Removed by `stop`. */
+  /** The folder. `stop` removes it. */
   folder: string
-  /** Where clients connect. */
+  /** The socket for clients. */
   front: string
   upstreamFile: string
   pidFile: string
-  /** Its program, with what it needs to be of this folder. */
+  /** The program with the arguments for this folder. */
   command: readonly string[]
-  /** The lines of the upstream, as they are in the file. */
+  /** The lines of the upstream in the file. */
   upstream(): string
-  /** As a person does: the file is changed and loaded. Resolves when it is in effect. */
+  /** Changes the file and reloads nginx, as an operator does. Resolves when the change is in effect. */
   edit(change: (text: string) => string): Promise<void>
-  /** Process ids of the workers that take requests. */
+  /** The process ids of the workers that accept requests. */
   workers(): number[]
   restart(): Promise<void>
   stop(): Promise<void>
@@ -39,7 +39,7 @@ export interface NginxProcess {
 export interface NginxOptions {
   program: string
   servers: readonly Address[]
-  /** Where it listens for clients on 127.0.0.1, beside its socket. */
+  /** The port on 127.0.0.1 for clients, in addition to the socket. */
   frontPort?: number
 }
 
@@ -83,7 +83,7 @@ export async function startNginx({ program, servers, frontPort }: NginxOptions):
   writeFileSync(upstreamFile, `upstream web {\n${lines.join('')}}\n`)
   const args = ['-p', folder, '-c', configFile, '-e', join(folder, 'error.log')]
 
-  /** A worker has its title a moment after it has begun to serve. */
+  /** A worker sets its process title a moment after it starts to serve. */
   async function isServingFully(): Promise<boolean> {
     return (await answers(front)) && workersOf(Number(readFileSync(pidFile, 'utf8'))).length === WORKERS
   }

@@ -1,4 +1,4 @@
-/** nginx itself as a bed. */
+/** A bed of a real nginx. */
 import { chmodSync } from 'node:fs'
 import { formatAddress } from '../../address.ts'
 import type { Adapter, Endpoint } from '../../contract.ts'
@@ -9,12 +9,15 @@ import { createTraffic, startPods } from './pods.ts'
 import { AS_NOBODY, createScriptWire } from './script-wire.ts'
 
 const LIVE_PODS = 3
-/** Each of two workers deals by itself: one of them has had each server in rotation, of a weight up to 9. */
+/**
+ * A number of requests that reaches every server in rotation, up to weight 9. Each of the two workers balances independently, and one of
+ * them gets at least half of the requests.
+ */
 const ENOUGH = 40
 
 export async function makeNginxBed({ servers, program }: { servers: number; program: string }): Promise<Bed> {
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
@@ -23,7 +26,7 @@ export async function makeNginxBed({ servers, program }: { servers: number; prog
     pods.close()
     throw error
   })
-  // The powerless adapter reads.
+  // The adapter without permission runs as another user, and must be able to read the folder.
   chmodSync(process.folder, 0o755)
   const wire = createScriptWire(process.folder, "'-s' 'reload'")
   const traffic = createTraffic({ socketPath: process.front }, pods)
@@ -61,7 +64,7 @@ export async function makeNginxBed({ servers, program }: { servers: number; prog
     adapter: () => create(wire.prefix),
     endpoints,
     oracle: {
-      /** What nginx does is seen from its requests; whose doing it is, from the file. */
+      /** The requests show the state in nginx. The file shows whether sluice or an operator set it. */
       async admin(endpoint) {
         const [, , down, mark] = lineOf(endpoint).exec(process.upstream()) ?? []
         const isIn = pods.endpoints.includes(endpoint) ? await isReached(endpoint) : down === undefined
@@ -78,7 +81,7 @@ export async function makeNginxBed({ servers, program }: { servers: number; prog
     },
     traffic,
     wire,
-    // Two scripts before the effect, and nginx itself.
+    // An effect runs two scripts first, and then nginx itself.
     shortDeadlineMs: 3_000,
     absent: { id: 'lb1/127.0.0.1:1@127.0.0.1:1', scope: `lb1:${process.upstreamFile}` },
     restart: () => process.restart(),

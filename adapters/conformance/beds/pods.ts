@@ -1,4 +1,4 @@
-/** Small HTTP servers that stand for pods, and clients that go through the load balancer. For every bed. */
+/** Small HTTP servers as pods, and clients that send requests through the load balancer. All beds use them. */
 import { Agent, createServer, get, type RequestOptions, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Endpoint } from '../../contract.ts'
@@ -8,9 +8,9 @@ const HOLD_PATH = '/hold'
 
 export interface Pods {
   endpoints: Endpoint[]
-  /** Stops to listen: connections are refused from then on. */
+  /** Closes the listener, so the pod refuses new connections. */
   stop(uid: string): void
-  /** Lets the held request of this pod end; resolves when one is there. */
+  /** Ends the held request of this pod. Resolves when the pod has one. */
   release(uid: string): Promise<void>
   close(): void
 }
@@ -25,7 +25,7 @@ export async function startPods(count: number): Promise<Pods> {
     const server = createServer(({ url }, response) => {
       response.setHeader('x-pod', uid)
       if (url !== HOLD_PATH) return void response.end()
-      // The client learns at once who has its request; the rest comes when it is released.
+      // The first part of the answer tells the client at once which pod holds its request. The rest follows at the release.
       response.write('held')
       held.get(uid)!.resolve(() => response.end('released'))
     })
@@ -55,7 +55,7 @@ export async function startPods(count: number): Promise<Pods> {
   }
 }
 
-/** Where clients connect to the load balancer. */
+/** The address of the load balancer for clients. */
 export type FrontAddress = Pick<RequestOptions, 'socketPath' | 'host' | 'port'>
 
 function request(front: FrontAddress, agent: Agent | false, path = '/'): Promise<{ uid: string; ended: Promise<boolean> }> {

@@ -1,4 +1,4 @@
-/** A load balancer's own program, in a process group of its own, which ends with it. */
+/** The program of a load balancer in its own process group, which ends with it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { waitUntil } from './haproxy-process.ts'
@@ -6,20 +6,20 @@ import { waitUntil } from './haproxy-process.ts'
 const WAIT_MS = 20_000
 
 export interface ProductOptions {
-  /** For messages. */
+  /** The name for messages. */
   name: string
   program: string
   args: readonly string[]
   env?: NodeJS.ProcessEnv
-  /** What ends it. SIGTERM unless given. */
+  /** The signal that ends the program. Default: SIGTERM. */
   endBy?: 'SIGTERM' | 'SIGKILL'
-  /** It serves. What this rejects with counts as no. */
+  /** True when the program serves. A rejection counts as false. */
   isReady(): Promise<boolean>
 }
 
 export interface ProductProcess {
   pid(): number
-  /** The same program once more, after an orderly end of this one. */
+  /** Ends the program in order, and starts it again. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -37,12 +37,12 @@ export async function startProduct({
     try {
       process.kill(-child.pid!, 'SIGKILL')
     } catch {
-      // It is gone already.
+      // The process group has ended already.
     }
   }
 
   async function start(): Promise<void> {
-    // It ends with this process too, however that ends.
+    // The program also ends when this process ends for any reason.
     const own = spawn('setpriv', ['--pdeathsig', endBy.slice('SIG'.length), program, ...args], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -90,12 +90,12 @@ export async function startProduct({
   }
 }
 
-/** The way to a port of 127.0.0.1 where the program runs: a port of 127.0.0.1 here. */
+/** Maps a port of 127.0.0.1 in the network of the program to a port of 127.0.0.1 here. */
 export type Reach = (port: number) => Promise<number>
 
 export const reachDirectly: Reach = (port) => Promise.resolve(port)
 
-/** Ports that no client is given: what is free now is still free when the program takes it. */
+/** The first port of a range outside of the ephemeral ports. A free port of the range stays free until the program uses it. */
 const FIRST_PORT = 20_000
 const PORTS = 10_000
 

@@ -1,4 +1,4 @@
-/** Stands between the adapter and a REST API, and breaks what it is told to. */
+/** A proxy between the adapter and a REST API that breaks calls on demand. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Wire, WireFault } from '../bed.ts'
 
@@ -8,7 +8,7 @@ export interface RestProxy extends Wire {
 }
 
 export interface RestProxyOptions {
-  /** Whether a request changes something, by its first bytes. Unless told, all do but GET. */
+  /** Whether a request changes something, from its first bytes. Default: PUT, POST, PATCH and DELETE do. */
   isEffect?(head: string): boolean
 }
 
@@ -69,7 +69,7 @@ export async function startRestProxy(upstreamUrl: string, { isEffect = changes }
         return
       }
       server.close()
-      // Kept connections would go on.
+      // Kept connections would stay usable otherwise.
       for (const client of clients) client.destroy()
     },
     heal() {

@@ -1,4 +1,4 @@
-/** A small load balancer with a REST API (demo/load-balancer) as a bed, for whatever adapter is made for its API. */
+/** A bed of the small load balancer with a REST API (demo/load-balancer), for any adapter of its API. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const TOKEN = 'the-token-of-the-bed'
 
 export interface RestBedOptions {
   servers: number
-  /** An adapter for the API at this address; without the token it may change nothing. */
+  /** Makes an adapter for the API at this URL. Without the token, the adapter has no permission to change anything. */
   create(api: { url: string; tokenFile?: string }): Adapter
 }
 

@@ -1,4 +1,4 @@
-/** Stands between the adapter and a runtime API socket, and breaks what it is told to. */
+/** A proxy between the adapter and the socket of a runtime API that breaks calls on demand. */
 import { connect, createServer, type Socket } from 'node:net'
 import type { Wire, WireFault } from '../bed.ts'
 
@@ -19,7 +19,7 @@ export async function startRuntimeProxy(upstreamPath: string, listenPath: string
     const upstream = connect(upstreamPath)
     let isMute = false
     let closeOnAnswer = false
-    // A call is a connection: its effects may take several writes.
+    // One connection is one call. The effects of a call may take several writes.
     let hasEffects = false
     clients.add(client)
     client.on('error', () => upstream.destroy())

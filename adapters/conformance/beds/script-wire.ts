@@ -1,6 +1,6 @@
 /**
- * The wire of an adapter whose changes are scripts: a command prefix (adapters/host) that passes a script on to the shell, and breaks
- * what it is told to. A script with `effect` in it counts as a call with effects.
+ * The wire of an adapter that makes its changes with scripts: a command prefix (adapters/host) that passes a script on to the shell, and
+ * breaks it on demand. A script that contains `effect` counts as a call with effects.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import type { Wire } from '../bed.ts'
 
 export interface ScriptWire extends Wire {
   prefix: string[]
-  /** From now on scripts run as the user nobody. Absent where this process has no right to see to that. */
+  /** Runs all later scripts as the user nobody. Absent if this process has no right to do so. */
   becomeNobody?(): void
 }
 
 export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
-/** Arguments: the folder, what an effect is known by, and the shell. */
+/** The wire as a shell script. Arguments: the folder, the text that identifies an effect, and the shell. */
 const PROXY = `folder=$1 effect=$2
 shift 2
 LC_ALL=C

@@ -1,6 +1,6 @@
 /**
- * What kube-proxy does for a Service, as a process without a network of its own: watches the EndpointSlices, and leads each new
- * connection to the next endpoint that is ready; where none is, to one that serves and terminates. Open connections stay.
+ * The work of kube-proxy for a Service, in a process without its own network. It watches the EndpointSlices and sends each new connection
+ * to the next ready endpoint. Without a ready endpoint, it uses one that serves and terminates. Open connections stay.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -24,9 +24,9 @@ export interface SliceObjectEndpoint {
 
 export interface SliceFront {
   address: { host: string; port: number }
-  /** `address:port` of those that new connections go to now. */
+  /** The endpoints that get new connections now, as `address:port`. */
   used(): string[]
-  /** Resolves once it has this version of a slice, or one that came after. */
+  /** Resolves when the front has this version of a slice or a later one. */
   hasTaken(slice: SliceObject): Promise<void>
   close(): void
 }
@@ -35,7 +35,7 @@ export interface SliceFrontOptions {
   kubernetes: KubernetesProcess
   namespace: string
   service: string
-  /** Where an address and port of a slice is on this machine: what the pod network is otherwise. */
+  /** The address on this machine for each address and port of a slice. It replaces the pod network. */
   network: ReadonlyMap<string, Address>
 }
 

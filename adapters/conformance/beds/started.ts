@@ -1,4 +1,4 @@
-/** A load balancer with an HTTP API that is started for a bed, whatever adapter is made for its API. */
+/** A bed of any load balancer with an HTTP API that a function starts, for any adapter of that API. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Adapter, Address, Endpoint } from '../../contract.ts'
 import type { PartialBed } from '../bed.ts'
@@ -10,29 +10,29 @@ const FRONT_PORT = 80
 
 type Maybe<Value> = Value | Promise<Value>
 
-/** What a server is called, and where it listens. */
+/** The name and the address of a server. */
 export interface BedServer extends Address {
   name: string
 }
 
-/** A load balancer that was started, as it is seen and changed without an adapter. `at` is one of its servers. */
+/** A started load balancer, with its state and its changes without an adapter. `at` is one of its servers. */
 export interface StartedLoadBalancer {
-  /** Of its API, such as `http://127.0.0.1:9100`. */
+  /** The URL of the API, such as `http://127.0.0.1:9100`. */
   apiUrl: string
-  /** Where it takes requests. */
+  /** The URL for requests of clients. */
   requestUrl: string
   state(at: BedServer): Maybe<'in' | 'draining' | 'out'>
-  /** What a person does there: a drain as the adapter's, and its end. */
+  /** Drains the server as an operator does, in the way of the adapter; `ready` ends it. */
   drain(at: BedServer): Maybe<void>
   ready(at: BedServer): Maybe<void>
-  /** Maintenance besides the drain, where there is such a thing. */
+  /** Puts the server into maintenance. Absent if the load balancer has no maintenance besides the drain. */
   maint?(at: BedServer): Maybe<void>
-  /** Where there are weights. */
+  /** The weight of the server. Absent if the load balancer has no weights. */
   weight?(at: BedServer): Maybe<number>
   setWeight?(at: BedServer, weight: number): Maybe<void>
-  /** By its own health checks, where it has such. */
+  /** The result of the health checks of the load balancer. Absent if it has none. */
   isHealthy?(at: BedServer): Maybe<boolean>
-  /** Whatever makes it forget what it forgets; ends when it serves again. */
+  /** Restarts the load balancer, so that it loses its changes at run time. Ends when it serves again. */
   restart?(): Maybe<void>
   close(): Maybe<void>
 }
@@ -40,15 +40,15 @@ export interface StartedLoadBalancer {
 export interface StartedBedOptions {
   servers: number
   start(options: { servers: BedServer[] }): Maybe<StartedLoadBalancer>
-  /** An adapter for the API at this URL, all of whose calls the bed can break. */
+  /** Makes an adapter for the API at this URL. The bed can break all its calls. */
   create(apiUrl: string): Adapter
-  /** The same without the right to change anything. */
+  /** Makes such an adapter without permission to change anything. */
   powerless?(apiUrl: string): Adapter
 }
 
 export async function makeStartedBed({ servers, start, create, powerless }: StartedBedOptions): Promise<PartialBed> {
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })

@@ -1,4 +1,4 @@
-/** A real Traefik, with one service in a file, in a folder of its own. */
+/** A real Traefik in its own folder, with one service in a file. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
@@ -9,34 +9,34 @@ import { findPort, type Reach, reachDirectly, startProduct } from './product-pro
 export interface TraefikOptions {
   program: string
   folder: string
-  /** Of this one among several in the folder. */
+  /** The name of this process, for several processes in one folder. */
   name?: string
-  /** That of another one, which both read. */
+  /** The file of another process, which both processes read. */
   file?: string
   endpoints: readonly Endpoint[]
-  /** providersThrottleDuration; Traefik's own default is 2s. */
+  /** The providersThrottleDuration. The default of Traefik is 2s. */
   throttle: string
-  /** Of the health checks, or `never`; 50ms unless given. */
+  /** The interval of the health checks, or `never`. Default: 50ms. */
   checkEvery?: string
   reach?: Reach
-  /** Starts what serves the file on a port of 127.0.0.1, which Traefik asks instead of reading the file. */
+  /** Starts a server for the file on a port of 127.0.0.1. Traefik then fetches the file instead of reading it. */
   serve?: (file: string) => Promise<{ port: number }>
 }
 
 export interface TraefikProcess {
-  /** In a folder that Traefik watches, which is in another one that it does not watch. */
+  /** The file. It is in a folder that Traefik watches, within a folder that it does not watch. */
   file: string
-  /** Where clients connect, on the network of the program. */
+  /** The address for clients, in the network of the program. */
   front: { host: string; port: number }
   api: string
-  /** Of the service, on the API. */
+  /** The servers of the service from the API. */
   servers(): Promise<TraefikServer[]>
   isDown(endpoint: Endpoint): Promise<boolean>
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A server of the file, as a person edits it. */
+/** A server of the file. */
 export interface TraefikServer {
   url: string
   weight?: number
@@ -54,7 +54,10 @@ export function readServers(file: string): TraefikServer[] {
   return (parse(readFileSync(file, 'utf8')) as DynamicFile).http.services.web.loadBalancer.servers
 }
 
-/** As an operator does it, outside of the watched folder: a file that is made there would hold back what comes next. */
+/**
+ * Edits the file as an operator does. The new file is made outside of the watched folder, because a new file there would delay the next
+ * change.
+ */
 export function editServers(file: string, edit: (servers: TraefikServer[]) => void): void {
   const dynamic = parse(readFileSync(file, 'utf8')) as DynamicFile
   edit(dynamic.http.services.web.loadBalancer.servers)
@@ -67,7 +70,7 @@ export function replaceFile(file: string, text: string): void {
   renameSync(made, file)
 }
 
-/** Of the http provider. */
+/** The poll interval of the http provider. */
 export const POLL_INTERVAL = '200ms'
 
 export async function startTraefik({
@@ -141,7 +144,7 @@ export async function startTraefik({
   }
 }
 
-/** What the operator has written is over once Traefik shows it. */
+/** Waits until Traefik shows the servers that an operator has written. */
 export async function waitForServers({ servers }: TraefikProcess, has: (servers: TraefikServer[]) => boolean): Promise<void> {
   await waitUntil(async () => has(await servers()), 'Traefik has taken the file')
 }

@@ -1,4 +1,4 @@
-/** Traefik itself as a bed, with its service in a file. */
+/** A bed of a real Traefik with its service in a file. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,22 +11,22 @@ import { createScriptWire } from './script-wire.ts'
 import { editServers, readServers, startTraefik, urlOf, waitForServers } from './traefik-process.ts'
 
 const LIVE_PODS = 3
-/** Short, so that a change is not held back for long by the one before. */
+/** The throttle is short, so that a change does not wait long after the previous one. */
 const THROTTLE = '50ms'
 
 export interface TraefikBedOptions {
   servers: number
   program: string
-  /** Whether the adapter asks Traefik, or goes by the file alone. */
+  /** The source of the state: the API of Traefik, or the file only. */
   asks: 'api' | 'file'
 }
 
 export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptions): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-traefik-'))
-  // The adapter without rights runs as another user, and reads.
+  // The adapter without permission runs as another user, and must be able to read the folder.
   chmodSync(folder, 0o755)
   const pods = await startPods(LIVE_PODS)
-  // No case sends traffic to more than the first three.
+  // The cases send traffic only to the first three endpoints.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
@@ -42,7 +42,7 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
   const wire = createScriptWire(folder, 'mv -f')
   const adapters: Adapter[] = []
 
-  /** Traefik's own view, once it is that of the file. */
+  /** The weight in Traefik, once Traefik shows the content of the file. */
   async function weightOf(endpoint: Endpoint): Promise<number> {
     const written = readServers(process.file)
     await waitForServers(process, (all) => isDeepStrictEqual(all, written))
@@ -84,7 +84,7 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
     wire,
     absent: { id: '127.0.0.1:1', scope: `${[...wire.prefix, process.file].join(' ')}#web` },
     restart: () => process.restart(),
-    // No breakHealth: Traefik takes every server for up after each change, until its next check. See traefik.test.ts.
+    // The bed has no breakHealth: after each change, Traefik takes every server for healthy until its next check. See traefik.test.ts.
     ...(wire.becomeNobody === undefined
       ? {}
       : {
@@ -94,7 +94,7 @@ export async function makeTraefikBed({ servers, program, asks }: TraefikBedOptio
           },
         }),
     fencing: false,
-    // A write is some twenty programs.
+    // A write runs about twenty programs.
     shortDeadlineMs: 2_500,
     async close() {
       await Promise.all(adapters.map((adapter) => adapter.close()))

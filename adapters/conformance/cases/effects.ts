@@ -70,7 +70,7 @@ export const effectCases = {
       const adapter = bed.adapter()
       const { maxBatch: max } = adapter.capabilities
       const targets = await resolveAll(adapter, bed.endpoints.slice(0, max + 1))
-      // Where the load balancer has no maintenance, nothing that is there is refused.
+      // Without maintenance in the load balancer, no effect on an existing target is refused.
       const refused = bed.operator.maint && bed.endpoints[1]
       if (refused !== undefined) await bed.operator.maint!(refused)
       const full = targets.slice(0, max)
@@ -122,7 +122,7 @@ export const effectCases = {
       assert.equal(new Set(all.map(({ id }) => id)).size, bed.endpoints.length, 'target ids are unique')
       const next = bed.adapter()
       assert.deepEqual(await resolveAll(next, bed.endpoints), all, 'target ids are stable')
-      // Else whoever goes on with a drained pod is refused.
+      // Otherwise sluice refuses to continue with a drained pod.
       assert.ok(
         [adapter, next].every((one) => all.every((known) => one.reaches?.(known) !== false)),
         'what one process has found is reached by the next',
@@ -155,7 +155,7 @@ export const effectCases = {
     title: 'an address that it does not have is not found, and the reason names it',
     readsOnly: true,
     async run(bed) {
-      // This network is for documentation alone.
+      // This network is reserved for documentation.
       const nowhere = { uid: 'uid-of-none', pod: 'none', address: '192.0.2.1', port: 80 }
       const [resolution] = await bed.adapter().resolve([nowhere], effectCall([]))
       assert.ok(resolution?.found === false && resolution.reason.includes('192.0.2.1'), 'the reason names the address')

@@ -17,7 +17,10 @@ import {
 
 class LostOwnership extends Error {}
 
-/** The effect meets the fault once: what the adapter says of it, what the world has, and how often it was sent. */
+/**
+ * Sends a drain and a restore that meet the fault once each. Checks the error of the adapter, the state of the load balancer, and the
+ * number of calls that were sent.
+ */
 function fault(wireFault: WireFault, said: AdapterErrorKind, world: 'in' | 'drained', sent: 0 | 1): ConformanceCase['run'] {
   return async (bed) => {
     const { adapter, endpoint, target } = await begin(bed)

@@ -14,7 +14,7 @@ import {
   snapshotOne,
 } from '../steps.ts'
 
-/** With round robin over three pods, a pod in rotation is met with certainty. */
+/** With round robin over three pods, this number of requests certainly reaches each pod in rotation. */
 const ENOUGH = 30
 
 export const trafficCases = {

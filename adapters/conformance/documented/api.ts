@@ -1,40 +1,40 @@
-/** A product of which only the documentation could be had: its admin API, on the pool of a small load balancer. */
+/** A product that is rebuilt from its documentation alone: its admin API, on the pool of a small load balancer. */
 import { createServer, type IncomingMessage, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Pool, Server } from '../../../demo/load-balancer/pool.ts'
 
 export interface ApiRequest {
   method: string
-  /** Without the query, decoded segment by segment. */
+  /** The path without the query, each segment decoded. */
   path: string[]
   query: URLSearchParams
   headers: IncomingMessage['headers']
   text: string
-  /** Undefined where it is no JSON. */
+  /** The body as JSON. Undefined if it is not JSON. */
   body: unknown
 }
 
 export interface ApiAnswer {
   status: number
-  /** As JSON. Absent: an empty body, or `xml`. */
+  /** The body as JSON. Absent: an empty body, or `xml`. */
   body?: unknown
   xml?: string
 }
 
-/** By its documentation; the pool has the servers, and lets through those whose state is `ready`. */
+/** A product that is rebuilt from its documentation. The pool has the servers and sends requests to those with state `ready`. */
 export interface DocumentedProduct {
   answer(request: ApiRequest): ApiAnswer
-  /** How the product itself shows the server. */
+  /** The state of the server in the view of the product. */
   stateOf(server: Server): 'in' | 'draining' | 'out'
-  /** By hand. */
+  /** Sets the state as an operator does. */
   set(server: Server, state: 'in' | 'draining' | 'out'): void
-  /** All that a restart forgets. */
+  /** Loses the data that a restart of the product loses. */
   restart(): void
 }
 
 export type MakeProduct = (pool: Pool) => DocumentedProduct
 
-/** Undefined where the client went away before its end. */
+/** The body as text. Undefined if the client disconnects before the end. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   let text = ''
   try {
@@ -74,7 +74,7 @@ export async function serveApi({ answer }: DocumentedProduct): Promise<RunningAp
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
 }
 
-/** The pool's own word for it: whatever is not in gets no requests. */
+/** Sets the state of the server in the pool. Only a server with state `in` gets requests. */
 export function setInPool(server: Server, state: 'in' | 'draining' | 'out'): void {
   server.state = state === 'in' ? 'ready' : state === 'draining' ? 'drain' : 'maint'
 }

@@ -1,6 +1,6 @@
 /**
- * Consul, by its documentation of the HTTP API (health, catalog, agent/service). One node has all services, and the agent of
- * that node is the server that is asked. Not run against the product.
+ * Consul, rebuilt from the documentation of its HTTP API (health, catalog, agent/service). One node has all services, and the agent of that
+ * node is the server of the API. The code is not tested against the real product.
  */
 import type { Pool, Server } from '../../../demo/load-balancer/pool.ts'
 import { type ApiAnswer, type ApiRequest, type DocumentedProduct, setInPool } from './api.ts'
@@ -15,7 +15,7 @@ function checkIdOf(id: string): string {
 }
 
 export function createConsul(pool: Pool): DocumentedProduct {
-  /** The notes of each maintenance, by service. */
+  /** The notes of each maintenance by service. */
   const notes = new Map<string, string>()
 
   function put(server: Server, reason: string | undefined): void {
@@ -56,7 +56,7 @@ export function createConsul(pool: Pool): DocumentedProduct {
     put(server, enable === 'true' ? (query.get('reason') ?? '') : undefined)
     return { status: 200 }
   }
-  /** Of the catalog: what it is told is what it has. */
+  /** Registers a check in the catalog. The catalog stores the request as it is. */
   function register({
     Node,
     Check,
@@ -70,7 +70,7 @@ export function createConsul(pool: Pool): DocumentedProduct {
     return { status: 200, body: true }
   }
   function deregister({ Node, CheckID = '', ServiceID }: { Node?: string; CheckID?: string; ServiceID?: string }): ApiAnswer {
-    // Without either, the whole node would go.
+    // A request without a CheckID and a ServiceID would remove the whole node.
     if (Node !== NODE.Node || ServiceID !== undefined || CheckID === '') return { status: 500, body: 'the bed has no such thing' }
     const server = pool.servers().find(({ name }) => checkIdOf(name) === CheckID)
     if (server !== undefined) put(server, undefined)
@@ -94,7 +94,7 @@ export function createConsul(pool: Pool): DocumentedProduct {
       return reason === undefined ? 'in' : reason.startsWith('sluice') ? 'draining' : 'out'
     },
     set: (server, state) => put(server, HAND[state]),
-    // A maintenance is kept on disk, and the catalog by all servers.
+    // A restart loses nothing: the agent stores a maintenance on disk, and all servers store the catalog.
     restart: () => {},
   }
 }

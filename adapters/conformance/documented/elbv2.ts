@@ -1,6 +1,6 @@
 /**
- * A target group of AWS Elastic Load Balancing, by its documentation: registration, deregistration with its delay, health states, zones,
- * throttling, and reads that are behind. Each request is checked against the model of the SDK. Not run against the product.
+ * A target group of AWS Elastic Load Balancing, rebuilt from its documentation: registration, deregistration with its delay, health states,
+ * zones, throttling, and stale reads. The model of the SDK validates each request. The code is not tested against the real product.
  */
 import type { Pool, Server } from '../../../demo/load-balancer/pool.ts'
 import { parseAddress } from '../../address.ts'
@@ -8,7 +8,7 @@ import { type ApiAnswer, type ApiRequest, type DocumentedProduct, setInPool } fr
 import { QueryError, queryAnswer, queryError, type QueryRequest, readQuery, type SdkModel } from './query-protocol.ts'
 
 export const TARGET_GROUP = 'arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef'
-/** By access key: whoever else comes is not known. */
+/** The access keys. AWS does not know any other key. */
 export const READER_KEY = 'AKIAREADER'
 export const OWNER_KEY = 'AKIAOWNER'
 const NAMESPACE = 'http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/'
@@ -19,17 +19,17 @@ const OUTSIDE_ZONE = 'all'
 const INSIDE_ZONE = 'eu-central-1a'
 
 export interface Elbv2Options {
-  /** How long a target is `draining`. */
+  /** The time that a target is `draining`, in milliseconds. */
   deregistrationMs?: number
-  /** What the attribute says of it. */
+  /** The deregistration delay that the attribute shows, in seconds. */
   delaySeconds?: number
-  /** How long a target is `initial`. */
+  /** The time that a target is `initial`, in milliseconds. */
   initialMs?: number
-  /** For so long after a change reads show what was before. */
+  /** The time after a change during which reads show the former state, in milliseconds. */
   staleMs?: number
   mostTargets?: number
   healthCheck?: { everySeconds: number; failures: number }
-  /** Also these keys may change something. */
+  /** More keys with permission to change something. */
   owners?: ReadonlySet<string>
 }
 
@@ -46,7 +46,7 @@ interface Health {
 }
 
 interface Known {
-  /** Absent: it is not registered. */
+  /** The zone. Absent: the target is not registered. */
   zone?: string
   healthyAt: number
   drainedAt: number
@@ -55,13 +55,13 @@ interface Known {
 }
 
 export interface Elbv2 extends DocumentedProduct {
-  /** All that were taken, in their order. */
+  /** The accepted requests in order. */
   requests(): QueryRequest[]
-  /** So many of the next requests are refused for now. */
+  /** Refuses this number of the next requests with a throttling error. */
   throttle(requests: number): void
-  /** What has changed, in its order, such as `web-0 deregistered`: a request that changes nothing is none. */
+  /** The changes in order, such as `web-0 deregistered`. A request that changes nothing adds none. */
   changes(): string[]
-  /** The state of its health, such as `draining`. */
+  /** The health state of the server, such as `draining`. */
   healthStateOf(server: Server): string
   zoneOf(server: Server): string | undefined
   setDelay(seconds: number): void
@@ -81,7 +81,7 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
       return [server, { zone, healthyAt: 0, drainedAt: 0, changedAt: -Infinity }]
     }),
   )
-  /** The first one is in another VPC: AWS cannot tell its zone. */
+  /** The first server is outside of the VPC, so AWS cannot know its zone. */
   const isOutside = (server: Server): boolean => server === pool.servers()[0]
 
   function find({ Id, Port }: Target): Server | undefined {
@@ -107,7 +107,7 @@ export function createElbv2(pool: Pool, model: SdkModel, options: Elbv2Options =
   function put(server: Server, zone: string | undefined): void {
     const before = healthOf(server)
     const { zone: former } = known.get(server)!
-    // It is what it was: its health, or its delay, does not begin anew.
+    // The registration does not change, so its health and its delay do not start again.
     if (former === zone) return
     const at = now()
     const times = { healthyAt: at + initialMs, drainedAt: at + deregistrationMs, changedAt: at, before }

@@ -1,6 +1,6 @@
 /**
- * F5 BIG-IP, by the documentation of iControl REST: pool members, their statistics, tokens, and the devices of a pair. The
- * members are in route domain 1. Not run against the product.
+ * F5 BIG-IP, rebuilt from the documentation of iControl REST: pool members, their statistics, tokens, and the devices of a pair. The
+ * members are in route domain 1. The code is not tested against the real product.
  */
 import type { Pool, Server } from '../../../demo/load-balancer/pool.ts'
 import { type ApiAnswer, type ApiRequest, type DocumentedProduct, setInPool } from './api.ts'
@@ -10,14 +10,14 @@ export const PASSWORD = 'the-password-of-f5'
 const POOL_PATH = `~Common~${POOL}`
 
 export interface F5Options {
-  /** Which unit of a pair it is now. */
+  /** The current state of this unit of the pair. */
   failoverState?(): 'active' | 'standby'
 }
 
 export interface F5 extends DocumentedProduct {
-  /** All tokens have expired. */
+  /** Lets all tokens expire. */
   expireTokens(): void
-  /** Logins that were taken. */
+  /** The number of successful logins. */
   logins(): number
 }
 
@@ -28,7 +28,7 @@ interface Member {
 
 export function createF5(pool: Pool, { failoverState = () => 'active' }: F5Options = {}): F5 {
   const members = new Map<string, Member>()
-  /** Who has each token. */
+  /** The user of each token. */
   const tokens = new Map<string, string>()
   let logins = 0
 

@@ -1,4 +1,4 @@
-/* That requests are checked against the model of the SDK: each of these is wrong in one way. */
+/* Tests that the model of the SDK validates requests. Each request has one fault. */
 import * as sdk from '@aws-sdk/client-elastic-load-balancing-v2'
 import { expect, test } from 'vitest'
 import { readQuery } from './query-protocol.ts'

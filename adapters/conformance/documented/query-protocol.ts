@@ -1,6 +1,6 @@
-/** The Query protocol of AWS: requests as forms, checked against the model that the SDK carries, and answers as XML. */
+/** The Query protocol of AWS: requests as forms, which the model in the SDK validates, and answers as XML. */
 
-/** The exports of an SDK client: `RegisterTargets$` is the schema of that operation. */
+/** The exports of an SDK client. `RegisterTargets$` is the schema of that operation. */
 export type SdkModel = Readonly<Record<string, unknown>>
 
 export interface QueryRequest {
@@ -8,12 +8,12 @@ export interface QueryRequest {
   input: Record<string, unknown>
 }
 
-/** What the model does not allow. */
+/** The error for a request that the model does not allow. */
 export class QueryError extends Error {
   override readonly name = 'QueryError'
 }
 
-/* Kinds of schemas, as the SDK numbers them: simple ones are numbers, all others arrays that begin with one. */
+/* The kinds of schemas by their numbers in the SDK. A simple schema is a number; any other schema is an array that starts with a number. */
 const STRING = 0
 const NUMBER = 1
 const BOOLEAN = 2
@@ -22,7 +22,7 @@ const LIST = 1
 const STRUCTURE = 3
 const OPERATION = 9
 
-/** Of a structure: kind, namespace, name, traits, names of members, their schemas, and how many of them are required. */
+/** The fields of a structure: kind, namespace, name, traits, names of the members, their schemas, and the number of required members. */
 type Structure = [number, string, string, unknown, string[], unknown[], number?]
 type Operation = [number, string, string, unknown, unknown, unknown]
 type Form = ReadonlyMap<string, string>
@@ -43,7 +43,7 @@ export function readQuery(model: SdkModel, text: string, version: string): Query
   return { action, input }
 }
 
-/** Schemas are given as themselves, as functions that give them, and with traits of the member. */
+/** The bare schema. A schema can be plain, a function that gives it, or a pair with the traits of the member. */
 function plain(schema: unknown): unknown {
   if (typeof schema === 'function') return plain((schema as () => unknown)())
   const isMember = Array.isArray(schema) && schema.length === 2

@@ -1,4 +1,4 @@
-/** The load balancer of `demo/load-balancer`, as an adapter of its own: an example of what `defineAdapter` asks for. */
+/** An example of an adapter with `defineAdapter`, for the load balancer of `demo/load-balancer`. */
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { AdapterError } from '../../contract.ts'

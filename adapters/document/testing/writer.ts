@@ -1,4 +1,4 @@
-/** A process that adds a line to a file. It does what it is told: `hold` stops it between read and write until `go on`. */
+/** A process that adds a line to a file on command. `hold` stops it between read and write until `go on`. */
 import { once } from 'node:events'
 import { AdapterError } from '../../contract.ts'
 import type { ScriptCall } from '../../host/host.ts'

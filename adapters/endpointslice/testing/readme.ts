@@ -1,4 +1,4 @@
-/** What the README shows in YAML. */
+/** The YAML examples of the README. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -8,7 +8,7 @@ export const readmeText = readFileSync(join(import.meta.dirname, '../README.md')
 
 export const readmeYaml: readonly string[] = [...readmeText.matchAll(/^ *```yaml\n(.*?)^ *```/gms)].map(([, text]) => text!)
 
-/** The object of this kind in it. */
+/** The object of this kind in the README. */
 export function readmeObject<Shape>(kind: string): Shape {
   const all = readmeYaml.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as { kind?: string }))
   const found = all.find((one) => one.kind === kind)
@@ -16,7 +16,7 @@ export function readmeObject<Shape>(kind: string): Shape {
   return found as Shape
 }
 
-/** Whoever follows the README has these rights and no others. */
+/** The rights in the README. A user of the README has only these. */
 export function readmeRules(): Rule[] {
   return readmeObject<{ rules: Rule[] }>('Role').rules
 }

@@ -36,7 +36,7 @@ async function answer(request) {
 function failure({ kind, message, cause }) {
   if (kind !== undefined) return { kind, message }
   if (cause?.code === 'ECONNREFUSED') return { kind: 'retryable', message: 'nobody listens at settings.url' }
-  // It may have been done.
+  // The change may have been made.
   return { kind: 'ambiguous', message: cause?.message ?? message }
 }
 

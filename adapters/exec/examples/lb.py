@@ -50,7 +50,7 @@ def failure(error):
         return {"kind": "fatal", "message": "LB_TOKEN has no right to change this"}
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, ConnectionRefusedError):
         return {"kind": "retryable", "message": "nobody listens at settings.url"}
-    # It may have been done.
+    # The change may have been made.
     return {"kind": "ambiguous", "message": str(error) or type(error).__name__}
 
 

@@ -3,10 +3,10 @@ import { LONGEST_REPLY } from '../connection.ts'
 
 const CHUNK = Buffer.alloc(1024 * 1024, 'x')
 
-/** More than whoever is to give up may take: without that it ends all the same. */
+/** The number of bytes after which the server stops, even if the client does not give up. */
 export const ENDLESS = 2 * LONGEST_REPLY
 
-/** Sends on for as long as the client takes it, up to `ENDLESS`; says how much, in bytes. */
+/** Sends data while the client reads, up to `ENDLESS`. Gives a function for the number of bytes. */
 export function sendWithoutEnd(client: Socket): () => number {
   let sent = 0
   const send = (): void => {

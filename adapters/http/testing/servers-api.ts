@@ -1,4 +1,4 @@
-/** Options for the admin API of demo/load-balancer. */
+/** Options of the adapter http for the admin API of demo/load-balancer. */
 export function serversApi(url: string): Record<string, unknown> {
   const path = '/servers/${target.id}'
   return {

@@ -1,10 +1,13 @@
-/** A process that takes one pod out and puts it back, so many times. It sends again what was in conflict, as the engine does. */
+/** A process that drains one pod and restores it several times. It retries after a conflict, as the engine does. */
 import { type Adapter, AdapterError, type EffectCall, type EffectResult, type Endpoint, type Target } from '../../contract.ts'
 import { get } from 'node:http'
 import { nginx } from '../index.ts'
 
 const [options = '', endpoint = '', turns = '', front = ''] = process.argv.slice(2)
-/** Each of two workers deals by itself, and one of them has had each server. */
+/**
+ * A number of requests that reaches each server. Each of the two workers balances independently, and one of them gets at least half of the
+ * requests.
+ */
 const ENOUGH = 12
 const adapter = nginx.create(nginx.options.parse(JSON.parse(options)), { name: 'edge' })
 
@@ -21,13 +24,13 @@ async function resultOf(called: Promise<Map<string, EffectResult>>, { id }: Targ
   }
 }
 
-/** Two writers of one file meet now and then. */
+/** The limit of conflicts. Two writers of one file conflict sometimes. */
 const MOST_CONFLICTS = 500
 const parent = process.ppid
 
 async function untilApplied(send: () => Promise<EffectResult>): Promise<number> {
   for (let conflicts = 0; ;) {
-    // It ends with the test that has started it.
+    // The process ends with the test that started it.
     if (process.ppid !== parent) throw new Error('the test has ended')
     const result = await send()
     if (result.outcome === 'applied') return conflicts
@@ -43,7 +46,7 @@ async function expectAdmin(of: Adapter, target: Target, wanted: string): Promise
   if (observed?.admin !== wanted) throw new Error(`${target.id} is ${observed?.admin}, not ${wanted}: ${observed?.detail}`)
 }
 
-/** The pod that answers a request through nginx, by its header. */
+/** The pod that answers a request through nginx, from its header. */
 function request(): Promise<string> {
   return new Promise((resolve, reject) => {
     get({ socketPath: front, agent: false }, (response) => {

@@ -1,4 +1,4 @@
-/** Stands in front of Caddy's admin API, and keeps each change that passes, so that a test can see it, hold it, or send it again. */
+/** A proxy for Caddy's admin API that records each change, so that a test can inspect it, hold it, or send it again. */
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -17,18 +17,18 @@ export interface Answered {
 
 export interface RecordingProxy {
   url: string
-  /** Each PATCH, in the order of its arrival, with the status of its answer once it has one. */
+  /** Each PATCH in order of arrival, with the status of its answer once there is one. */
   writes: (Recorded & { status?: number })[]
-  /** Called with each PATCH: what it does is done before the PATCH goes on. */
+  /** Runs for each PATCH. The proxy forwards the PATCH when the hook is done. */
   onWrite: ((write: Recorded) => Promise<void> | void) | undefined
-  /** Called with each GET once Caddy has answered: what it does is done before the answer goes on. */
+  /** Runs for each GET after the answer of Caddy. The proxy forwards the answer when the hook is done. */
   onRead: ((read: Recorded) => Promise<void> | void) | undefined
-  /** Called once a PATCH is done, before its answer goes on. */
+  /** Runs after each PATCH is done, before the proxy forwards its answer. */
   onDone: ((write: Recorded) => void) | undefined
   close(): void
 }
 
-/** On a connection of its own. */
+/** Sends the request on its own connection. */
 export function sendTo(base: string, { method, url, headers, body }: Recorded): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const { connection: _hop, ...kept } = headers

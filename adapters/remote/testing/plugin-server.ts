@@ -1,4 +1,4 @@
-/** The load balancer of the demo behind a server that speaks the documents of plugins. */
+/** The demo load balancer behind a server that implements the documents of plugins. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -60,7 +60,7 @@ function failure(error: Error & { cause?: NodeJS.ErrnoException }): unknown {
   return { v: 1, error: { kind: isUnsent ? 'retryable' : 'ambiguous', message: error.cause?.message ?? error.message } }
 }
 
-/** `answer`: in place of its own. */
+/** Starts the server. `answer` replaces its own answers. */
 export async function startPluginServer(answer?: (document: string) => string | Promise<string>): Promise<PluginServer> {
   const server = createServer((request, response) => {
     const { authorization } = request.headers

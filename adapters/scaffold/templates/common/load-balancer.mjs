@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// A small load balancer that stands in for yours: it forwards HTTP round robin, and has an API to take servers out and to put them back.
+// A small load balancer in place of yours: it forwards HTTP round robin, and has an API to take servers out and to put them back.
 //
 //   GET    /servers             [{"name": "web-0", "address": "10.0.0.1", "port": 8080, "down": false, "requests": 3}]
-//   PUT    /servers/NAME/down   no new requests; those under way go on
-//   DELETE /servers/NAME/down   requests again
+//   PUT    /servers/NAME/down   stops new requests; requests in progress continue
+//   DELETE /servers/NAME/down   allows new allows new requests again
 //
 //   node load-balancer.mjs 9100 9101 web-0=127.0.0.1:8081 web-1=127.0.0.1:8082
 //

@@ -1,19 +1,19 @@
-// The load balancer of load-balancer.mjs, as an adapter. Change `list`, `drain` and `restore` to what yours has.
+// The load balancer of load-balancer.mjs, as an adapter. Change `list`, `drain` and `restore` for your load balancer.
 import { defineAdapter } from 'sluice/adapter'
 import { z } from 'zod'
 
 export default defineAdapter({
   name: 'lb',
   summary: 'My load balancer.',
-  // What `options` in sluice.yaml may have. A secret does not belong there: name a file or a variable that has it.
+  // The `options` in sluice.yaml. Do not put a secret there: name a file or an environment variable with the secret.
   options: z.strictObject({ url: z.url() }),
-  // inFlight: what `inFlight` of an entry counts. settleMs: from the answer of a drain until no new request arrives.
-  // volatileOnReload: a restart of the load balancer forgets what was set.
+  // inFlight: the content of `inFlight` of an entry. settleMs: the time from the answer to a drain until the last new request.
+  // volatileOnReload: a restart of the load balancer loses the changes.
   capabilities: { inFlight: 'exact', settleMs: 0, volatileOnReload: true },
   open({ url }) {
     async function api(method, path, signal) {
       const answer = await fetch(`${url}${path}`, { method, signal })
-      // An error from drain or restore may have changed something: sluice looks before it does anything. An AdapterError can say more.
+      // A drain or restore with an error may have changed something, so sluice reads the list first. An AdapterError can be more exact.
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
       return answer.json()
     }
@@ -29,7 +29,7 @@ export default defineAdapter({
           inFlight: requests,
         }))
       },
-      // One entry a call, unless capabilities.maxBatch says more.
+      // A call has one entry, unless capabilities.maxBatch is higher.
       async drain([entry], call) {
         call.assertLive()
         await api('PUT', down(entry.name), call.signal)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The load balancer of load-balancer.mjs, as a plugin: a JSON document on stdin, and one on stdout.
 
-Change `entries`, `drain` and `restore` to what your load balancer has.
+Change `entries`, `drain` and `restore` for your load balancer.
 """
 import json
 import sys
@@ -51,7 +51,7 @@ def answer(request):
 
 
 def failure(error):
-    """`retryable` only where nothing can have changed. sluice looks after any other error before it does anything."""
+    """The error is `retryable` only if nothing can have changed. After any other error, sluice reads the list first."""
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, ConnectionRefusedError):
         return {"kind": "retryable", "message": "nobody listens at settings.url"}
     return {"kind": "ambiguous", "message": str(error) or type(error).__name__}

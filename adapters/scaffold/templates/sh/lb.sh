@@ -1,6 +1,6 @@
 #!/bin/sh
 # The load balancer of load-balancer.mjs, as a plugin: a JSON document on stdin, and one on stdout. It needs curl and jq.
-# Change `api`, `list`, `drain` and `restore` to what your load balancer has.
+# Change `api`, `list`, `drain` and `restore` for your load balancer.
 set -u
 
 for program in curl jq; do
@@ -12,13 +12,13 @@ done
 request=$(cat)
 url=$(printf '%s' "$request" | jq --raw-output .settings.url)
 
-# Ends with an error. KIND is `retryable` only where nothing can have changed: sluice looks after any other error before it does anything.
+# Ends with an error. KIND is `retryable` only if nothing can have changed. After any other error, sluice reads the list first.
 fail() { # KIND MESSAGE
   jq --null-input --arg kind "$1" --arg message "$2" '{v: 1, error: {kind: $kind, message: $message}}'
   exit 0
 }
 
-# Leaves the answer in $answer.
+# Puts the answer into $answer.
 api() { # METHOD PATH
   answer=$(curl --silent --show-error --fail --request "$1" "$url$2" 2>&1) && return
   case $? in
@@ -48,7 +48,7 @@ case $(printf '%s' "$request" | jq --raw-output .call) in
     ;;
 esac
 
-# One line for each entry: the call, the name as it is written in a URL, and the state that it had before.
+# One line for each entry: the call, the name encoded for a URL, and the former state.
 changes=$(printf '%s' "$request" | jq --raw-output '.call as $call | .entries[] | "\($call) \(.name | @uri) \(.former.state // "")"')
 while read -r change name state; do
   "$change" "$name" "$state"
