@@ -1,8 +1,8 @@
 /**
- * sluice as a library: upgrades of pods in place, planned and carried out by a program. docs/library.md explains it.
+ * The library of sluice: a program plans and carries out upgrades of pods in place. docs/library.md explains it.
  *
- * `connect` gives the cluster, `loadConfig` the load balancers, `createSluice` both together; a run is a handle with events, a result,
- * `pause`, `resume`, `abort` and `interrupt`. Nothing here listens to signals, writes to stdout or ends the process.
+ * `connect` returns the cluster, `loadConfig` the load balancers, and `createSluice` combines both. A run is a handle with events, a
+ * result, `pause`, `resume`, `abort` and `interrupt`. The library does not handle signals, write to stdout or end the process.
  */
 export { connect } from './library/connect.ts'
 export type { Cluster, ConnectOptions } from './library/cluster.ts'
@@ -23,7 +23,7 @@ export type { RecordedReport } from './library/records.ts'
 export { reportPage } from './library/report-page.ts'
 export { EXIT, exitCodeOf, type ExitCode, type InterruptSignal } from './library/exit-codes.ts'
 
-// What can be asked for.
+// Requests.
 export type {
   AbortRequest,
   HomeSettings,
@@ -40,7 +40,7 @@ export type { DoctorChoice } from './library/request/parse-doctor.ts'
 export type { ReportRequest } from './library/request/parse-report.ts'
 export type { RunSettings } from './engine/settings.ts'
 
-// What is answered.
+// Results and events.
 export type * from './engine/events.ts'
 export type * from './plan/plan.ts'
 export type * from './engine/status/status.ts'
@@ -89,7 +89,7 @@ export type { KnownRun } from './report/from-ledgers.ts'
 export type { LeaseHolder } from './engine/run.ts'
 export type { ContainerImage, JournalStep } from './pods/glossary.ts'
 
-// Why something is as it is: codes with fields (docs/reasons.md), and their English.
+// Reasons: codes with fields (docs/reasons.md), and their English.
 export type { Reason, ReasonCode, ReasonFields, ReasonOf } from './reasons/reason.ts'
 export type { LoadBalancerEntry, EntryReading, NamedImage, ObjectName, Writer } from './reasons/fields.ts'
 export type { RefusalCode } from './reasons/refusals.ts'
@@ -100,7 +100,7 @@ export { adviceWords, reasonWords } from './report/words/words.ts'
 export { wayOutOf, type WayOut } from './report/words/refusals.ts'
 export { shellForm, type Way } from './report/words/shell.ts'
 
-// What is thrown. Each error has the `component` that failed.
+// Errors. Each error has the `component` that failed.
 export { RequestError, type RequestIssue } from './library/request/request-error.ts'
 export { NotOnRecordError, PlanChangedError, RunInterruptedError, SluiceClosedError } from './library/errors.ts'
 export { EVENTS_KEPT, EventsLostError } from './library/event-log.ts'
@@ -111,7 +111,7 @@ export { WorkloadError, type WorkloadErrorKind } from './workloads/errors.ts'
 export { KubeError, type KubeErrorKind } from './kube/errors.ts'
 export { KubeConfigError } from './kube/kubeconfig-error.ts'
 
-// What a program may bring: kinds of workloads of its own (docs/kinds.md).
+// Extensions: kinds of workloads that a program defines (docs/kinds.md).
 export { KINDS } from './workloads/kinds/index.ts'
 export { createKinds } from './library/create-kinds.ts'
 export type { Kinds } from './workloads/kinds/kinds.ts'
@@ -123,7 +123,7 @@ export { byAddress, byName, byNode, type GonePod, type HeirRule } from './pods/h
 export type { PodView } from './pods/glossary.ts'
 export type { KindName, WorkloadId } from './pods/workload-id.ts'
 
-// A client of its own, an adapter of its own.
+// The interfaces for a client or an adapter of the program.
 export type {
   CallOptions as KubeCallOptions,
   DeleteOptions,
@@ -136,7 +136,7 @@ export type { Config, ConfiguredLoadBalancer } from './config/config.ts'
 export type * from '../adapters/contract.ts'
 export { AdapterError, addressesOf } from '../adapters/contract.ts'
 
-// The state machine of a pod upgrade, to look at: docs/states.md explains its states.
+// The state machine of a pod upgrade, for inspection: docs/states.md explains its states.
 export { podUpgradeMachine, type PodSnapshot } from '../machines/pod-upgrade/index.ts'
 export type { PodContext, PodEvent, PodTag, PodUpgradeInput } from '../machines/pod-upgrade/context.ts'
 export type { PodPorts } from '../machines/pod-upgrade/ports.ts'

@@ -1,6 +1,6 @@
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 
-/** Where adapters come from; the built-in ones unless a test gives its own. */
+/** The source of the adapters: the built-in ones, unless a test supplies its own. */
 export interface AdapterSource {
   adapterNames: readonly string[]
   loadAdapter(name: string): Promise<AdapterDefinition>

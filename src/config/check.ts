@@ -1,17 +1,17 @@
-/** Checks a value against a zod schema, and says what is wrong in the words of the person who wrote the file. */
+/** Checks a value against a zod schema, and describes the problems in the terms of the config file. */
 import type { z } from 'zod'
 import { looksSecret } from './looks-secret.ts'
 import { nearest } from './nearest.ts'
 import { FILE, isPromise, PROGRAM, type Wording } from './wording.ts'
 
-/** What is wrong with one field. */
+/** One problem of one field. */
 export interface Finding {
   path: PropertyKey[]
-  /** Where to point: an unknown key is wrong itself, everything else is its value. */
+  /** The place to point at: `key` for an unknown key, `value` for everything else. */
   at: 'key' | 'value'
   message: string
   hint?: string
-  /** The known key that an unknown one was probably meant to be. */
+  /** The known key that resembles the unknown one. */
   meant?: string
 }
 
@@ -20,13 +20,13 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; findings: Finding
 export interface CheckOptions {
   /** Path of the value within the file. */
   prefix?: readonly PropertyKey[]
-  /** What to say of an unknown key at `path` that resembles no known one. */
+  /** The hint for an unknown key at `path` that resembles no known key. */
   hintForUnknownKey?: (key: string, path: readonly PropertyKey[]) => string | undefined
-  /** How values are spoken of. Default: as in a file. */
+  /** The terms for values. Default: those of a file. */
   wording?: Wording
 }
 
-/** Stands for "the schema has no message of its own here", since zod's texts do not name the value. */
+/** Marks that the schema has no message of its own. The texts of zod are not used, because they do not name the value. */
 const NO_OWN_MESSAGE = ''
 
 const MISSING = 'is missing'
@@ -34,7 +34,7 @@ const MISSING = 'is missing'
 type Issue = z.core.$ZodIssue
 
 export function check<T>(schema: z.ZodType<T>, input: unknown, options: CheckOptions = {}): Checked<T> {
-  // By identity of the mapping that has the unknown key: paths are relative within unions.
+  // The known keys by the mapping that has the unknown key; a path is no key here, because it is relative within unions.
   const knownKeys = new WeakMap<object, Set<string>>()
   const parsed = schema.safeParse(input, {
     error: (issue) => {
@@ -43,7 +43,7 @@ export function check<T>(schema: z.ZodType<T>, input: unknown, options: CheckOpt
     },
   })
   if (isPromise(parsed)) {
-    // Without a handler its rejection would end the process.
+    // An unhandled rejection would end the process.
     parsed.then(undefined, () => {})
     throw new TypeError('it gives a promise')
   }
@@ -54,7 +54,7 @@ export function check<T>(schema: z.ZodType<T>, input: unknown, options: CheckOpt
   return { ok: false, findings: withoutEchoes(parsed.error.issues.flatMap((issue) => findingsOf(issue, [], context))) }
 }
 
-/** A mistyped required key is also missing under its right name: one mistake, one finding. */
+/** Removes follow-up findings: a mistyped required key is also missing under its right name. */
 function withoutEchoes(findings: Finding[]): Finding[] {
   const meant = new Set(
     findings.flatMap(({ path, meant: key }) => (key === undefined ? [] : [formatPath([...path.slice(0, -1), key])])),
@@ -95,7 +95,7 @@ function findingsOf(issue: Issue, parentPath: readonly PropertyKey[], context: C
     return [finding(path, message, hint)]
   }
   if (issue.code === 'invalid_union' && value !== undefined) {
-    // The branch with the least to complain about is the one that was meant.
+    // The branch with the fewest problems is the intended one.
     const [closest] = issue.errors.toSorted((a, b) => a.length - b.length)
     if (closest !== undefined && closest.length > 0) return closest.flatMap((nested) => findingsOf(nested, inner, context))
   }
@@ -136,7 +136,7 @@ function describe(issue: Issue, path: PropertyKey[], value: unknown, wording: Wo
     case 'invalid_format':
       return finding(path, `${shown} has not the form ${issue.pattern ?? issue.format}`)
     case 'invalid_key': {
-      // The value is not shown: a header with a name that is none may hold a secret all the same.
+      // The message does not show the value: a header with an invalid name may contain a secret.
       const [message = '', hint] = issue.issues[0]?.message.split('\n') ?? []
       return finding(path, message || 'cannot be a key', hint, 'key')
     }
@@ -183,7 +183,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-/** `loadBalancers[0].options.socket`; a key that is no plain word is quoted. */
+/** Such as `loadBalancers[0].options.socket`; a key that is no plain word is quoted. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = ''
   for (const key of path) {

@@ -1,19 +1,19 @@
-/** One thing that is wrong in the config file. */
+/** One problem of the config file. */
 export interface ConfigIssue {
   /** Such as `loadBalancers[0].options.socket`; empty for the file as a whole. */
   path: string
   message: string
-  /** The way out. */
+  /** How to correct it. */
   hint?: string
-  /** From 1; 0 where no place in the file can be named. */
+  /** The line from 1; 0 if the problem has no place in the file. */
   line: number
   column: number
 }
 
-/** Whoever has more to mend than that mends these first. */
+/** The message shows the first problems only; a file with more problems is corrected step by step. */
 const MOST_SHOWN = 20
 
-/** The config cannot be used; `issues` holds everything that is wrong, in the order of the file. */
+/** The config is not usable. `issues` lists every problem, in the order of the file. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly component = 'config'
@@ -33,14 +33,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** `file:line:column: path: message`, which editors and CI systems turn into links; the hint goes on a line of its own. */
+/** `file:line:column: path: message`, which editors and CI systems turn into links. The hint follows on a line of its own. */
 function formatIssue(file: string, { path, message, hint, line, column }: ConfigIssue): string {
   const place = line === 0 ? nameOf(file) : `${nameOf(file)}:${line}:${column}`
   const text = [place, ...(path === '' ? [] : [path]), message].join(': ')
   return hint === undefined ? text : `${text}\n    ${hint}`
 }
 
-/** A name that is none, or that would break the line, in quotes. */
+/** The file name; in quotes if it is empty, or would break the line. */
 function nameOf(file: string): string {
   return file === '' || /\p{C}/u.test(file) ? JSON.stringify(file) : file
 }

@@ -1,38 +1,38 @@
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import type { MaxUnavailable } from './max-unavailable.ts'
 
-/** One entry of `loadBalancers`, its options checked by the adapter's own schema. */
+/** One entry of `loadBalancers`, with options that the adapter's own schema has checked. */
 export interface ConfiguredLoadBalancer {
   name: string
   adapter: string
   definition: AdapterDefinition
   port: number | string
   options: unknown
-  /** Of `drain.order`, from 0: a pod is drained in all of one turn at once, and put back in reverse. */
+  /** The turn in `drain.order`, from 0. A drain covers all load balancers of one turn at once; the restore goes in reverse order. */
   drainTurn: number
   rate?: ConfiguredRate
   lock?: ConfiguredLock
 }
 
-/** The Lease that each change of a document is made under. */
+/** The Lease that each change of a document requires. */
 export interface ConfiguredLock {
   namespace: string
-  /** What names the document. */
+  /** The identity of the document. */
   document: string
-  /** An absolute path. */
+  /** The kubeconfig file, as an absolute path. */
   kubeconfig?: string
-  /** With neither of the two, the Lease is in the cluster of the run. */
+  /** The context of the kubeconfig. Without a kubeconfig and a context, the Lease is in the cluster of the run. */
   context?: string
 }
 
-/** So many calls may begin in each stretch of so many milliseconds. Load balancers of one account share it. */
+/** The number of calls that may begin within a period of milliseconds. Load balancers of one account share the rate. */
 export interface ConfiguredRate {
   calls: number
   perMs: number
   account: string
 }
 
-/** What the run settings of a config are called; flags of the command line replace single ones. */
+/** The run settings of a config; flags of the command line override single settings. */
 export interface ConfigSettings {
   maxUnavailable: MaxUnavailable
   readyForMs: number
@@ -47,11 +47,11 @@ export interface ConfigSettings {
   restoreDeadlineMs: number
 }
 
-/** A config file that was found right in every part. */
+/** A config without a problem. */
 export interface Config {
-  /** As it was given, for messages. */
+  /** The file name as it was given, for messages. */
   file: string
-  /** The folder that relative paths of adapters are meant by: that of the file. */
+  /** The folder of the file; relative paths of adapters refer to it. */
   folder: string
   loadBalancers: ConfiguredLoadBalancer[]
   settings: ConfigSettings

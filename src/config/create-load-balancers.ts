@@ -3,7 +3,7 @@ import { PluginError } from '../../adapters/plugins/plugin-error.ts'
 import { ConfigError } from './config-error.ts'
 import type { Config, ConfiguredLoadBalancer, ConfiguredLock, ConfiguredRate } from './config.ts'
 
-/** What the engine takes as one load balancer. */
+/** A load balancer as the engine uses it. */
 export interface CreatedLoadBalancer {
   name: string
   adapterName: string
@@ -15,8 +15,8 @@ export interface CreatedLoadBalancer {
 }
 
 /**
- * Makes the adapter of each configured load balancer. Opens no connection yet; whoever calls closes the adapters.
- * @throws ConfigError where a plugin gives no adapter
+ * Creates the adapter of each configured load balancer. Opens no connection yet; the caller closes the adapters.
+ * @throws ConfigError if a plugin returns no adapter
  */
 export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
   return config.loadBalancers.map((one, index) => {

@@ -29,18 +29,21 @@ export interface Position {
 
 export type FieldPath = readonly PropertyKey[]
 
-/** A parsed file that still knows where each field stands. */
+/** A parsed file with the position of each field. */
 export interface ConfigDocument {
   value: unknown
-  /** Where the value at `path` begins; where it is missing, its nearest parent. */
+  /** The position of the value at `path`; for a missing value, the position of its nearest parent. */
   valuePosition(path: FieldPath): Position
-  /** Where the key that ends `path` begins. */
+  /** The position of the key at the end of `path`. */
   keyPosition(path: FieldPath): Position
 }
 
 const NOWHERE: Position = { line: 0, column: 0 }
 
-/** Reads one YAML document, with every mistake that the parser can find. `needs` is for an empty one. Throws a ConfigError. */
+/**
+ * Reads one YAML document, and collects every mistake that the parser can find. `needs` is the hint for an empty document. Throws a
+ * ConfigError.
+ */
 export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NEEDS): ConfigDocument {
   const fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown): never => {
     throw new ConfigError(file, [issues].flat(), { cause })
@@ -52,12 +55,12 @@ export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NE
     return { line, column: col }
   }
 
-  // The parser compares each key with each other one; `wrongKeys` does not.
+  // `wrongKeys` finds repeated keys. The parser's own check is off, because it compares each key with every other key.
   const parsed = parseAllDocuments(text, {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: false,
-    // Sets, bytes and the like: nothing in a config is one.
+    // A config contains no sets, binary data or the like.
     resolveKnownTags: false,
   })
   const documents: Document.Parsed[] = 'empty' in parsed ? [] : parsed
@@ -68,10 +71,10 @@ export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NE
   const mistakes = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
   if (mistakes.length > 0) {
     const issues = mistakes.slice(0, 100).map((mistake) => ({ path: '', ...yamlMistake(mistake), ...positionAt(mistake.pos[0]) }))
-    // Where its stack runs out, the parser stumbles over each level.
+    // If the parser's stack overflows, it reports an error for each level; one report is enough.
     const tooDeep = issues.find(({ message }) => message === NESTED_TOO_DEEP)
     if (tooDeep !== undefined) fail(tooDeep)
-    // One mistake makes the parser stumble on, often over the same place.
+    // After one mistake the parser often reports further mistakes at the same place.
     const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
   }
@@ -84,7 +87,7 @@ export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NE
   if (wrong.length > 0) fail(wrong)
   const value = toValue(document, fail)
   if (!isMap(document.contents)) {
-    // Where the file is another one, such as that of a token, the value is a secret.
+    // The file may be of another kind, such as a token file, whose value is a secret; so the message does not show it.
     const message = `${Array.isArray(value) ? show(value) : 'a single value'} is not a mapping (key: value)`
     fail({ path: '', message, hint: needs, ...positionAt(document.contents!.range[0]) })
   }
@@ -92,12 +95,12 @@ export function parseDocument(file: string, bytes: Uint8Array, needs = CONFIG_NE
   return { value, ...locator(document, positionAt) }
 }
 
-/** What stands where nothing was written: YAML reads that as null. */
+/** True for a missing value, which YAML reads as null. */
 function isEmptyNode(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null)
 }
 
-/** Keys that stand in their mapping already, and those that would fetch others. */
+/** Repeated keys, and merge keys (`<<`), which would insert other keys. */
 function wrongKeys(document: Document.Parsed, positionAt: (offset: number) => Position): ConfigIssue[] {
   const issues: ConfigIssue[] = []
   visit(document, {
@@ -120,7 +123,7 @@ function wrongKeys(document: Document.Parsed, positionAt: (offset: number) => Po
   return issues
 }
 
-/** Aliases of nothing, and those within what they name: a value without an end. */
+/** Aliases without an anchor, and aliases within their own anchor, which would make an endless value. */
 function wrongAliases(document: Document.Parsed, positionAt: (offset: number) => Position): ConfigIssue[] {
   const issues: ConfigIssue[] = []
   const anchors = new Map<string, Node>()
@@ -133,7 +136,7 @@ function wrongAliases(document: Document.Parsed, positionAt: (offset: number) =>
       if (named !== undefined && !ancestors.includes(named)) return
       const message = named === undefined ? 'stands for nothing' : 'stands within what it names'
       const hint = named === undefined ? 'a text that begins with * needs quotes' : 'write the value out in its place'
-      // A secret that begins with * is one, too.
+      // A text that begins with * is an alias for YAML, and may be a secret.
       const name = looksSecret(keysOf(ancestors)) ? 'this alias' : `the alias *${alias.source}`
       issues.push({ path: '', message: `${name} ${message}`, hint, ...positionAt(alias.range![0]) })
     },
@@ -178,7 +181,7 @@ function firstLineThatIsNotUtf8(bytes: Uint8Array): number {
 
 function toValue(document: Document.Parsed, fail: Fail): unknown {
   try {
-    // The default limits how far aliases may multiply what they point to ("billion laughs").
+    // The default of the parser limits the multiplication by aliases ("billion laughs").
     return document.toJS()
   } catch (error) {
     return fail(
@@ -223,7 +226,7 @@ function locator(
         const pair = pairsOf(parent).get(String(segment))
         if (pair === undefined) break
         key = pair.key as Node
-        // A key without a value has none to point at.
+        // A key without a value has no value position, so the position is that of the key.
         value = (isEmptyNode(pair.value) ? pair.key : pair.value) as Node
       } else break
     }

@@ -1,13 +1,13 @@
-/** Durations as people write them: `500ms`, `60s`, `5m`, `1h`, `1m30s`. Always with a unit, always whole numbers. */
+/** Durations in the notation `500ms`, `60s`, `5m`, `1h`, `1m30s`: always with a unit, always whole numbers. */
 
 import { show } from './show.ts'
 
 const DURATION = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
 
-/** For JSON Schema; the lookahead refuses the empty string. */
+/** The pattern for JSON Schema; the lookahead refuses the empty string. */
 export const DURATION_PATTERN = '^(?=.)(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$'
 
-/** Node's timers end here; whoever asks for more than 24 days means something else. */
+/** The maximum of Node's timers; a duration of more than 24 days is a mistake. */
 export const LONGEST_DURATION_MS = 2 ** 31 - 1
 
 const UNITS = 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'
@@ -33,7 +33,7 @@ export function parseDuration(value: unknown): ParsedDuration {
   return { ok: true, ms }
 }
 
-/** The shortest exact form: what `parseDuration` reads back as the same number. */
+/** The shortest exact form, which `parseDuration` reads back as the same number. */
 export function formatDuration(ms: number): string {
   const whole = Math.round(ms)
   if (whole === 0) return '0s'

@@ -1,4 +1,4 @@
-/** What `preset:` of the adapter http names: a preset that comes with sluice, or a file beside the config. */
+/** Finds the preset that `preset:` of the adapter http names: a preset that comes with sluice, or a file beside the config. */
 import { isAbsolute, join } from 'node:path'
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { loadPresetFile, presetNames } from '../../adapters/registry.ts'
@@ -10,12 +10,12 @@ import { show } from './show.ts'
 
 interface Where {
   adapters: AdapterSource
-  /** Of the config. */
+  /** The folder of the config. */
   folder: string
   path: PropertyKey[]
 }
 
-/** The preset as an adapter, or what is wrong: with the name, or within the file. */
+/** The preset as an adapter, or the problems of its name or its file. */
 export async function findPreset(reference: unknown, { adapters, folder, path }: Where): Promise<AdapterDefinition | Finding[]> {
   const wrong = (message: string, hint?: string): Finding[] => [
     { path, at: 'value', message, ...(hint === undefined ? {} : { hint }) },

@@ -5,13 +5,13 @@ import { API_VERSION, configSchema } from './schema.ts'
 
 type JsonSchema = Record<string, unknown>
 
-/** The JSON Schema of the config file, for editors: made from the zod schemas, with each adapter's options. */
+/** The JSON Schema of the config file, for editors. It is generated from the zod schemas, with the options of each adapter. */
 export function configJsonSchema(adapters: readonly AdapterDefinition[]): JsonSchema {
   const schema = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema
   const entry = (schema as { properties: { loadBalancers: { items: JsonSchema } } }).properties.loadBalancers.items
   const properties = entry['properties'] as Record<string, JsonSchema>
   const { minLength: _, ...named } = properties['adapter']!
-  // A plugin is a package or a file beside the config.
+  // A plugin is a package, or a file beside the config.
   properties['adapter'] = {
     ...named,
     anyOf: [{ enum: adapters.map(({ name }) => name) }, { pattern: String.raw`^(npm:|\.{0,2}/)` }],
@@ -24,7 +24,7 @@ export function configJsonSchema(adapters: readonly AdapterDefinition[]): JsonSc
     const own = name === 'http' && presets.length > 0 ? withPresets(options, presets) : options
     return {
       if: { properties: { adapter: { const: name } }, required: ['adapter'] },
-      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits this
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; no code awaits this object
       then: { properties: { options: own }, required },
     }
   })
@@ -36,7 +36,10 @@ function optionsSchema({ summary, options }: AdapterDefinition): JsonSchema {
   return { description: summary, ...schema }
 }
 
-/** Either the adapter's own options, or `preset` with those of the preset, or with those of a file, which are known to it alone. */
+/**
+ * The options of an adapter with presets: its own options, or `preset` with the options of the preset. The options of a preset file are not
+ * known here.
+ */
 function withPresets(options: JsonSchema, presets: readonly AdapterDefinition[]): JsonSchema {
   const named = presets.map((preset) => {
     const { properties, required, ...schema } = optionsSchema(preset) as { properties: object; required?: string[] }

@@ -9,7 +9,7 @@ import { createLoadBalancers } from './create-load-balancers.ts'
 import type { AdapterSource } from './adapter-source.ts'
 import { loadConfig } from './load-config.ts'
 
-/** In place of what a right adapter says. */
+/** Replaces the document of the test adapter. */
 let saysDocument: (() => unknown) | undefined
 
 const stub: AdapterDefinition = {
@@ -53,7 +53,7 @@ async function load(content: string | Uint8Array) {
   return loadConfig(file, adapters)
 }
 
-/** The message without the folder, so that it can be written down. */
+/** The message without the folder, which differs in each run. */
 async function refusal(content: string | Uint8Array): Promise<string> {
   const error = await load(content).then(
     () => undefined,
@@ -438,7 +438,7 @@ sluice.yaml:7:1: rollot: unknown key
       return performance.now() - beganAt
     }
     await timeOf(1000)
-    // 16 times as many: 256 times as long it was.
+    // A check of quadratic cost takes 256 times as long for 16 times as many keys.
     expect(await timeOf(16_000)).toBeLessThan(100 * (await timeOf(1000)))
   })
 
@@ -532,7 +532,7 @@ describe('a file that is no config', () => {
   test('nested too deep', async () => {
     const told = await refusal('['.repeat(100_000))
     expect(told).toContain('YAML: nested too deep')
-    // Nothing of the parser's own, and no consequence of it.
+    // The message contains no text of the parser, and no follow-up error.
     expect(told.match(/YAML:/g)).toHaveLength(1)
   })
 

@@ -19,7 +19,7 @@ import { FILE, PROGRAM, type Wording } from './wording.ts'
 
 type ConfigFile = z.output<typeof configSchema>
 
-/** Where each setting stands in the file. */
+/** The path of each setting in the file. */
 const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
   maxUnavailable: ['rollout', 'maxUnavailable'],
   readyForMs: ['rollout', 'readyFor'],
@@ -36,10 +36,7 @@ const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
 
 const BUILT_IN: AdapterSource = { adapterNames, loadAdapter }
 
-/**
- * Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. `choice` says how
- * another file is named.
- */
+/** Reads and checks a config file. Throws a ConfigError that lists every problem. `choice` says how to name another file. */
 export async function loadConfig(
   file: string,
   adapters: AdapterSource = BUILT_IN,
@@ -55,10 +52,10 @@ export async function loadConfig(
   )
 }
 
-/** What `configOf` has in place of the name of a file. */
+/** The file name that `configOf` uses. */
 export const NO_FILE = 'config'
 
-/** The same for what such a file holds, as a value. */
+/** Checks a config that is given as a value, with the structure of a config file. */
 export async function configOf(value: unknown, adapters: AdapterSource = BUILT_IN): Promise<Config> {
   const folder = process.cwd()
   const checked = await checkDocument(value, adapters, folder, PROGRAM)
@@ -83,7 +80,7 @@ async function checkDocument(
 ): Promise<Checked<Omit<Config, 'file' | 'folder'>>> {
   const shape = check(configSchema, value, { hintForUnknownKey, wording })
   const findings = shape.ok ? [] : shape.findings
-  // What is right by itself is checked further, even where another part of the file is wrong.
+  // Valid parts are checked further even if another part of the file has a problem.
   const loadBalancers = await checkLoadBalancers(value, { adapters, folder, wording }, findings)
   if (shape.ok) {
     const settings = settingsOf(shape.value)
@@ -104,7 +101,7 @@ function issueOf({ path, at, message, hint }: Finding, document: ConfigDocument)
   return { path: formatPath(path), message, ...(hint === undefined ? {} : { hint }), ...position }
 }
 
-/** Sections by the keys they know, to send a key home that stands in the wrong place. */
+/** The sections by their known keys, to suggest the right section for a misplaced key. */
 const HOMES = new Map<string, string>(
   (['drain', 'rollout', 'deadlines'] as const).flatMap((section) =>
     Object.keys(configSchema.shape[section].def.innerType.shape).map((key) => [key, section] as const),
@@ -118,14 +115,14 @@ function hintForUnknownKey(key: string, path: readonly PropertyKey[]): string | 
   return undefined
 }
 
-/** Where adapters come from, and the folder that a plugin's path is meant by. */
+/** The source of the adapters, and the folder that a plugin's path refers to. */
 interface Source {
   adapters: AdapterSource
   folder: string
   wording: Wording
 }
 
-/** The checks that no schema of the whole file can make: names, adapters, and each adapter's own options. */
+/** The checks that the schema of the whole file cannot make: names, adapters, and each adapter's own options. */
 async function checkLoadBalancers(input: unknown, source: Source, findings: Finding[]): Promise<ConfiguredLoadBalancer[]> {
   const configured: ConfiguredLoadBalancer[] = []
   const entries = (input as { loadBalancers?: unknown } | null)?.loadBalancers
@@ -142,7 +139,7 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
     }
     if (typeof adapter !== 'string' || adapter === '') continue
     const named = await findAdapter(adapter, [...path, 'adapter'], source, findings)
-    // An empty or mistaken `options` is named by the schema of the file.
+    // The schema of the file reports an `options` that is empty or no mapping.
     const isMapping = typeof options === 'object' && options !== null && !Array.isArray(options)
     if (named === undefined || (options !== undefined && !isMapping)) continue
     const { preset, ...given } = (options ?? {}) as Record<string, unknown>
@@ -172,7 +169,7 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
     }
     configured.push({
       name: String(name),
-      // A preset has one name, however it is chosen.
+      // A preset has one name, by whichever way it is chosen.
       adapter: definition === named ? adapter : definition.name,
       definition,
       port: port as number | string,
@@ -184,7 +181,7 @@ async function checkLoadBalancers(input: unknown, source: Source, findings: Find
   return configured
 }
 
-/** The schema of a plugin may be any object that has `safeParse`. */
+/** The schema of a plugin may be any object with a method `safeParse`. */
 function checkOptions({ name, options: schema }: AdapterDefinition, given: unknown, inner: CheckOptions): Checked<unknown> {
   try {
     return check(schema, given, inner)
@@ -195,7 +192,7 @@ function checkOptions({ name, options: schema }: AdapterDefinition, given: unkno
   }
 }
 
-/** A rate that names no account is the load balancer's own, whose name no account can have. */
+/** The rate of a load balancer. Without an account the rate belongs to the load balancer alone; its key differs from every account name. */
 function rateOf(name: string, { loadBalancers }: ConfigFile): Pick<ConfiguredLoadBalancer, 'rate'> {
   const rate = loadBalancers.find((one) => one.name === name)?.rate
   if (rate === undefined) return {}
@@ -203,7 +200,7 @@ function rateOf(name: string, { loadBalancers }: ConfigFile): Pick<ConfiguredLoa
   return { rate: { calls, perMs: per, account: account === undefined ? `own ${name}` : `account ${account}` } }
 }
 
-/** One account has one rate. */
+/** The load balancers of one account must have one rate. */
 function rateFindings({ loadBalancers }: ConfigFile): Finding[] {
   const first = new Map<string, { index: number; calls: number; per: number }>()
   return loadBalancers.flatMap(({ rate }, index): Finding[] => {
@@ -235,7 +232,7 @@ function orderFindings(order: readonly string[], loadBalancers: readonly { name:
   })
 }
 
-/** Which containers there are, the pods alone know: one config may be of several workloads. */
+/** The config does not tell which containers exist, because one config may serve several workloads. */
 function notForFindings(notFor: readonly string[]): Finding[] {
   return notFor.flatMap((name, index): Finding[] => {
     const message = `${JSON.stringify(name)} is named twice`
@@ -275,7 +272,7 @@ function cannotBeLoaded(name: string, path: PropertyKey[], error: unknown): Find
   return hint === undefined ? found : { ...found, hint }
 }
 
-/** A plugin may throw anything. */
+/** The message of an error; a plugin may throw any value. */
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

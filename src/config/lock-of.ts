@@ -8,7 +8,7 @@ import { isPromise } from './wording.ts'
 interface Locked {
   definition: AdapterDefinition
   options: unknown
-  /** Of the config. */
+  /** The folder of the config. */
   folder: string
 }
 
@@ -20,7 +20,7 @@ interface LockProblem {
 
 const documentSchema = z.strictObject({ identity: z.string().min(1).optional() }).optional()
 
-/** TypeScript has perhaps not seen what a plugin gives. */
+/** The document of an adapter's options. The type is checked at run time, because a plugin may be untyped. */
 function documentOf({ name, document }: AdapterDefinition, options: unknown): { document?: UnversionedDocument } | LockProblem {
   const path: PropertyKey[] = ['adapter']
   const hint = 'mend the adapter: document gives { identity } with a text, {}, or undefined, and does not wait'
@@ -35,7 +35,7 @@ function documentOf({ name, document }: AdapterDefinition, options: unknown): { 
     }
   }
   if (isPromise(said)) {
-    // A promise that is rejected without a handler would end the process.
+    // An unhandled rejection would end the process.
     Promise.resolve(said).catch(() => {})
     return { path, problem: `adapter ${name} cannot be used: document gives a promise`, hint }
   }
@@ -46,7 +46,7 @@ function documentOf({ name, document }: AdapterDefinition, options: unknown): { 
 
 const lockSchema = loadBalancerSchema.shape.lock
 
-/** The lock of a load balancer with what it leaves out; nothing where none is given, and none is needed. */
+/** The lock of a load balancer, with defaults filled in; absent if none is configured and none is needed. */
 export function lockOf(given: unknown, { definition, options, folder }: Locked): { lock?: ConfiguredLock } | LockProblem {
   const asked = documentOf(definition, options)
   if ('problem' in asked) return asked
@@ -60,7 +60,7 @@ export function lockOf(given: unknown, { definition, options, folder }: Locked):
     return { path: ['lock'], problem, hint: `write lock: {namespace: NAMESPACE${key}}: the Lease that all its writers take` }
   }
   const parsed = lockSchema.safeParse(given)
-  // The schema of the file says what is wrong with the lock.
+  // The schema of the file reports the problems of the lock.
   if (!parsed.success || parsed.data === undefined) return {}
   const { namespace, key = document?.identity, kubeconfig, context } = parsed.data
   if (key === undefined) {

@@ -1,9 +1,9 @@
 import { show } from './show.ts'
 
-/** A number of pods, or a share of them in percent. */
+/** A number of pods, or a percentage of them. */
 export type MaxUnavailable = { count: number } | { percent: number }
 
-/** How one is written. */
+/** The hint about the notation. */
 export const MAX_UNAVAILABLE_HINT =
   'write a number of pods from 1 up, or a share such as "25%" (1% to 100%, rounded down, at least one pod)'
 

@@ -1,4 +1,4 @@
-/** The file of a preset: read, and checked as the config is, with the place of each mistake. */
+/** Reads the file of a preset, and checks it as the config is checked, with the position of each problem. */
 import { httpOptions } from '../../adapters/http/options.ts'
 import { type Preset, presetFields, presetProblems, sampleOptions } from '../../adapters/http/preset.ts'
 import { check, formatPath, type Finding } from './check.ts'
@@ -8,7 +8,7 @@ import { readConfigFile } from './read-config-file.ts'
 
 const READING = { what: 'a preset', choice: 'write preset: NAME, or the path of a file, from the folder of the config' }
 
-/** Throws a ConfigError with everything that is wrong in it. */
+/** Throws a ConfigError that lists every problem. */
 export async function loadPreset(file: string): Promise<Preset> {
   const document = parseDocument(
     file,

@@ -1,18 +1,18 @@
-/** The bytes of a file that somebody names: never more than it may have, and never waited for without an end. */
+/** Reads a named file, with a limit on its size and on the waiting time. */
 import { constants } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
 const ASK_PIPE_EVERY_MS = 20
 
-/** What `--config <(command)` and `command | sluice --config /dev/stdin` name: somebody writes there already. */
+/** The paths of `--config <(command)` and `command | sluice --config /dev/stdin`, whose writer is running already. */
 const DESCRIPTOR = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/
 
 export interface Limits {
   largestBytes: number
-  /** For what another process still writes. */
+  /** The time limit for the output of another process. */
   pipeDeadlineMs: number
-  /** Such as `a config`. */
+  /** The name of the content for messages, such as `a config`. */
   what: string
 }
 
@@ -21,14 +21,14 @@ export interface Wrong {
   message: string
 }
 
-/** Throws what the file system says. */
+/** Throws the error of the file system. */
 export async function readBounded(file: string, limits: Limits): Promise<Uint8Array | Wrong> {
   const named = await stat(file)
   if (named.isDirectory()) return { kind: 'directory', message: 'is a directory' }
-  // To open a pipe by its name is to wait for whoever writes there, and some devices do something when they are opened.
+  // Opening a named pipe waits for a writer, and opening some devices has side effects; so only regular files are opened.
   if (!named.isFile() && !DESCRIPTOR.test(file))
     return { kind: 'device', message: 'is no regular file but a pipe, a socket or a device' }
-  // Nothing waits then, neither here nor when the process ends; a regular file takes no notice of it.
+  // With O_NONBLOCK nothing blocks, neither here nor at the end of the process. A regular file ignores the flag.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     return await readToEnd(handle, limits)
@@ -51,7 +51,7 @@ async function readToEnd(handle: FileHandle, { largestBytes, pipeDeadlineMs, wha
   }
 }
 
-/** Undefined where nothing is there yet. */
+/** Undefined if no data is available yet. */
 async function readSome(handle: FileHandle, into: Uint8Array): Promise<number | undefined> {
   try {
     return (await handle.read(into, 0, into.length, null)).bytesRead

@@ -32,11 +32,11 @@ async function refusal(file: string, options?: { pipeDeadlineMs: number }): Prom
   return (error as ConfigError).message.replaceAll(`${folder}/`, '')
 }
 
-/** A pipe with `text` in it, by the name that a shell gives it for `<(COMMAND)`; `end` is the end of the command. */
+/** A pipe with `text` in it, under the name that a shell gives to `<(COMMAND)`; `end` is the end of the command. */
 function pipeWith(text: string): { name: string; end(): void } {
   const path = join(folder, 'printed')
   execFileSync('mkfifo', [path])
-  // Opened for both, an open never waits.
+  // Opening a pipe for reading and writing never blocks.
   const writer = openSync(path, 'r+')
   const reader = openSync(path, 'r')
   rmSync(path)

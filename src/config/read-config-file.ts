@@ -1,10 +1,10 @@
-/** The bytes of the config file: never more than a config may have, and never waited for without an end. */
+/** Reads the config file, with a limit on its size and on the waiting time. */
 import { ConfigError } from './config-error.ts'
 import { readBounded, type Wrong } from './read-bounded.ts'
 
-/** A config is a page or two; whatever is larger than this is another file. */
+/** A config has a page or two; a larger file is the wrong file. */
 const LARGEST_FILE_BYTES = 1 << 18
-/** Whoever prints a config may have to decrypt it first. */
+/** The command that prints a config may have to decrypt it first. */
 const PIPE_DEADLINE_MS = 10_000
 
 const CHOICE = 'name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml'
@@ -29,7 +29,7 @@ const HINTS: Record<Exclude<Wrong['kind'], 'directory'>, string> = {
   endless: FROM_COMMAND,
 }
 
-/** Throws a ConfigError. `pipeDeadlineMs` is for what another process still writes; `choice` says how another file is named. */
+/** Throws a ConfigError. `pipeDeadlineMs` is the time limit for the output of another process; `choice` says how to name another file. */
 export async function readConfigFile(
   file: string,
   { pipeDeadlineMs = PIPE_DEADLINE_MS, what = 'a config', choice = CHOICE } = {},

@@ -1,6 +1,6 @@
 /**
- * The config file as it is written. Each error message of a schema may have a second line: the hint, the way out.
- * `docs/config.schema.json` is made from these schemas (json-schema.ts), descriptions included.
+ * The schema of the config file. Each error message may have a second line: the hint. `docs/config.schema.json` is generated from these
+ * schemas (json-schema.ts), including the descriptions.
  */
 import { z } from 'zod'
 import { DURATION_PATTERN, parseDuration } from './duration.ts'
@@ -15,7 +15,7 @@ interface DurationLimits {
 const POSITIVE: DurationLimits = { atLeastMs: 1, what: 'a deadline of 0 would always have passed' }
 const FROM_ZERO: DurationLimits = { atLeastMs: 0, what: '' }
 
-/** A duration in words outside, in milliseconds inside. */
+/** A duration: a text such as `60s` in the file, a number of milliseconds in the result. */
 function duration({ atLeastMs, what }: DurationLimits, description: string) {
   return z
     .string({
@@ -54,7 +54,7 @@ const maxUnavailable = z
   })
 
 const HIGHEST_PORT = 65_535
-/** IANA service name: what Kubernetes takes as the name of a container port. */
+/** IANA service name, which Kubernetes requires as the name of a container port. */
 const PORT_NAME = /^(?=.*[a-z])[a-z0-9](?:-?[a-z0-9]){0,14}$/
 
 function portMessage({ input }: { input?: unknown }): string {
@@ -74,7 +74,7 @@ const port = z
   )
   .meta({ description: 'Container port that the load balancer sends traffic to, by number or by name.' })
 
-/** What Kubernetes takes as the name of a namespace and of a container. */
+/** DNS label, which Kubernetes requires as the name of a namespace and of a container. */
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 export const loadBalancerSchema = z

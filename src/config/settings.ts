@@ -8,7 +8,7 @@ export interface SettingsProblem {
   hint: string
 }
 
-/** Settings that are right one by one, and together could never end well. For the file, and again with flags on top. */
+/** Conflicts between settings that are valid one by one. The check covers the file, and then the settings with the flags. */
 export function settingsProblems(settings: ConfigSettings): SettingsProblem[] {
   const { settleMs, drainDeadlineMs, readyForMs, readyDeadlineMs } = settings
   const problems: SettingsProblem[] = []

@@ -1,11 +1,11 @@
 import { show } from './show.ts'
 
-/** How a message speaks of values: to a person who writes YAML, or to a program that passes them. */
+/** The terms for values in messages: for the author of a YAML file, or for a program that passes values. */
 export interface Wording {
   show(value: unknown): string
   /** The names of zod's types. */
   types: Readonly<Record<string, string>>
-  /** Of a null. */
+  /** The description of null. */
   isNull: string
   forNull(type: string): string
   forMissing(key: string, what: string): string
@@ -55,7 +55,7 @@ export const PROGRAM: Wording = {
   forArray: (one) => `give an array, such as [${one}]`,
 }
 
-/** A Promise where its value is meant: `await` is missing. */
+/** A Promise in the place of its value: an `await` is missing. */
 export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

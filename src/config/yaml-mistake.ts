@@ -1,4 +1,4 @@
-/** What the YAML parser finds wrong, with a way out, and without what stands in the file: it may be a secret. */
+/** Describes a mistake that the YAML parser found, with a hint and without the content of the file, which may be a secret. */
 import type { YAMLError } from 'yaml'
 
 const HINTS: Partial<Record<YAMLError['code'], string>> = {
@@ -12,7 +12,7 @@ const HINTS: Partial<Record<YAMLError['code'], string>> = {
 
 export const NESTED_TOO_DEEP = 'YAML: nested too deep'
 
-/** Passed on as it is, also from within the parser's own regular expressions. */
+/** The error of a stack overflow, possibly within the parser's regular expressions; the parser passes it on unchanged. */
 const STACK_RAN_OUT = /^Maximum call stack|^Invalid regular expression: .*(?:Stack overflow|call stack)/s
 
 const OTHERWISE = 'a text with special characters needs quotes; what belongs together is indented alike'
@@ -27,7 +27,7 @@ function withoutSource(message: string): string {
   return message.replace(/(?<=\w)(?:: .*| \\.*)$/s, '')
 }
 
-/** What one code has several meanings of. */
+/** The hint for a code that has several meanings. */
 function hintFor(message: string): string {
   if (/end with a [\]}]/.test(message)) return 'close what is open: [ with ], { with }'
   if (message.startsWith('Missing closing')) return 'close the text with the quote that it begins with'

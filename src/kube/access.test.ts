@@ -17,7 +17,7 @@ interface Said {
   body: unknown
 }
 
-/** A server that says this of the caller's rules, and that of each right it is asked for by itself. */
+/** A server with this answer about the user's rules, and with the answers of `review` about single rights. */
 function server({ rules, review }: { rules: Said; review?: (check: AccessCheck) => unknown }) {
   const asked: AccessCheck[] = []
   function answer(path: string, { spec }: { spec: { resourceAttributes: AccessCheck } }): Said {
@@ -89,7 +89,7 @@ test('an answer that says nothing is not taken for a yes', async () => {
   await expect(checkAccess(client, [PATCH_POD])).rejects.toMatchObject({ kind: 'ambiguous' })
 })
 
-/** Asked for a single right it is refused with these words. */
+/** Refuses the check of a single right with this message. */
 function refusing(message: string): ReturnType<typeof checkAccess> {
   const { client } = server({ rules: rulesReview([]) })
   const create: typeof client.create = async (path, ...rest) => {

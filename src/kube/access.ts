@@ -5,13 +5,13 @@ import { field, stringField } from './json.ts'
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 const RULES = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
 
-/** One thing that sluice will want to do. */
+/** One action that sluice intends to perform. */
 export interface AccessCheck {
-  /** Such as get, list, watch, create, update, patch, delete. */
+  /** The verb, such as get, list, watch, create, update, patch, delete. */
   verb: string
-  /** Empty, or left out, for the core group. */
+  /** The API group; empty or absent for the core group. */
   group?: string
-  /** Plural, such as pods. */
+  /** The plural name of the resource, such as pods. */
   resource: string
   subresource?: string
   namespace: string
@@ -20,19 +20,19 @@ export interface AccessCheck {
 
 export interface Access {
   denied: AccessDenied[]
-  /** Why some of them could not be asked for: the caller may not even ask. */
+  /** The error if some checks could not be made because the user may not ask for its rights. */
   unasked?: KubeError
 }
 
 export interface AccessDenied {
   check: AccessCheck
-  /** What the authorizer says, where it says something. */
+  /** The reason of the authorizer, if it gives one. */
   reason?: string
 }
 
 /**
- * Which of `checks` the API server would refuse, in their order. It asks; it does not try: once for all that the caller may
- * do, and once more for each check that this does not answer.
+ * Returns those of `checks` that the API server would refuse, in their order. It asks the server and does not try the actions: once for all
+ * rights of the user, and once more for each check that the first answer leaves open.
  */
 export async function checkAccess(client: KubeClient, checks: AccessCheck[], options: CallOptions = {}): Promise<Access> {
   const namespaces = [...new Set(checks.map(({ namespace }) => namespace))]
@@ -49,7 +49,7 @@ export async function checkAccess(client: KubeClient, checks: AccessCheck[], opt
   }
 }
 
-/** The caller's rules; none where the server cannot tell all: what it leaves out may be an authorizer that says no. */
+/** The rules of the user. Empty if the answer of the server is incomplete, because an authorizer that is missing in it may refuse. */
 async function rulesIn(client: KubeClient, namespace: string, options: CallOptions): Promise<unknown[]> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace } }
   try {
@@ -57,13 +57,14 @@ async function rulesIn(client: KubeClient, namespace: string, options: CallOptio
     const rules = field(status, 'resourceRules')
     return field(status, 'incomplete') === false && Array.isArray(rules) ? rules : []
   } catch (error) {
-    // Refused, or not known to this server; one that cannot be reached would say no more to the next request.
+    // The server refuses or does not support the request. For an unreachable server the error is thrown, because further requests would
+    // fail too.
     if (error instanceof KubeError && error.kind === 'definite' && error.status !== undefined) return []
     throw error
   }
 }
 
-/** As RBAC reads a rule. What a rule leaves out, or cannot be read, gives nothing. */
+/** Evaluates a rule as RBAC does. A missing or unreadable field allows nothing. */
 function allows(rule: unknown, { verb, group = '', resource, subresource, name }: AccessCheck): boolean {
   const has = (list: string, ...wanted: string[]): boolean => {
     const given = field(rule, list)
@@ -73,7 +74,7 @@ function allows(rule: unknown, { verb, group = '', resource, subresource, name }
   return has('verbs', verb) && has('apiGroups', group) && has('resources', ...resources) && isFor(rule, name)
 }
 
-/** A rule without names is for every object; one with names for these alone. */
+/** A rule without names applies to every object, a rule with names to these objects only. */
 function isFor(rule: unknown, name: string | undefined): boolean {
   const names = field(rule, 'resourceNames')
   if (names === undefined || names === null) return true

@@ -5,16 +5,16 @@ import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const MESSAGE_LIMIT = 300
 const UNAUTHORIZED = 'the server does not know these credentials: log in again, or choose another user or context'
-/** What Go's server answers with in plain text. */
+/** The plain-text answer of Go's HTTP server to HTTP on an HTTPS port. */
 const PLAIN_TO_TLS = 'Client sent an HTTP request to an HTTPS server'
 const WRONG_SCHEME = 'the server speaks TLS: its URL in the kubeconfig has to begin with https://'
-/** What Go's server answers where it serves no such path. */
+/** The plain-text answer of Go's HTTP server for an unknown path. */
 const NO_SUCH_PATH = '404 page not found'
-/** Of a group with a domain: those of Kubernetes without one are served by every API server. */
+/** The path of a resource whose group has a domain. Every API server serves the Kubernetes groups without one. */
 const CUSTOM_RESOURCE = /^\/apis\/([^/]+\.[^/]+)\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/]+)/
 const MISSING_RIGHT = '`sluice rbac` prints a Role with the rights that a run needs'
 
-/** The error in an answer that is not 2xx. */
+/** The error for an answer that is not 2xx. */
 export function answerError(request: TransportRequest, answer: TransportResponse): KubeError {
   const path = withoutQuery(request.path)
   const body = parseJson(answer.text)?.value
@@ -33,7 +33,7 @@ export function answerError(request: TransportRequest, answer: TransportResponse
   })
 }
 
-/** Of an answer that has no Status. */
+/** The message for an answer without a Status. */
 function unsaid({ status, text }: TransportResponse, path: string): string {
   const [, group = '', version, plural] = (status === 404 && text.startsWith(NO_SUCH_PATH) && CUSTOM_RESOURCE.exec(path)) || []
   if (plural === undefined || group.endsWith('.k8s.io')) return 'the answer is no Status object'
@@ -47,8 +47,8 @@ function hintOf({ status, text }: TransportResponse, said: string): string | und
 }
 
 /**
- * 408 is not proof that nothing was done: proxies send it for a request that they have begun to pass on. Neither is
- * a redirect, which the API server never answers with.
+ * A 408 does not prove that nothing was done, because proxies send it for requests that they have begun to forward. Neither does a
+ * redirect, which the API server never sends.
  */
 function kindOf(status: number): KubeErrorKind {
   if (status === 409 || status === 412) return 'conflict'
@@ -57,12 +57,12 @@ function kindOf(status: number): KubeErrorKind {
   return status >= 400 && status < 500 ? 'definite' : 'ambiguous'
 }
 
-/** Of a refused pod update, the lines after the first print both specs, with what is in their environment. */
+/** The first line only: the later lines of a refused pod update contain both specs, including their environment variables. */
 function firstLine(message: string): string {
   return (message.split('\n', 1)[0] ?? '').slice(0, MESSAGE_LIMIT)
 }
 
-/** The API server gives whole seconds, never a date; some errors have them in the Status alone. */
+/** The wait in milliseconds. The API server sends whole seconds, never a date; some errors have them in the Status only. */
 function retryAfter(answer: TransportResponse, status: unknown): number | undefined {
   const header = answer.headers['retry-after']
   if (header !== undefined && /^[0-9]{1,6}$/.test(header.trim())) return Number(header) * 1000

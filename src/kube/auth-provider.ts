@@ -1,12 +1,15 @@
 import type { UserFields } from './kubeconfig-document.ts'
 
-/** What took the place of each: the plugin, and who writes it into a kubeconfig. */
+/** The replacement of each provider: the plugin, and the command that writes it into a kubeconfig. */
 const INSTEAD = new Map([
   ['gcp', 'gke-gcloud-auth-plugin, which "gcloud container clusters get-credentials" sets up'],
   ['azure', 'kubelogin, which "kubelogin convert-kubeconfig" sets up'],
 ])
 
-/** Why the `auth-provider` of a user cannot be used; undefined where there is none, or it is `oidc`, the one that is left. */
+/**
+ * The reason why the `auth-provider` of a user is not usable. Undefined if there is none, or for `oidc`, the only provider that is still
+ * supported.
+ */
 export function unusableAuthProvider({ 'auth-provider': provider }: UserFields): string | undefined {
   if (provider === undefined) return undefined
   const { name } = provider

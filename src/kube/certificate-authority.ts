@@ -15,7 +15,7 @@ const CODES_OF_DISTRUST = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** Refuses what is no certificate: Node passes over it without a word, and then says of every server that it cannot be trusted. */
+/** Refuses an invalid CA certificate. Node ignores it silently, and then reports every server as untrusted. */
 export function checkAuthority(access: Access): void {
   const { cluster, server, files, context } = access
   if (server.startsWith('http:')) return
@@ -23,7 +23,7 @@ export function checkAuthority(access: Access): void {
   const fail = (why: string, cause?: unknown): never => {
     throw new KubeConfigError(`${fieldOf(access)} ${why}`, { files, context, cause })
   }
-  // Which of the two is meant, is a guess; kubectl refuses as well.
+  // kubectl refuses a CA together with insecure-skip-tls-verify as well, because the intention is not clear.
   if (cluster['insecure-skip-tls-verify'] && (caFile || caData))
     fail('is given beside insecure-skip-tls-verify: remove the one that is not meant')
   if (caFile) {
@@ -46,11 +46,11 @@ function isCertificate(content: Buffer): boolean {
   }
 }
 
-/** What a server is trusted by. */
+/** The messages for a server that is not trusted. */
 export interface Trust {
-  /** Why one is not. */
+  /** The reason for the distrust. */
   distrust: string
-  /** What to do then. */
+  /** How to correct it. */
   hint: string
 }
 
@@ -70,7 +70,7 @@ export function trustOf(access: Access): Trust {
   }
 }
 
-/** Whether a connection failed for the certificate of its other end. */
+/** True if a connection failed because of the server's certificate. */
 export function isDistrust(error: unknown): boolean {
   return error instanceof Error && CODES_OF_DISTRUST.has(String((error as NodeJS.ErrnoException).code))
 }

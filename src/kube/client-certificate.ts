@@ -8,8 +8,8 @@ import { KubeConfigError } from './kubeconfig-error.ts'
 type Access = Pick<ClusterAccess, 'server' | 'user' | 'exec' | 'files' | 'context'>
 
 /**
- * Refuses one that cannot be shown: every call would fail for it in words that name no place, and without its key the server
- * would be shown none, and say that it does not know who asks.
+ * Refuses an unusable client certificate. Otherwise every call fails without naming the certificate, and without the key no certificate is
+ * sent, so that the server reports an unknown user.
  */
 export function checkClientCertificate(access: Access, { cert, key, passphrase }: TlsIdentity): void {
   const { server, user, exec, files, context } = access

@@ -231,7 +231,7 @@ describe('in a pod', () => {
     folder.write(`${account}/namespace`, 'ci')
   })
 
-  // client-go: DeferredLoadingClientConfig takes it where what is merged equals the defaults.
+  // client-go's DeferredLoadingClientConfig uses the service account if the merged config equals the defaults.
   test.each([
     ['is empty', { KUBECONFIG: 'empty' }, {}],
     ['chooses no context', { KUBECONFIG: 'unchosen' }, {}],

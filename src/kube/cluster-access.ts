@@ -19,25 +19,25 @@ export interface AccessOptions {
   asUid?: string | undefined
 }
 
-/** Where the process runs; tests give their own. */
+/** The environment of the process; tests supply their own. */
 export interface Surroundings {
   env: NodeJS.ProcessEnv
   home: string
-  /** What the service account's folder is mounted below. */
+  /** The root folder of the service account's mount. */
   serviceAccountRoot: string
 }
 
-/** One cluster, as one user. */
+/** The access to one cluster as one user. */
 export interface ClusterAccess {
   server: string
   namespace: string
   cluster: ClusterFields & { name: string }
   user: UserFields & { name: string }
-  /** By the kubeconfig, or else the environment. */
+  /** The proxy of the kubeconfig, else of the environment. */
   proxyUrl: string | undefined
-  /** Absent where another credential of the user goes first. */
+  /** Absent if the user has another credential with precedence. */
   exec: ExecConfig | undefined
-  /** `extensions` of the cluster for its plugin. */
+  /** `extensions` of the cluster, for its plugin. */
   execExtension: unknown
   impersonation: Impersonation
   files: string[]
@@ -54,7 +54,7 @@ export function resolveClusterAccess(options: AccessOptions, surroundings: Parti
   const files = findKubeConfigFiles({ kubeconfig: options.kubeconfig, env, home })
   const read = readKubeConfigFiles(files)
   const account = inClusterConfig(env, surroundings.serviceAccountRoot)
-  // As kubectl: what chooses no cluster and no user leaves it to the service account of the pod, an empty file and no file alike.
+  // As in kubectl, the service account of the pod is used if no cluster and no user is chosen, whether the kubeconfig is empty or missing.
   const isChosen = [options.context ?? read.currentContext, options.cluster, options.user].some((one) => one !== undefined)
   const merged = isChosen ? read : (account ?? read)
   if (merged.files.length === 0 && merged !== account) throw noCluster(env)
@@ -69,7 +69,7 @@ function noCluster(env: NodeJS.ProcessEnv): KubeConfigError {
   )
 }
 
-/** The process, and the namespace of the pod that it is in. */
+/** The environment of the process, and the namespace of its pod. */
 interface Around {
   env: NodeJS.ProcessEnv
   namespace: string | undefined
@@ -86,7 +86,7 @@ function select(merged: MergedKubeConfig, options: AccessOptions, around: Around
   const context = contextName === undefined ? undefined : pick(merged.contexts, 'context', contextName, fields)
   const cluster = pick(merged.clusters, 'cluster', options.cluster ?? context?.cluster, fields)
   const userName = options.user ?? context?.user
-  // A server of plain HTTP, such as a local proxy, is asked without a user.
+  // A server with plain HTTP, such as a local proxy, may be used without a user.
   const user = userName === undefined ? { name: '(none)', ...noUser } : pick(merged.users, 'user', userName, fields)
   refuse('cluster', cluster.name, clusterProblems(cluster), fields)
   refuse('user', user.name, userProblems(user), fields)
@@ -94,7 +94,7 @@ function select(merged: MergedKubeConfig, options: AccessOptions, around: Around
   if (server.startsWith('https:') && !canIdentify(user)) refuse('user', user.name, [NO_CREDENTIAL], fields)
   return {
     server,
-    // As kubectl: that of the pod goes for a kubeconfig too, whichever cluster it names.
+    // As in kubectl, the pod's namespace is the default even with a kubeconfig, whichever cluster it names.
     namespace: options.namespace ?? context?.namespace ?? around.namespace ?? 'default',
     cluster,
     user,
@@ -112,7 +112,7 @@ function refuse(kind: string, name: string, problems: string[], fields: Fields):
   throw new KubeConfigError(message, fields)
 }
 
-/** kubectl asks for a name and a password then, and fails where it cannot. */
+/** Where kubectl would ask for a user name and a password, and fail without a terminal. */
 const NO_CREDENTIAL =
   'it has no credential: give it a token, a client certificate or a credential plugin (exec), or choose another user'
 
@@ -122,7 +122,7 @@ function canIdentify(user: UserFields): boolean {
   return [token, tokenFile, username, exec, user['auth-provider'], hasCertificate].some((one) => one !== undefined)
 }
 
-/** Two values for one thing, as kubectl refuses them. */
+/** Conflicting fields, which kubectl refuses too. */
 function clusterProblems(cluster: ClusterFields): string[] {
   return cluster['certificate-authority'] && cluster['certificate-authority-data']
     ? ['certificate-authority and certificate-authority-data are both given: remove one of them']
@@ -146,7 +146,7 @@ function hasPassword({ username, password }: UserFields): boolean {
   return username !== undefined || password !== undefined
 }
 
-/** A plugin is not run for a user that has one already. */
+/** True for a user with a credential; no plugin is run for it. */
 function hasCredential(user: UserFields): boolean {
   const hasCertificate = user['client-certificate'] !== undefined || user['client-certificate-data'] !== undefined
   return user.token !== undefined || user.tokenFile !== undefined || hasPassword(user) || hasCertificate
@@ -169,7 +169,10 @@ function listNames(entries: Map<string, unknown>): string {
   return entries.size === 0 ? 'there is none' : [...entries.keys()].toSorted().join(', ')
 }
 
-/** What was given on the command line stands for all of it: groups of one identity must not come with another's name. */
+/**
+ * The impersonation of the command line replaces that of the kubeconfig completely, because groups of one identity must not be combined
+ * with the name of another.
+ */
 function impersonation(user: UserFields, { as, asGroups, asUid }: AccessOptions): Impersonation {
   if (as !== undefined) return { user: as, groups: asGroups, uid: asUid }
   return {
@@ -211,7 +214,7 @@ function isUsableProxy(url: string): boolean {
   return ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')
 }
 
-/** Not the URL itself: it may hold a password. */
+/** The scheme alone, because the URL may contain a password. */
 function schemeOf(url: string): string {
   return URL.parse(url)?.protocol.replace(':', '') ?? 'something else'
 }

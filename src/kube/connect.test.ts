@@ -66,7 +66,7 @@ async function connectAs(
   return connection
 }
 
-/** A plugin that counts its runs, and gives `token-N` on its Nth. */
+/** A plugin that counts its runs, and returns `token-N` at run N. */
 function countingPlugin(status = '"token":"token-$n"'): { exec: object; runs: () => number } {
   const log = folder.write('runs', '')
   const answer = `{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{${status}}}`
@@ -85,7 +85,7 @@ function credentialsFor(user: object, options: { clock?: Clock; pluginConsole?: 
   return createCredentials({ access, clock: systemClock, ...options })
 }
 
-/** Accepts what `token` says at the time, and answers 401 to all else. */
+/** Accepts the current value of `token`, and answers 401 otherwise. */
 function acceptOnly(token: () => string): Handler {
   return (seen, response) => {
     if (seen.headers.authorization === `Bearer ${token()}`) response.end('{"ok":true}')
@@ -265,17 +265,17 @@ test('a token file that cannot be read for a moment leaves the token that was re
   const access = resolveClusterAccess({ kubeconfig: writeConfig({ tokenFile: 'token' }) })
   const credentials = createCredentials({ access, clock })
   const first = await credentials.current()
-  // Whoever renews it empties it first.
+  // A rotation may empty the file first.
   folder.write('token', '')
   atMs = 60_000
   expect((await credentials.current()).headers).toEqual({ authorization: 'Bearer first' })
   folder.write('token', 'second')
   expect((await credentials.current()).headers).toEqual({ authorization: 'Bearer second' })
-  // A token that was refused is no way on.
+  // A refused token is not used again.
   expect(credentials.refused(first)).toBe(true)
 })
 
-/** That ends so many seconds from now. */
+/** A token that expires after this number of seconds. */
 function idToken(livesS: number): string {
   const parts = [{ alg: 'RS256' }, { sub: 'alice', exp: Math.floor(Date.now() / 1000) + livesS }, {}]
   return parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
@@ -331,7 +331,7 @@ test('a refused token is dropped and the request sent again, once', async () => 
   server.seen.length = 0
   expect(await failure(client.patch('/', []))).toMatchObject({ kind: 'definite', status: 401 })
   expect([server.seen.length, runs()]).toEqual([2, 3])
-  // A token that was never accepted is not dropped for each request: no plugin run for each of them.
+  // A token that was never accepted is not dropped at each request, so that the plugin is not run for each of them.
   for (let each = 0; each < 5; each += 1) expect(await failure(client.patch('/', []))).toMatchObject({ status: 401 })
   expect(runs()).toBe(3)
 })
@@ -347,7 +347,7 @@ test('a fixed token that is refused is not sent again', async () => {
 test('a plugin that hangs is killed and not waited for, and the next call runs it anew', async () => {
   const log = folder.write('runs', '')
   const children = folder.write('children', '')
-  // The child holds the plugin's output open, and outlives it.
+  // The child holds the plugin's output open, and outlives the plugin.
   const command = folder.script('plugin', [`echo run >> ${log}`, 'sleep 600 &', `echo $! >> ${children}`, 'wait'])
   const credentials = credentialsFor(
     { exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command } },
@@ -402,7 +402,7 @@ test('a plugin that takes its time is named, one that is quick is not', async ()
   const onWaiting = (what: string): unknown => told.push(what)
   await connectAs({ exec }, { onWaiting })
   expect(told).toEqual([])
-  // Whatever waits on this clock has waited long enough at once.
+  // Every timer of this clock fires at once.
   const hasty: Clock = { ...systemClock, setTimeout: (callback) => systemClock.setTimeout(callback, 0) }
   await connectAs({ exec }, { onWaiting, clock: hasty })
   expect(told).toEqual([`user u: credential plugin ${folder.path}/plugin is waited for, 60 s at most`])
@@ -420,7 +420,7 @@ test('what a plugin says reaches the terminal as it comes, and its end is in the
   const pluginTerminal = {
     isAttended: true,
     hasStdin: false,
-    // The plugin goes on once the person has read what it asks for: without the text on the way, it would wait for ever.
+    // The plugin waits for a reaction of the person to its output, so it would hang if the output did not arrive in time.
     write: (text: string) => void (told.push(text), folder.write('go', '')),
     notice: () => expect.unreachable('nothing else is on the screen yet'),
   }

@@ -14,27 +14,27 @@ import type { Transport } from './transport.ts'
 export { KubeConfigError } from './kubeconfig-error.ts'
 
 export interface ConnectOptions extends AccessOptions {
-  /** The most that a call may take. Absent: what each of them is given, mostly 15,000. */
+  /** Maximum duration of a call in milliseconds. If absent, each call has its own default, mostly 15,000. */
   requestTimeoutMs?: number
   userAgent?: string
   clock: Clock
   random: Random
   surroundings?: Partial<Surroundings>
-  /** It takes longer than one waits without a word; `what` is waited for, and for how long at most. */
+  /** Called when a step takes long; `what` names the step and its maximum duration. */
   onWaiting?: (what: string) => void
-  /** Absent: a plugin has no terminal, and what it says is in its error alone. */
+  /** If absent, a plugin has no terminal, and its output is in its error only. */
   pluginTerminal?: PluginTerminal
 }
 
 /** The terminal that a credential plugin shares with sluice. */
 export interface PluginTerminal {
-  /** Somebody reads what the plugin says, and can do what it asks for. */
+  /** True if a person reads the plugin's output and can react to it. */
   isAttended: boolean
-  /** stdin is a terminal, and the plugin may read from it. */
+  /** True if stdin is a terminal, and the plugin may read from it. */
   hasStdin: boolean
-  /** What the plugin says before anything else is on the screen, as it comes. */
+  /** Writes the plugin's output while nothing else is on the screen. */
   write(text: string): void
-  /** A line that it says later, when a table may be on the screen. */
+  /** Shows a line of the plugin's output later, when a table may be on the screen. */
   notice(line: string): void
 }
 
@@ -43,19 +43,19 @@ const SILENT_MS = 5_000
 export interface Connection {
   client: KubeClient
   transport: Transport
-  /** Asked for, else the context's, else `default`. */
+  /** The requested namespace, else that of the context, else `default`. */
   namespace: string
   server: string
-  /** The file that was asked for. */
+  /** The kubeconfig file that the caller named. */
   kubeconfig: string | undefined
-  /** Another server of the cluster, with the same credentials. Its caller closes it. */
+  /** Another server of the cluster, with the same credentials. The caller closes it. */
   other(url: string, trust: OtherTrust): OtherServer
   close(): Promise<void>
 }
 
 /**
- * The way to a cluster, by the same files and flags as kubectl. Gets the credentials once, so that a missing plugin
- * or token is a KubeConfigError here and not a failed call later; says nothing about the server.
+ * Connects to a cluster by the files and flags of kubectl. Fetches the credentials once, so that a missing plugin or token gives a
+ * KubeConfigError here instead of a failed call later. The server is not contacted.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { clock, random } = options
@@ -72,7 +72,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       terminal?.write(text)
     },
   }
-  // A renewal comes in the middle of a run, which has the screen: a question could be neither seen nor answered.
+  // A renewal happens during a run, which uses the screen; a question of the plugin would be invisible and without an answer.
   const later: PluginConsole = {
     timeoutMs,
     hasStdin: false,

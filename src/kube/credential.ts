@@ -1,4 +1,4 @@
-/** The part of a connection that proves who is at both ends. PEM or DER. */
+/** The TLS part of a credential, which authenticates both ends. PEM or DER. */
 export interface TlsIdentity {
   ca?: string | Buffer | undefined
   cert?: string | Buffer | undefined
@@ -11,16 +11,16 @@ export interface TlsIdentity {
 
 export interface Credential {
   tls: TlsIdentity
-  /** Authorization, Impersonate-*. Several values are several header lines. */
+  /** The headers Authorization and Impersonate-*. Several values give several header lines. */
   headers: Record<string, string | string[]>
 }
 
 export interface Credentials {
-  /** What the next request goes out with. Rejects with a KubeConfigError. */
+  /** The credential for the next request. Rejects with a KubeConfigError. */
   current(): Promise<Credential>
-  /** The server has answered to it with something else than 401. */
+  /** Reports that the server has answered with a status other than 401. */
   accepted(credential: Credential): void
-  /** The server has answered 401; true where `current()` may now give another one. */
+  /** Reports a 401. Returns true if `current()` may now return another credential. */
   refused(credential: Credential): boolean
   /** Ends a plugin that is still running. */
   close(): void

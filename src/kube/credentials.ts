@@ -13,18 +13,18 @@ import { createRenewable, type Renewable } from './renewable.ts'
 export interface CredentialsOptions {
   access: ClusterAccess
   clock: Clock
-  /** What a plugin has of a terminal when it is run. Default: nothing. */
+  /** The terminal access of a plugin at each run. Default: none. */
   pluginConsole?: () => PluginConsole
 }
 
 export const UNATTENDED_PLUGIN_MS = 60_000
-/** A person may have to find a phone, and a password, first. */
+/** The time limit of a plugin with a person at the terminal, who may have to find a phone and a password first. */
 export const ATTENDED_PLUGIN_MS = 600_000
 const NO_CONSOLE: PluginConsole = { timeoutMs: UNATTENDED_PLUGIN_MS, hasStdin: false, say: () => {} }
-/** A rotated token file holds a new token long before the old one ends. */
+/** The time for which a token file is not read again. A rotated file contains the new token long before the old one expires. */
 const TOKEN_FILE_FRESH_MS = 10_000
 
-/** Files are read at every request, so that renewed ones are seen. */
+/** Files are read again for requests, so that renewed credentials are noticed. */
 export function createCredentials({ access, clock, pluginConsole = () => NO_CONSOLE }: CredentialsOptions): Credentials {
   const impersonated = impersonationHeaders(access.impersonation)
   const closing = new AbortController()
@@ -45,7 +45,7 @@ export function createCredentials({ access, clock, pluginConsole = () => NO_CONS
   }
 
   return {
-    // Shared while it is under way, so that no plugin runs twice at once.
+    // Concurrent requests share a running fetch, so that a plugin is not run twice at once.
     current() {
       loading ??= load().finally(() => {
         loading = undefined
@@ -72,18 +72,18 @@ function renewableSecret(
 ): Renewable<PluginCredential> | undefined {
   const { exec, user } = access
   const { tokenFile, token } = user
-  // As kubectl does it: a secret is not sent where everybody could read it.
+  // As in kubectl, a secret is not sent over plain HTTP.
   if (isPlain(access)) return undefined
   if (tokenFile !== undefined) {
     return createRenewable({
       clock,
       fetch: () => readTokenFile(tokenFile, access),
       isFresh: (_secret, ageMs) => ageMs < TOKEN_FILE_FRESH_MS,
-      // Not everybody who renews a file does so in one step.
+      // A file may be replaced in several steps, so a failed read keeps the former value.
       outlivesFailure: true,
     })
   }
-  // The expiry is an instant of the cluster's clock, so ours decides only when to renew early: a 401 also renews.
+  // The expiry is a time of the cluster's clock, and our clock may differ. It only decides about an early renewal; a 401 renews as well.
   const isFresh = ({ expiresAt }: PluginCredential): boolean => expiresAt === undefined || clock.wallNow() < expiresAt
   if (exec !== undefined) {
     return createRenewable({ clock, fetch: () => runPlugin(exec, access, pluginConsole(), signal), isFresh })
@@ -106,7 +106,7 @@ async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<
     if (access.user.token !== undefined) return { token: access.user.token }
     throw fail(`cannot be read: ${describeCause(error)}`, error)
   }
-  // Going on without would be going on as system:anonymous.
+  // Without a token, the request would be that of system:anonymous.
   if (token === '') throw fail('is empty')
   return { token }
 }
@@ -129,14 +129,14 @@ function execCluster({ cluster, server, execExtension }: ClusterAccess): Record<
     'certificate-authority-data': partOf(cluster['certificate-authority'], cluster['certificate-authority-data'])?.toString(
       'base64',
     ),
-    // What the environment says the plugin sees for itself.
+    // The plugin sees the proxy variables of the environment itself, so only the proxy of the kubeconfig is passed.
     'proxy-url': cluster['proxy-url'],
     config: execExtension,
   }
 }
 
 function tlsIdentity(access: ClusterAccess): TlsIdentity {
-  // Said outright: NODE_TLS_REJECT_UNAUTHORIZED must not decide whom we trust.
+  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED must not decide about trust.
   const { cluster, user } = access
   const rejectUnauthorized = !cluster['insecure-skip-tls-verify']
   if (isPlain(access)) return { rejectUnauthorized }
@@ -153,12 +153,12 @@ function tlsIdentity(access: ClusterAccess): TlsIdentity {
   }
 }
 
-/** What a field has as its data, or in its file. */
+/** The content of a field that is given as data, or as a file. */
 function partOf(file: string | undefined, data: Buffer | undefined): Buffer | undefined {
   return data ?? (file === undefined ? undefined : readNamedFile(file))
 }
 
-/** What a header cannot carry, the transport would refuse in words that name no place. */
+/** Characters that a header cannot contain. The transport would refuse them with a message that names no source. */
 const OUTSIDE_HEADERS = /[^\t\u0020-\u007e\u0080-\u00ff]/
 
 function authorization(renewed: string | undefined, access: ClusterAccess): Record<string, string> {

@@ -35,7 +35,7 @@ async function setUp({ awaited = false } = {}) {
     isAwaited: () => waits.awaited,
   })
 
-  /** The next request, and how long nothing was asked for. */
+  /** The next request, with the time without a request before it. */
   async function next(kind: 'list' | 'watch'): Promise<Incoming & { afterMs: number }> {
     const before = clock.now()
     const incoming = await transport.next()
@@ -52,7 +52,7 @@ async function setUp({ awaited = false } = {}) {
   return { clock, transport, reflector, waits, problems, next, watch, taken: () => events.splice(0) }
 }
 
-/** An answer has told of a write that the watch does not bring, and lists tell twice what it leaves out. */
+/** An answer has told of a write that the watch does not deliver, and lists find twice that the watch lacks news. */
 async function setUpHeld() {
   const bed = await setUp({ awaited: true })
   const { reflector, next, taken } = bed
@@ -142,7 +142,7 @@ test('a line that comes while the list is under way is the better answer', async
   const { clock, next, taken, watch, reflector } = await setUp({ awaited: true })
   const list = await next('list')
   watch.line(modified(12))
-  // Of before: it does not have what the watch has brought.
+  // An older list, which lacks the news that the watch has delivered.
   list.answer(200, listOf(11, []))
   await clock.advance(0)
   expect(taken()).toEqual(['modified a@12'])
@@ -189,13 +189,13 @@ test('a watch that brings news first takes its place again', async () => {
   const { clock, transport, next, taken, waits, watch, reflector } = await setUpHeld()
   ;(await next('list')).answer(200, listOf(13, [pod(13)]))
   await clock.advance(0)
-  // What lists have told before proves nothing: it may have been held until now.
+  // News that a list has told before prove nothing, because an intermediary may have held back the watch until now.
   watch.line(modified(13))
   ;(await next('list')).answer(200, listOf(13, [pod(13)]))
   await clock.advance(0)
   taken()
   for (let version = 14; version < 18; version += 1) watch.line(modified(version))
-  // Some in time are brought by a proxy, too, whose buffer is full.
+  // A proxy with a full buffer also delivers some news in time.
   ;(await next('list')).answer(200, listOf(18, [pod(18)]))
   await clock.advance(0)
   for (let version = 19; version < 24; version += 1) watch.line(modified(version))

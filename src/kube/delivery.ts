@@ -1,70 +1,70 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** An answered write whose event is not there after so long a silence is looked for. */
+/** If the event of an answered write is missing for so long, a list looks for it. */
 const OVERDUE_MS = 3_000
-/** What somebody waits for is looked for after so long a silence; twice as long after each list that told nothing new. */
+/** If a caller waits and the watch is silent for so long, a list looks for changes. The time doubles after each list without news. */
 const FIRST_LOOK_MS = 5_000
 const LONGEST_LOOK_MS = 60_000
-/** A watch that works brings within this what a list has told. */
+/** A working watch delivers the news of a list within this time. */
 const GRACE_MS = 2_000
-/** In place of a watch that brings nothing, and where nobody waits for anything. */
+/** The interval of lists in place of a watch that does not deliver. The longer interval applies if no caller waits. */
 const POLL_MS = 1_000
 const IDLE_POLL_MS = 10_000
-/** Lists take at most this share of the time, however large the collection is. */
+/** Lists take at most a tenth of the time, however large the collection is. */
 const SHARE = 10
-/** One watch may be of a connection that died. Two in a row are held by something on the way. */
+/** One silent watch may be a dead connection. Two silent watches in a row mean that an intermediary holds back the stream. */
 const HELD_AFTER = 2
-/** A proxy that passes on what fills a buffer brings some news in time. A sound watch brings all of them. */
+/** A proxy with a buffer passes on some news in time. A sound watch delivers all news, so several in a row are required. */
 const SOUND_AFTER = 5
 
 /**
- * Does the watch of a collection deliver? A proxy may hold what the server sends, and a connection may die unnoticed: either is
- * a silence, as of a collection in which nothing happens. Only a list beside the watch tells these apart. One list serves the
- * whole collection, so that the number of requests does not grow with its objects.
+ * Judges whether the watch of a collection delivers. A proxy may hold back the stream, or a connection may die unnoticed; both look like a
+ * collection without changes. Only a list beside the watch can tell. One list covers the whole collection, so the number of requests does
+ * not grow with its objects.
  */
 export interface Delivery {
-  /** A watch begins. */
+  /** Reports the begin of a watch. */
   begin(): void
-  /** A line has come; `isNews` where no list and no answer had told it before. */
+  /** Reports a line; `isNews` if no list and no answer had told it before. */
   onLine(isNews: boolean): void
-  /** An answer has brought a version that the watch is still to bring. */
+  /** Reports an answer with a version that the watch has not delivered yet. */
   onAnswer(): void
-  /** What was answered has come. */
+  /** Reports that the watch has delivered the answered versions. */
   onCaughtUp(): void
-  /** A list beside the watch has begun, and has come to its end. */
+  /** Report the begin and the end of a list beside the watch. */
   onLook(): void
   onLooked(told: 'news' | 'nothing' | 'error'): void
   isLookDue(isAwaited: boolean): boolean
   /**
-   * Asked when it is due: `miss` the first time that a list told what the watch has left out, `held` the second time, of another
-   * watch. News that the watch brings before any list take it back: the next, and after `held` five in a row.
+   * Called when it is due. Returns `miss` the first time that a list had news which the watch has not delivered, and `held` the second
+   * time, for another watch. News that the watch delivers before any list revert this: the next one, or after `held` five in a row.
    */
   judge(): 'miss' | 'held' | undefined
-  /** Lists stand in for the watch. */
+  /** True while lists replace the watch. */
   isPolling(): boolean
-  /** Until it is to be asked again. */
+  /** The time until the next check is due. */
   nextMs(): number
-  /** The last sign of life of this watch. */
+  /** The time of the last sign of life of this watch. */
   lastLineAt(): number
 }
 
 export function createDelivery(clock: Clock): Delivery {
   let missed = 0
-  /** News in a row that a held watch has brought before any list. */
+  /** The number of consecutive news that a held watch has delivered before any list. */
   let brought = 0
-  /** Lists in a row that told nothing new. */
+  /** The number of consecutive lists without news. */
   let vain = 0
   let lineAt = clock.now()
   let lookedAt = Number.NEGATIVE_INFINITY
   let lookTookMs = 0
   let isLooking = false
   let overdueSince: number | undefined
-  /** Since when the watch lacks what a list has told. */
+  /** The time since when the watch lacks news of a list. */
   let lacksSince: number | undefined
 
   const isPolling = (): boolean => missed > 0
 
-  /** Of the next list, if nothing comes before. */
+  /** The time of the next list, unless a line comes before. */
   function dueAt(isAwaited: boolean): number {
     const awaited = isAwaited || overdueSince !== undefined
     const leastAt = lookedAt + SHARE * lookTookMs

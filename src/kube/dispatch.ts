@@ -6,18 +6,18 @@ export interface DispatchRequest {
   dispatcher: Dispatcher
   options: Dispatcher.DispatchOptions
   signal: AbortSignal | undefined
-  /** What it throws ends the request unsent. */
+  /** An exception ends the request before it is sent. */
   beforeSend?: (() => void) | undefined
-  /** Gets the body of a 2xx answer, whose `text` is then empty. */
+  /** Called with the body of a 2xx answer; `text` is then empty. */
   onChunk?: (chunk: Buffer) => void
-  /** A 2xx answer begins. */
+  /** Called when a 2xx answer begins. */
   onOpen?: (() => void) | undefined
 }
 
 /**
- * One request on undici's own dispatch interface, which unlike `request()` tells when bytes leave: `onRequestStart`
- * runs right before the head is written to a connected (TLS: secured) socket, also behind a tunnelling proxy.
- * So what fails before it has sent nothing, whatever the error; everything after it may have been seen.
+ * One request on undici's dispatch interface, which tells when bytes leave, unlike `request()`. `onRequestStart` runs right before the head
+ * is written to a connected (and with TLS, secured) socket, even through a tunnelling proxy. A failure before it has sent nothing; after
+ * it, the server may have seen the request.
  */
 export function dispatch({
   dispatcher,
@@ -49,7 +49,7 @@ export function dispatch({
     function onAbort(): void {
       const reason = new Error('given up')
       fail(reason)
-      // The socket is destroyed with it: what comes late must not be read as the answer to the next request.
+      // The abort destroys the socket, because late bytes must not be read as the answer to the next request.
       controller?.abort(reason)
     }
 
@@ -57,8 +57,8 @@ export function dispatch({
     signal?.addEventListener('abort', onAbort)
     dispatcher.dispatch(options, {
       onRequestStart(started) {
-        // Thrown before anything is written, which takes the request out of the queue and leaves the socket as it is.
-        // A request that was given up as never sent must not be sent afterwards; and none is ever sent twice.
+        // The exception comes before anything is written. It removes the request from the queue and keeps the socket. A request that was
+        // reported as never sent must not be sent later, and no request is sent twice.
         if (settled) throw new Error('given up before it was sent')
         if (controller !== undefined) throw new Error('the connection was lost, and the request is not sent again')
         beforeSend?.()

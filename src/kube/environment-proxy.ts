@@ -1,16 +1,15 @@
 import { BlockList, isIP } from 'node:net'
 
 export interface EnvironmentProxy {
-  /** That it is named by. */
+  /** The name of the variable. */
   variable: string
-  /** May hold a password. */
+  /** The URL, which may contain a password. */
   url: string
 }
 
 /**
- * The proxy that the environment names for a server, by the rules of kubectl (golang.org/x/net/http/httpproxy): HTTPS_PROXY or
- * HTTP_PROXY by the server's scheme, except for loopback and for what NO_PROXY names. The same in small letters where they are
- * not set.
+ * The proxy for a server from the environment, by the rules of kubectl (golang.org/x/net/http/httpproxy): HTTPS_PROXY or HTTP_PROXY by the
+ * scheme of the server, except for loopback addresses and the entries of NO_PROXY. The lower-case names are used if these are not set.
  */
 export function environmentProxy(server: string, env: NodeJS.ProcessEnv): EnvironmentProxy | undefined {
   const { protocol, hostname, port } = new URL(server)
@@ -33,7 +32,10 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || isListed(host, LOOPBACK)
 }
 
-/** `*`; a block of addresses; an address; a domain with all below it, or, with a dot before it, these alone. The last two also with a port. */
+/**
+ * Matches `*`; a block of addresses; an address; or a domain with its subdomains, with a leading dot the subdomains only. The last two may
+ * have a port.
+ */
 function covers(exception: string, { host, port }: { host: string; port: string }): boolean {
   if (exception === '*') return true
   const block = blockOf(exception)
@@ -52,7 +54,7 @@ function splitPort(text: string): { name: string; port?: string | undefined } {
   return { name: v6 ?? name, port }
 }
 
-/** Of `10.0.0.0/8`. */
+/** The block of a text such as `10.0.0.0/8`. */
 function blockOf(text: string): BlockList | undefined {
   const [, address = '', bits] = /^([^/]+)\/(\d+)$/.exec(text) ?? []
   const family = isIP(address)

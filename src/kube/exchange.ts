@@ -3,19 +3,19 @@ import { KubeError } from './errors.ts'
 import { withoutQuery } from './query.ts'
 import { TransportError, type TransportRequest, type TransportResponse } from './transport.ts'
 
-/** Above this, a timer of Node fires at once. */
+/** The maximum delay of a timer in Node; longer timers fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 export interface ExchangeLimits {
   clock: Clock
-  /** None for a stream. */
+  /** Absent for a stream. */
   deadlineMs?: number
   signal?: AbortSignal | undefined
 }
 
 /**
- * One request that ends by its deadline or signal, whatever the transport does; rejects with a KubeError.
- * The transport is given one turn of the clock to say whether a byte had left; where it says nothing, one had.
+ * One request that ends by its deadline or signal, whatever the transport does; rejects with a KubeError. The transport gets one turn of
+ * the clock to report whether a byte had left; without a report, a byte counts as sent.
  */
 export function exchange(
   request: TransportRequest,
@@ -57,7 +57,7 @@ export function exchange(
 }
 
 function fromTransport(request: TransportRequest, error: unknown, givenUp?: { why: string; cause?: unknown }): KubeError {
-  // An error of another type breaks the transport's contract, and proves nothing about what was sent.
+  // An error of another type violates the contract of the transport, and does not prove that nothing was sent.
   const bytesLeft = error instanceof TransportError ? error.bytesLeft : true
   if (givenUp !== undefined) return lost(request, givenUp.why, bytesLeft, givenUp.cause)
   return lost(request, error instanceof Error ? error.message : String(error), bytesLeft, error)

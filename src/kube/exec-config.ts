@@ -5,7 +5,7 @@ const text = z
   .nullish()
   .transform((value) => value ?? '')
 
-/** `users[].user.exec` of a kubeconfig. Empty where it is not given: `execProblems` says what must be. */
+/** `users[].user.exec` of a kubeconfig. Missing fields are empty; `execProblems` reports the required ones. */
 export const ExecConfig = z.object({
   apiVersion: text,
   command: text,
@@ -30,7 +30,7 @@ const BETA = 'client.authentication.k8s.io/v1beta1'
 const VERSIONS = ['client.authentication.k8s.io/v1', BETA]
 const MODES = ['Never', 'IfAvailable', 'Always']
 
-/** `IfAvailable` is the default of v1beta1; v1 has none. */
+/** The interactive mode. `IfAvailable` is the default of v1beta1; v1 has no default. */
 export function interactiveModeOf({ apiVersion, interactiveMode }: ExecConfig): string {
   return interactiveMode === '' && apiVersion === BETA ? 'IfAvailable' : interactiveMode
 }

@@ -26,25 +26,25 @@ const ExecCredential = z.object({
 export interface PluginCredential {
   token?: string
   certificate?: { cert: string; key: string }
-  /** Wall time; undefined: until the server refuses it. */
+  /** The expiry in wall time. If undefined, the credential is used until the server refuses it. */
   expiresAt?: number
 }
 
-/** What a plugin has of the terminal that sluice runs in. */
+/** The terminal access of a plugin. */
 export interface PluginConsole {
-  /** It is killed after this. */
+  /** The plugin is killed after this time. */
   timeoutMs: number
-  /** Whether it may read from the terminal: stdin is one, and nothing else reads there. */
+  /** True if the plugin may read from the terminal: stdin is a terminal, and nothing else reads from it. */
   hasStdin: boolean
-  /** What it writes to stderr, as it comes. */
+  /** Called with the plugin's stderr output as it arrives. */
   say(text: string): void
 }
 
 export interface PluginRun {
   exec: ExecConfig
-  /** Whose it is. */
+  /** The user that the credential is for. */
   user: string
-  /** Goes into KUBERNETES_EXEC_INFO where the kubeconfig asks for it. */
+  /** The cluster for KUBERNETES_EXEC_INFO, if the kubeconfig asks for it. */
   cluster: Record<string, unknown>
   console: PluginConsole
   signal: AbortSignal
@@ -54,8 +54,8 @@ const OUTPUT_LIMIT = 1 << 20
 const STDERR_LIMIT = 300
 
 /**
- * Runs a credential plugin (client.authentication.k8s.io). After its time it is killed, and its pipes are closed, so that a
- * grandchild that holds them cannot keep us.
+ * Runs a credential plugin (client.authentication.k8s.io). At its time limit the plugin is killed and its pipes are closed, so that a
+ * grandchild that holds them cannot block sluice.
  */
 export async function runExecPlugin({ exec, user, cluster, console, signal }: PluginRun): Promise<PluginCredential> {
   const plugin = pluginName(user, exec)
@@ -86,9 +86,9 @@ export function pluginName(user: string, { command }: ExecConfig): string {
 
 interface Ended {
   stdout: string
-  /** The end of it. */
+  /** The last part of stderr. */
   stderr: string
-  /** Undefined where all went well. */
+  /** The reason of a failure; undefined after a success. */
   why: string | undefined
 }
 
@@ -128,10 +128,10 @@ function run(
       stderr = (stderr + chunk).slice(-2 * STDERR_LIMIT)
       console.say(chunk)
     })
-    // Not by the error's message: that has the whole command line, which may hold a secret.
+    // The message of the error is not used, because it contains the whole command line, which may hold a secret.
     child.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.name))
-    // As kubectl does, a run waits for the end of the answer, and not for the end of stderr: a browser that the plugin has opened
-    // for a login may hold stderr for hours. `setImmediate` lets in what the plugin itself has written there.
+    // As in kubectl, a run waits for the end of stdout, not of stderr: a browser that the plugin opened for a login may hold stderr open
+    // for hours. `setImmediate` lets the remaining stderr output arrive.
     let exited: string | true | undefined
     let isAnswered = false
     function endOnceBoth(): void {
@@ -158,7 +158,9 @@ function explain({ installHint }: ExecConfig, { why = '', stderr }: Ended): stri
   return `${what}${stderr === '' ? '' : `: ${stderr}`}`
 }
 
-/** Undefined where it is no YAML, which JSON is too. The parser's own message quotes the text, which is a credential. */
+/**
+ * Undefined if the text is no YAML (JSON is YAML too). The parser's message is not used, because it quotes the text, which is a credential.
+ */
 function parseAnswer(stdout: string): { value: unknown } | undefined {
   try {
     return { value: parseGoYaml(stdout) }
@@ -167,7 +169,7 @@ function parseAnswer(stdout: string): { value: unknown } | undefined {
   }
 }
 
-/** What is wrong with an answer is said without quoting it: it is a credential. */
+/** Reads a credential. Error messages do not quote the answer, because it is a credential. */
 function readCredential(exec: ExecConfig, plugin: string, stdout: string): PluginCredential {
   const parsed = parseAnswer(stdout)
   const answer = ExecCredential.safeParse(parsed?.value)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { field } from './json.ts'
 
-/** What is wrong with a field of a kubeconfig and what it must be, without its value, which may be a secret. */
+/** The problem of a kubeconfig field with the expected type. The value is left out, because it may be a secret. */
 export function fieldProblem(issue: z.core.$ZodIssue, document: unknown): string {
   const name = issue.path.join('.') || 'it'
   const value = issue.path.reduce<unknown>((within, key) => field(within, String(key)), document)

@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
 /**
- * The program that a name means, as Go looks it up for kubectl: in the PATH that kubectl itself has, and not in one that the program is
- * given. A folder of PATH that is not absolute is passed over: it would be another one in each working directory.
+ * Finds the program of a name as Go does for kubectl: in the PATH of this process, not in a PATH that is set for the plugin. Relative
+ * folders of PATH are skipped, because they depend on the working directory.
  */
 export function findCommand(command: string, path = ''): string | undefined {
   if (command.includes('/')) return command

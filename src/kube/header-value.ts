@@ -1,6 +1,6 @@
 /**
- * A header holds no line break, nor another control character: nothing would be sent. And blanks at its ends do not arrive. Found by
- * trial: `--as ' '` acted with the rights of whoever asked, where kubectl is refused.
+ * True if a header can carry the text: it contains no control characters, because the request would not be sent, and no blanks at its ends,
+ * because they get lost. A lost user name such as `--as ' '` would give the request the caller's own rights.
  */
 export function fitsHeader(text: string): boolean {
   // oxlint-disable-next-line no-control-regex

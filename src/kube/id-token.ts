@@ -23,7 +23,7 @@ export function readIdToken(access: Access, clock: Clock): PluginCredential {
   return { token, ...(expiresAt === undefined ? {} : { expiresAt }) }
 }
 
-/** Undefined where it does not say: then the server decides. */
+/** The expiry of a token. Undefined if the token has none; the server then decides. */
 function endOf(token: string): number | undefined {
   const [, claims = ''] = token.split('.')
   const seconds = numberField(parseJson(Buffer.from(claims, 'base64url').toString('utf8'))?.value, 'exp')

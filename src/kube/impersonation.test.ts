@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { impersonationHeaders } from './impersonation.ts'
 
-// Found by trial: nothing was sent, and the cluster was blamed for it; or without the blanks, which may be another user, or nobody.
+// A header with such a value is not sent at all, or arrives without its blanks, as another user or none.
 test.each([
   { user: 'x\ny' },
   { user: 'x', groups: ['ok', 'a\tb'] },

@@ -8,13 +8,13 @@ export interface Impersonation {
   extra?: Record<string, string[]> | undefined
 }
 
-/** The Impersonate-* headers; none where nobody is impersonated. */
+/** The Impersonate-* headers; empty without impersonation. */
 export function impersonationHeaders({ user, groups, uid, extra }: Impersonation): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
   if (groups !== undefined && groups.length > 0) headers['Impersonate-Group'] = groups.map(headerValue)
   if (uid !== undefined && uid !== '') headers['Impersonate-Uid'] = headerValue(uid)
   for (const [key, values] of Object.entries(extra ?? {})) {
-    // The server reads keys in lower case and percent-decoded.
+    // The server converts keys to lower case, and percent-decodes them.
     headers[`Impersonate-Extra-${encodeHeaderName(key.toLowerCase())}`] = values.map(headerValue)
   }
   if (user !== undefined && user !== '') return { 'Impersonate-User': headerValue(user), ...headers }
@@ -24,7 +24,7 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
   return {}
 }
 
-/** Header values are bytes: UTF-8, as other clients send it. */
+/** Header values are bytes; UTF-8 as in other clients. */
 function headerValue(value: string): string {
   if (!fitsHeader(value)) {
     throw new KubeConfigError(

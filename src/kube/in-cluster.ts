@@ -5,13 +5,13 @@ import type { MergedKubeConfig } from './kubeconfig-files.ts'
 import { readNamedFile } from './read-named-file.ts'
 
 export interface ServiceAccount extends MergedKubeConfig {
-  /** Of the pod. */
+  /** The namespace of the pod. */
   namespace: string | undefined
 }
 
 /**
- * The service account of the pod that we run in, as a kubeconfig; undefined outside a cluster. `root` is where the
- * service account's folder is mounted below, for tests. The token rotates, and so it is a file here too.
+ * The service account of this process's pod, as a kubeconfig; undefined outside of a cluster. `root` is the root folder of the mount, for
+ * tests. The token is referred to as a file, because it rotates.
  */
 export function inClusterConfig(env: NodeJS.ProcessEnv, root = ''): ServiceAccount | undefined {
   const folder = `${root}/var/run/secrets/kubernetes.io/serviceaccount`
@@ -20,7 +20,7 @@ export function inClusterConfig(env: NodeJS.ProcessEnv, root = ''): ServiceAccou
   if (!host || !port || !existsSync(tokenFile)) return undefined
   const namespaceFile = `${folder}/namespace`
   const written = existsSync(namespaceFile) ? readNamedFile(namespaceFile).toString('utf8').trim() : ''
-  // The variable goes first, as with kubectl.
+  // As in kubectl, the variable has precedence.
   const namespace = env['POD_NAMESPACE'] || written || undefined
   const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
   const name = 'service account'

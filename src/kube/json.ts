@@ -1,4 +1,4 @@
-/** A field of a parsed JSON value; undefined where the value is no object. */
+/** A field of a parsed JSON value; undefined if the value is no object. */
 export function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return (value as Record<string, unknown>)[name]
@@ -14,7 +14,7 @@ export function numberField(value: unknown, name: string): number | undefined {
   return typeof found === 'number' ? found : undefined
 }
 
-/** Undefined where the text is no JSON. The parser's own message quotes the text, which may be a Secret: it is dropped. */
+/** Undefined if the text is no JSON. The parser's message is dropped, because it quotes the text, which may be a Secret. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown }

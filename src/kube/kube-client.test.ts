@@ -14,7 +14,7 @@ function setUp(script?: ScriptOptions, limits?: { requestTimeoutMs: number }) {
   return { clock, transport, client: createKubeClient({ transport, clock, random, ...limits }) }
 }
 
-/** Settles the outcome without letting a rejection go unhandled before it is looked at. */
+/** The outcome of a promise, without an unhandled rejection before it is awaited. */
 function outcome(promise: Promise<unknown>): Promise<KubeError> {
   return promise.then(
     (value) => expect.unreachable(`it gave ${JSON.stringify(value)}`),
@@ -101,7 +101,7 @@ test.each<[number, string, KubeErrorKind]>([
 test.each([
   ['/apis/apps.example.dev/v1/namespaces/shop/clonesets/web', 'this cluster has no clonesets.apps.example.dev in version v1'],
   ['/apis/apps.example.dev/v1/namespaces/shop/clonesets', 'this cluster has no clonesets.apps.example.dev in version v1'],
-  // Controls: any API server has these, so that this is none.
+  // Controls: every API server has these paths, so the hint about a missing API does not apply.
   [POD, 'the answer is no Status object'],
   ['/apis/apps/v1/namespaces/shop/statefulsets/web', 'the answer is no Status object'],
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'the answer is no Status object'],

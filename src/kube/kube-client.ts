@@ -14,17 +14,17 @@ export interface KubeClientOptions {
   transport: Transport
   clock: Clock
   random: Random
-  /** The most that a call may take, and what one takes that gives no deadline of its own: that is 15,000 where this is absent. */
+  /** The limit for the duration of every call in milliseconds, and the default deadline. If absent, the default deadline is 15,000. */
   requestTimeoutMs?: number
   userAgent?: string
-  /** Owner of the fields that are written. Default `sluice`. */
+  /** Owner of the written fields. Default `sluice`. */
   fieldManager?: string
 }
 
 const DEFAULT_DEADLINE_MS = 15_000
-/** For a 429 that does not say how long. */
+/** The wait after a 429 without a Retry-After. */
 const DEFAULT_RETRY_AFTER_MS = 1_000
-/** Callers that were throttled together come back spread over this. */
+/** The retries of throttled calls are spread over this time. */
 const RETRY_SPREAD_MS = 250
 
 type Method = TransportRequest['method']
@@ -57,16 +57,16 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       }
       const error = answerError(request, answer)
       const waitMs = once ? undefined : mayComeAgain(request.method, error)
-      // Throttled is a better answer than the timeout that would follow.
+      // The 429 is a better error than the timeout that would follow.
       if (waitMs === undefined || clock.now() + waitMs >= endsAt) throw error
       if (!(await pause(clock, waitMs, signal))) throw error
       await beforeAgain?.()
-      // Found by simulation: the process was stopped meanwhile, and wrote what its caller had given up.
+      // The process may have been stopped during the wait; its caller has given up a write whose deadline has passed.
       if (clock.now() >= endsAt) throw error
     }
   }
 
-  /** How long to wait before the same request is sent again; undefined where it must not be. */
+  /** The wait before the request is sent again; undefined if it must not be repeated. */
   function mayComeAgain(method: Method, error: KubeError): number | undefined {
     const refused = error.status === 429
     const overloaded = error.status === 503 && method === 'GET' && error.retryAfterMs !== undefined
@@ -125,7 +125,7 @@ function isSuccess(answer: TransportResponse): boolean {
   return answer.status >= 200 && answer.status < 300
 }
 
-/** A success that cannot be read is no trustworthy answer: something between here and the server has touched it. */
+/** The body of a success. An unreadable body is no reliable answer, because an intermediary has changed it. */
 function bodyOf(request: TransportRequest, answer: TransportResponse): unknown {
   const parsed = parseJson(answer.text)
   if (parsed !== undefined) return parsed.value

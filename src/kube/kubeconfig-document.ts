@@ -1,9 +1,9 @@
-/** The content of one kubeconfig, by the types that Kubernetes has for it (k8s.io/client-go/tools/clientcmd/api/v1). */
+/** The content of one kubeconfig, by the types of Kubernetes (k8s.io/client-go/tools/clientcmd/api/v1). */
 import { z } from 'zod'
 import { ExecConfig } from './exec-config.ts'
 import { decodeBase64 } from './go-yaml.ts'
 
-/** Null is as good as nothing, as in Go. */
+/** A null value counts as absent, as in Go. */
 const text = z
   .string()
   .nullish()
@@ -34,7 +34,7 @@ function listOf<T extends z.ZodType>(entry: T) {
     .transform((list) => list ?? [])
 }
 
-/** An entry that is null has no field. */
+/** A null entry has no fields. */
 function structure<T extends z.ZodRawShape>(shape: T) {
   return z.preprocess((value) => value ?? {}, z.object(shape))
 }
@@ -98,5 +98,5 @@ export const KubeConfigDocument = structure({
 })
 export type KubeConfigDocument = z.infer<typeof KubeConfigDocument>
 
-/** Of a user without a field, as of the entry `users: [{name: x}]`. */
+/** A user without a field, as in `users: [{name: x}]`. */
 export const noUser: UserFields = User.parse({})

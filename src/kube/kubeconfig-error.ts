@@ -1,4 +1,4 @@
-/** The way to a cluster cannot be set up: a file, a context, a credential. The message says what to do. */
+/** The connection cannot be set up because of a file, a context or a credential. The message says how to correct it. */
 export class KubeConfigError extends Error {
   override readonly name = 'KubeConfigError'
   readonly component = 'kubeconfig'

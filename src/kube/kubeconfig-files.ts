@@ -7,7 +7,7 @@ import { KubeConfigDocument, type ClusterFields, type ContextFields, type UserFi
 import { KubeConfigError } from './kubeconfig-error.ts'
 import { readNamedFile } from './read-named-file.ts'
 
-/** What all files together say. Every path in it is absolute. */
+/** The merged content of all files. Every path is absolute. */
 export interface MergedKubeConfig {
   files: string[]
   clusters: Map<string, ClusterFields>
@@ -17,15 +17,15 @@ export interface MergedKubeConfig {
 }
 
 export interface KubeConfigPlaces {
-  /** From `--kubeconfig`. */
+  /** The file of `--kubeconfig`. */
   kubeconfig?: string | undefined
   env: NodeJS.ProcessEnv
   home: string
 }
 
 /**
- * Where to read: the one that was asked for, else those in KUBECONFIG, else ~/.kube/config. As in kubectl, those missing from the
- * list in KUBECONFIG are passed over.
+ * The files to read: the requested file, else those of KUBECONFIG, else ~/.kube/config. As in kubectl, missing files of the list in
+ * KUBECONFIG are ignored.
  */
 export function findKubeConfigFiles({ kubeconfig, env, home }: KubeConfigPlaces): string[] {
   if (kubeconfig !== undefined) return [kubeconfig]
@@ -33,12 +33,15 @@ export function findKubeConfigFiles({ kubeconfig, env, home }: KubeConfigPlaces)
   return (named.length > 0 ? named : [join(home, '.kube', 'config')]).filter((file) => existsSync(file))
 }
 
-/** Those in KUBECONFIG, whether they are there or not. */
+/** The files of KUBECONFIG, including missing ones. */
 export function namedKubeConfigFiles(env: NodeJS.ProcessEnv): string[] {
   return [...new Set((env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== ''))]
 }
 
-/** Reads the files and merges them as kubectl does: of two entries with one name the first counts, and so does the first current-context. */
+/**
+ * Reads the files and merges them as kubectl does: the first of two entries with the same name counts, and so does the first
+ * current-context.
+ */
 export function readKubeConfigFiles(files: string[]): MergedKubeConfig {
   const merged: MergedKubeConfig = {
     files,
@@ -91,7 +94,7 @@ function parse(text: string, file: string): KubeConfigDocument {
   if (content != null && (typeof content !== 'object' || Array.isArray(content))) fail(': it is no mapping')
   const read = KubeConfigDocument.safeParse(content)
   if (read.success) return read.data
-  // kubectl refuses the whole file too, whichever entry it is.
+  // kubectl refuses the whole file too, whichever entry is invalid.
   return fail(`: ${read.error.issues.map((issue) => fieldProblem(issue, content)).join('; ')}`)
 }
 
@@ -114,12 +117,12 @@ function setFirst<T, E extends { name: string }>(
   }
 }
 
-/** A path of a kubeconfig is relative to the folder of its file; `~` means nothing in it. */
+/** A path of a kubeconfig is relative to the folder of its file; `~` has no special meaning. */
 function fromFolder(folder: string, path: string): string {
   return isAbsolute(path) ? path : join(folder, path)
 }
 
-/** A command without a slash is looked up in PATH, not beside the kubeconfig. */
+/** A command without a slash is searched in PATH, not beside the kubeconfig. */
 function commandFromFolder(folder: string, command: string): string {
   return command.includes('/') ? fromFolder(folder, command) : command
 }

@@ -1,9 +1,9 @@
 const NEWLINE = 0x0a
 
 /**
- * Splits a stream into lines on bytes, not characters: a newline byte is never part of another UTF-8 character, and
- * a character cut by a chunk boundary is whole again before it is decoded. What comes after the last newline is no
- * complete line and is never given: a watch that was cut there is resumed from the line before.
+ * Splits a stream into lines by bytes: a newline byte is never part of another UTF-8 character, and a character that is split between
+ * chunks is joined before it is decoded. The rest after the last newline is never passed on, because a watch that is cut there resumes from
+ * the line before.
  */
 export function createLineSplitter(onLine: (line: string) => void): (chunk: Buffer) => void {
   let partial: Buffer[] = []

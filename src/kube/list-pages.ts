@@ -5,7 +5,7 @@ import { withQuery } from './query.ts'
 import { ReflectorError } from './reflector-error.ts'
 
 const PAGE_SIZE = 500
-/** A page, or the whole collection after an expired page: longer than other calls may take. */
+/** The deadline of a page, or of the whole collection after an expired page; longer than for other calls. */
 const LIST_DEADLINE_MS = 60_000
 
 export interface ListRequest {
@@ -13,7 +13,7 @@ export interface ListRequest {
   path: string
   selectors?: { labelSelector?: string | undefined; fieldSelector?: string | undefined }
   signal?: AbortSignal
-  /** A page that is put off (429) is not asked for again. */
+  /** Sends each request once, without retries after a 429. */
   once?: boolean
 }
 
@@ -23,16 +23,15 @@ export interface RawListing {
 }
 
 /**
- * The whole collection at one version, in pages. No resourceVersion is asked for, so the read is consistent (through
- * etcd or a watch cache that has caught up): what is decided on it (is a journal open? who is drained?) must not
- * come from a server that lags behind what an owner before us has written, and a relist must never go back in time,
- * which `resourceVersion=0` allows.
+ * Lists the whole collection at one version, in pages. The request has no resourceVersion, so the read is consistent. Decisions such as "is
+ * a journal open?" must not depend on a server that lags behind an earlier owner's writes, and a relist must not go back in time, as
+ * `resourceVersion=0` allows.
  */
 export async function listPages(request: ListRequest): Promise<RawListing> {
   try {
     return await followPages(request, PAGE_SIZE)
   } catch (error) {
-    // The pages are of one version, and the server no longer has it: a list without pages cannot expire.
+    // All pages belong to one version, and the server has dropped it. A list without pages cannot expire.
     if (error instanceof KubeError && error.status === 410) return followPages(request, undefined)
     throw error
   }
@@ -53,13 +52,13 @@ async function followPages(
     })
     const metadata = field(page, 'metadata')
     const pageItems = field(page, 'items')
-    // The first page's version: a watch from there replays at worst, and replays are dropped.
+    // The version of the first page. A watch from there replays some events at worst, and replays are dropped.
     version ??= stringField(metadata, 'resourceVersion')
     if (version === undefined || !(Array.isArray(pageItems) || pageItems === null)) {
       throw new ReflectorError(`list of ${path}: the answer is no list`, { problem: 'malformed', path })
     }
     for (const item of pageItems ?? []) items.push(item)
-    // The last page has none, or an empty one.
+    // The last page has no token, or an empty one.
     next = stringField(metadata, 'continue') || undefined
   } while (next !== undefined)
   return { items, version }

@@ -9,34 +9,37 @@ import type { WatchLine } from './watch-line.ts'
 
 type ObjectLine = Extract<WatchLine, { type: 'ADDED' | 'MODIFIED' | 'DELETED' }>
 
-/** Reads what lists, watches and answers bring of one collection, and tells what has changed. */
+/** Decodes the objects of lists, watches and answers for one collection, and reports the changes. */
 export interface ObjectIntake<R extends ObjectRecord> {
   /** The newest known version of every object, by uid. */
   records(): ReadonlyMap<string, R>
-  /** Takes in an answer without an event, unless a newer version is known; gives what is now known. */
+  /** Applies an answer without an event, unless a newer version is known; returns the newest known version. */
   observe(raw: unknown): R
-  /** The same with the event, where the version is news. */
+  /** Applies an answer with an event if the version is new. */
   announce(raw: unknown): R
-  /** Gives how many changes it has told. `name`: it is of the objects of this name alone, and says nothing of the others. */
+  /**
+   * Applies a list, and returns the number of reported changes. `name`: the list contains the objects of this name only, and does not tell
+   * about others.
+   */
   takeListing(listing: RawListing, name?: string): number
   /**
-   * Takes in an event of a watch. `onVersion` is called with its version before its event is told. Gives an error where the event
-   * is lost: nobody can say which it was.
+   * Applies an event of a watch. `onVersion` is called with its version before the event is reported. Returns an error if an event is lost,
+   * because its object is not known.
    */
   takeLine(line: ObjectLine, onVersion: (version: string) => void): Error | undefined
-  /** A list or the watch has told all until this version. */
+  /** Reports that a list or the watch has delivered everything up to this version. */
   see(version: string): void
 }
 
 export interface ObjectIntakeOptions<R extends ObjectRecord> {
-  /** Of the collection, for errors. */
+  /** The path of the collection, for errors. */
   path: string
   decode(raw: unknown): R
   known: readonly R[]
   delivery: Delivery
   onEvent(event: ReflectorEvent<R>): void
   onProblem(error: Error): void
-  /** An answer has brought a version that the watch is still to bring. */
+  /** Called when an answer has a version that the watch has not delivered yet. */
   onAnswer(): void
 }
 
@@ -44,9 +47,9 @@ export function createObjectIntake<R extends ObjectRecord>(options: ObjectIntake
   const { path, decode, known, delivery, onEvent, onProblem, onAnswer } = options
   const store = createObjectStore<R>()
   for (const record of known) store.observe(record)
-  /** The newest version that a list or the watch has told. */
+  /** The newest version that a list or the watch has delivered. */
   let seenVersion: string | undefined
-  /** The newest version that an answer has told, and neither of them. */
+  /** The newest version that only an answer has delivered. */
   let answeredVersion: string | undefined
 
   function see(version: string): void {
@@ -56,13 +59,16 @@ export function createObjectIntake<R extends ObjectRecord>(options: ObjectIntake
     delivery.onCaughtUp()
   }
 
-  /** A version that an answer has brought already. Of a deletion, some servers give the last change's: it says more. */
+  /**
+   * The record of a version that an answer has delivered already. Not for deletions: some servers send a deletion with the version of the
+   * last change.
+   */
   function knownVersion({ type, uid, version }: ObjectLine): R | undefined {
     const one = uid === undefined || type === 'DELETED' ? undefined : store.records().get(uid)
     return one?.resourceVersion === version ? one : undefined
   }
 
-  /** An object that never decodes must not stop the others. */
+  /** An object that never decodes must not stop the other objects. */
   function skipUnreadable(line: ObjectLine, cause: unknown, onVersion: (version: string) => void): Error | undefined {
     const { type, uid, version, object } = line
     const message = `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`

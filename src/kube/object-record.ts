@@ -1,4 +1,4 @@
-/** What every trimmed record keeps, so that the reflector can tell objects and versions apart. */
+/** The fields of every record, by which the reflector tells objects and versions apart. */
 export interface ObjectRecord {
   uid: string
   name: string

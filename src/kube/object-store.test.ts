@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ObjectRecord } from './object-record.ts'
 import { createObjectStore } from './object-store.ts'
 
-/* The store against a server: whatever is lost, late, repeated or in the wrong order, it never turns the clock back. */
+/* The store never goes back in time, whichever events are lost, late, repeated or out of order. */
 
 interface Version extends ObjectRecord {
   version: number
@@ -13,7 +13,7 @@ type Event = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; record: Version }
 
 const UIDS = ['a', 'b']
 
-/** What the server does: each step makes or changes an object, or deletes it, under the next version. */
+/** The steps of the server: each step creates, changes or deletes an object, under the next version. */
 const history = fc.array(fc.record({ uid: fc.constantFrom(...UIDS), deletes: fc.boolean() }), { minLength: 1, maxLength: 12 })
 
 function eventsOf(steps: readonly { uid: string; deletes: boolean }[]): Event[] {
@@ -32,7 +32,7 @@ function eventsOf(steps: readonly { uid: string; deletes: boolean }[]): Event[] 
   })
 }
 
-/** What is there after these events. */
+/** The objects that exist after these events. */
 function worldAfter(events: readonly Event[]): Map<string, Version> {
   const world = new Map<string, Version>()
   for (const { type, record } of events) {
@@ -51,7 +51,7 @@ const reaching = fc.array(
   { maxLength: 40 },
 )
 
-/** Plays events to a store in their order, with old ones again, answers in between, and lists; `look` after each. */
+/** Passes the events to a store in their order, with repeated events, answers and lists in between; `look` is called after each. */
 function play(
   steps: readonly { uid: string; deletes: boolean }[],
   reach: readonly Reach[],
@@ -81,12 +81,12 @@ function play(
   }
   for (const { what, which } of reach) {
     if (what === 'next') next()
-    // A stream begins after its list, and repeats nothing from before it.
+    // A stream begins after its list, and repeats no event from before it.
     const earlier = told === 0 ? undefined : events[which % told]
     if (what === 'again' && earlier && earlier.type !== 'DELETED' && known.has(earlier.record.uid))
       hear(store.apply(earlier.type, earlier.record))
     const any = events[which % Math.max(1, events.length)]
-    // Only what is known is asked for and written to.
+    // Only known objects are read or written.
     if (what === 'answer' && any && any.type !== 'DELETED' && known.has(any.record.uid)) store.observe(any.record)
     if (what === 'relist') {
       told = Math.max(told, Math.min(events.length, told + (which % 4)))
@@ -148,7 +148,7 @@ test('a look at one name that is older than what the watch has told of it change
   expect(looked([record('old', 1)], '1')).toEqual([])
   expect(looked([], '2')).toEqual([])
   expect([...store.records().keys()]).toEqual(['new'])
-  // Control: a later one counts.
+  // Control: a later answer counts.
   expect(looked([], '4')).toEqual(['deleted'])
   expect(looked([record('newest', 5)], '5')).toEqual(['added'])
 })

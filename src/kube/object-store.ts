@@ -1,38 +1,38 @@
 import type { ObjectRecord, ReflectorEvent } from './object-record.ts'
 import { isNewerVersion, isOlderVersion } from './resource-version.ts'
 
-/** Deletions remembered, so that a late answer does not bring a dead object back. */
+/** The number of remembered deletions, by which a late answer does not bring back a deleted object. */
 const REMEMBERED_DELETIONS = 10_000
 
 /** One consistent list of the collection. */
 export interface Listing<R extends ObjectRecord> {
   records: R[]
-  /** Objects that are in the list but could not be decoded: neither gone nor known. */
+  /** The uids of objects in the list that could not be decoded; they count neither as deleted nor as known. */
   unreadable: ReadonlySet<string>
   version: string
-  /** It is a list of the objects of this name alone. */
+  /** The list contains the objects of this name only. */
   name?: string
 }
 
 /**
- * The newest known version of each object of one collection, by uid; pure. It comes from the stream (list and watch) or
- * from the answer of a call, whichever is faster; only the stream, and a look at one object, make events, and never one that turns the clock back.
+ * The newest known version of each object of a collection, by uid. Pure. Versions come from the stream (list and watch) or from answers,
+ * whichever is faster. Only the stream and a look at one object create events, and no event goes back in time.
  */
 export interface ObjectStore<R extends ObjectRecord> {
   records(): ReadonlyMap<string, R>
-  /** Takes in an answer; gives the newest known version. */
+  /** Applies an answer; returns the newest known version. */
   observe(record: R): R
-  /** Takes in the answer to a look at one object as the stream would: with the event that it makes. */
+  /** Applies the answer to a look at one object as the stream would, with its event. */
   tell(record: R): ReflectorEvent<R> | undefined
-  /** Takes in a list; gives the difference to what was told before, deletions first. */
+  /** Applies a list; returns the difference to the reported state, deletions first. */
   replace(listing: Listing<R>): ReflectorEvent<R>[]
-  /** Takes in a watch event; undefined where it says nothing new (a replay, or a version that an answer has overtaken). */
+  /** Applies a watch event; undefined if it is not new (a replay, or a version that an answer has overtaken). */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', record: R): ReflectorEvent<R> | undefined
 }
 
 export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
   const newest = new Map<string, R>()
-  /** The version that the last event of each object told. */
+  /** The version in the last event of each object. */
   const told = new Map<string, string>()
   const deletedAt = new Map<string, string>()
 
@@ -44,8 +44,8 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
   }
 
   /**
-   * Leaves `records()` even where a newer version was observed. Either the object left the selection and will come
-   * back as ADDED, or it did not come back: the stream says which, and a ghost would stay until the next relist.
+   * Removes the object even if a newer version was observed. The object has left the selection and comes back as ADDED, or it is gone; the
+   * stream tells which. A stale entry would stay until the next relist.
    */
   function remove(uid: string, version: string): void {
     newest.delete(uid)
@@ -89,9 +89,9 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
       const events: ReflectorEvent<R>[] = []
       for (const [uid, record] of newest) {
         if (listed.has(uid) || (name !== undefined && record.name !== name)) continue
-        // Made while the list was under way, and known from the answer that made it: the watch will bring it.
+        // The object was created during the list, and is known from the answer to its creation; the watch will deliver it.
         if (!told.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
-        // A look goes on beside the watch, which may have told by now of what was made anew under that name.
+        // A look runs beside the watch, which may have delivered a newer object of that name already.
         if (name !== undefined && isOlderVersion(version, record.resourceVersion)) continue
         remove(uid, version)
         events.push({ type: 'deleted', record })
@@ -107,7 +107,7 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
     apply(type, record) {
       if (type !== 'DELETED') return !told.has(record.uid) && isFromBeforeDeletion(record) ? undefined : tell(record)
       const before = told.get(record.uid)
-      // Equal is no replay: some servers give the deletion the version of the last change.
+      // An equal version is no replay: some servers send a deletion with the version of the last change.
       if (before !== undefined && isOlderVersion(record.resourceVersion, before)) return undefined
       const isKnown = newest.has(record.uid)
       remove(record.uid, record.resourceVersion)

@@ -4,17 +4,17 @@ import type { Credentials } from './credential.ts'
 import { exchange } from './exchange.ts'
 import { createPooledTransport } from './pooled-transport.ts'
 
-/** By what the certificate of a server is known. */
+/** The certificates by which a server is trusted. */
 export interface OtherTrust {
-  /** In PEM; default: that of the kubeconfig. */
+  /** The CA in PEM. Default: that of the kubeconfig. */
   ca?: string
-  /** The server may be any. */
+  /** Accepts any server certificate. */
   isInsecure?: boolean
 }
 
-/** A server of the cluster beside its API server, which takes the same credentials: one of the control plane. */
+/** Another server of the cluster's control plane, which accepts the credentials of the API server. */
 export interface OtherServer {
-  /** The text that it answers. Rejects with a KubeError. */
+  /** The text of the answer. Rejects with a KubeError. */
   read(): Promise<string>
   close(): Promise<void>
 }
@@ -36,12 +36,12 @@ export function createOtherServer({ url, trust, credentials, clock, userAgent }:
     async current() {
       const credential = await credentials.current()
       const { ca = credential.tls.ca } = trust
-      // The name is that of the API server.
+      // The server name of the kubeconfig is that of the API server.
       const { servername: _name, ...tls } = credential.tls
       const isChecked = trust.isInsecure !== true && (trust.ca !== undefined || tls.rejectUnauthorized)
       return { ...credential, tls: { ...tls, ca, rejectUnauthorized: isChecked } }
     },
-    // They are those of the connection to the API server, and end with it.
+    // The credentials belong to the connection of the API server, and are closed with it.
     close() {},
   }
   const transport = createPooledTransport({

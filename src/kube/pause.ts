@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 
-/** Resolves after `delayMs`, or as soon as `signal` fires; true where the whole time has passed. */
+/** Resolves after `delayMs`, or as soon as `signal` fires. The result is true if the whole time has passed. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve(false)
@@ -19,7 +19,10 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 const FIRST_MS = 250
 const LONGEST_MS = 5_000
 
-/** Doubles with each failure in a row (from 1), between half and the whole of it, so that many do not come back at once. */
+/**
+ * The backoff doubles with each consecutive failure (from 1). It is random between half and the whole, so that clients do not retry at
+ * once.
+ */
 export function backoffMs(random: Random, failures: number): number {
   const wholeMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** (failures - 1))
   return wholeMs * (0.5 + random.next() / 2)

@@ -91,7 +91,7 @@ test('100 requests at once go over 8 connections, and the next ones over the sam
   for (let each = 0; each < 20; each += 1) await transport.send(PATCH)
   expect(server.connections()).toBe(before)
 
-  // Control: without a limit there is one each.
+  // Control: without a limit each request has a connection.
   const other = await serve()
   const unlimited = transportTo(other.url, { connections: 1000 })
   await Promise.all(Array.from({ length: 100 }, () => unlimited.send(GET)))
@@ -129,7 +129,7 @@ test('a Lease is renewed however many calls wait; another call waits behind them
   const lease = '/apis/coordination.k8s.io/v1/namespaces/shop/leases/sluice-statefulset-web'
   expect((await transport.send({ ...GET, method: 'PUT', path: lease, body: '{}' })).status).toBe(200)
 
-  // Control.
+  // Control: a call other than a renewal waits.
   let answered = false
   const other = transport.send(PATCH).then(() => (answered = true))
   await transport.send({ ...GET, path: lease })
@@ -190,7 +190,7 @@ test('an answer that never comes, or is cut, leaves open what happened', async (
     })
     const error = await failure(transportTo(server.url).send(PATCH))
     expect(error.bytesLeft).toBe(true)
-    // Sent once: nothing below may send it again by itself.
+    // The request was sent once, and the code below sends it no second time.
     expect(server.seen).toHaveLength(1)
   }
 })
@@ -233,7 +233,7 @@ test('a request that is given up in the queue is never sent, and its connection 
   const caller = new AbortController()
   const queued = failure(transport.send({ ...PATCH, signal: caller.signal }))
   const third = transport.send({ ...GET, path: '/third' })
-  // Long enough for both to be queued below.
+  // One turn is enough for both requests to be queued.
   await new Promise((resolve) => setImmediate(resolve))
   caller.abort()
   expect((await queued).bytesLeft).toBe(false)
@@ -273,7 +273,7 @@ test('a request that is given up under way may have been seen, and its late answ
   await until(() => server.seen.length === 1)
   caller.abort()
   expect((await patched).bytesLeft).toBe(true)
-  // Its connection is gone with it, so it holds nobody up.
+  // The connection of the aborted request is gone, so it blocks no other request.
   expect((await transport.send(GET)).text).toBe('{"own":true}')
   answerLate()
   expect((await transport.send(GET)).text).toBe('{"own":true}')
@@ -285,7 +285,7 @@ test('a write on a kept connection that the server closes meanwhile is never sen
   for (let round = 1; round <= 20; round += 1) {
     server.handle(answerOk)
     await transport.send(GET)
-    // The next request on this connection is read and thrown away, as when it crosses the server's close.
+    // The next request on this connection is read and dropped, as if it crossed the server's close.
     server.handle((_seen, _response, socket) => socket.destroy())
     const before = server.seen.length
     expect((await failure(transport.send(PATCH))).bytesLeft).toBe(true)
@@ -306,7 +306,7 @@ test('the client certificate is shown, and a renewed one makes new connections',
   identity = certificates.renewed
   await transport.send(GET)
   expect(server.seen.map(({ commonName }) => commonName)).toEqual(['alice', 'alice', 'alice-renewed'])
-  // Those of the old certificate are closed as soon as nothing runs on them.
+  // The connections of the old certificate are closed as soon as they are idle.
   await until(() => server.open() === 1)
 })
 
@@ -335,7 +335,7 @@ test('speaks HTTP/1.1 to a server that offers HTTP/2', async () => {
   const transport = transportTo(`https://localhost:${(server.address() as AddressInfo).port}`)
   await transport.send(GET)
   await transport.close()
-  // Control: undici by itself takes what the server offers.
+  // Control: undici alone would use the protocol that the server offers.
   const byItself = new Pool(`https://localhost:${(server.address() as AddressInfo).port}`, { connect: { ca: certificates.ca } })
   await (await byItself.request({ method: 'GET', path: '/' })).body.text()
   await byItself.close()
@@ -380,7 +380,7 @@ test('a proxy that has said nothing for a while holds no connection once it spea
   const renewal = { ...PATCH, path: '/apis/coordination.k8s.io/v1/namespaces/default/leases/web' }
   const renew = (): Promise<unknown> =>
     transport.send({ ...renewal, signal: AbortSignal.timeout(500) }).catch((error: unknown) => error)
-  // As many as there are connections for Leases.
+  // One renewal for each connection for Leases.
   await renew()
   await renew()
   expect(proxy.tunnels).toHaveLength(2)

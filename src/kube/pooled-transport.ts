@@ -9,14 +9,14 @@ import { createLineSplitter } from './line-splitter.ts'
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from './transport.ts'
 
 export interface PooledTransportOptions {
-  /** URL of the API server; a path in it (as behind a gateway) goes before every request's own. */
+  /** URL of the API server. A path in it (as behind a gateway) is a prefix of every request's path. */
   server: string
   credentials: Credentials
-  /** `http:` or `https:`. */
+  /** URL of the proxy, `http:` or `https:`. */
   proxyUrl?: string | undefined
-  /** Connections for calls; Leases, and each watch, have their own besides. Default 8. */
+  /** The number of connections for calls; Leases and watches have additional ones. Default 8. */
   connections?: number
-  /** What is said where the server is not trusted. */
+  /** The messages for a server that is not trusted. */
   trust?: Trust
 }
 
@@ -24,19 +24,19 @@ const CONNECTIONS = 8
 const LEASE_CONNECTIONS = 2
 const LEASES = '/apis/coordination.k8s.io/'
 const CONNECT_TIMEOUT_MS = 10_000
-/** Backstops only: callers have deadlines of their own, shorter than these. */
+/** A backstop only: callers have shorter deadlines. */
 const HEADERS_TIMEOUT_MS = 60_000
 const BODY_TIMEOUT_MS = 30_000
 /**
- * Far below the 90 s after which an API server closes an idle connection, and the 60 s of common load balancers: a
- * write on a connection that is being closed is lost ambiguously.
+ * Far below the 90 s after which an API server closes an idle connection, and the 60 s of common load balancers. A write on a connection
+ * that is being closed is lost ambiguously.
  */
 const KEEP_ALIVE_MS = 20_000
 const TCP_KEEP_ALIVE_MS = 30_000
 
 /**
- * The connections of one TLS identity. Calls and watches do not share them: 8 watches would starve all calls. Nor do calls
- * and Leases: a renewal that waited behind the PATCHes of 100 pods came too late, and the pods had to wait for it.
+ * The connections of one TLS identity. Calls and watches do not share connections, because 8 watches would block all calls. Leases have
+ * their own, because a renewal that waits behind the PATCHes of 100 pods may come too late.
  */
 interface Connections {
   identity: string
@@ -45,7 +45,7 @@ interface Connections {
   watches: Dispatcher
 }
 
-/** A Transport on one pool of kept connections, on HTTP/1.1: on HTTP/2, undici sends a refused PATCH again by itself. */
+/** A Transport with a pool of kept connections on HTTP/1.1. On HTTP/2, undici would send a refused PATCH again by itself. */
 export function createPooledTransport(options: PooledTransportOptions): Transport {
   const { credentials } = options
   const server = new URL(options.server)
@@ -54,7 +54,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
   let current: Connections | undefined
   let closed = false
 
-  /** A renewed client certificate needs new connections; the old ones end with what is still running on them. */
+  /** A renewed client certificate needs new connections. The old ones end with their last request. */
   function connectionsFor(tls: TlsIdentity): Connections {
     const identity = identityOf(tls)
     if (current?.identity === identity) return current
@@ -90,20 +90,20 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
         credentials.accepted(credential)
         return answer
       }
-      // 401 comes before everything else that a server does with a request, so a write may go out again.
+      // A server sends 401 before it does anything with a request, so even a write may be sent again.
       if (renewed || !credentials.refused(credential)) return answer
     }
   }
 
   function explainDistrust(error: unknown): never {
     const { trust, proxyUrl } = options
-    // Of a proxy with TLS of its own it may be its certificate.
+    // For an `https:` proxy, the certificate in question may be that of the proxy.
     if (trust === undefined || proxyUrl?.startsWith('https:') || !(error instanceof TransportError && isDistrust(error.cause)))
       throw error
     throw new TransportError(trust.distrust, { bytesLeft: error.bytesLeft, hint: trust.hint, cause: error.cause })
   }
 
-  /** A plugin may take longer than the caller waits; it goes on for the next one. */
+  /** A plugin may take longer than the caller waits. It continues for the next caller. */
   function credentialFor(signal: AbortSignal | undefined): Promise<Credential> {
     return new Promise((resolve, reject) => {
       const fail = (message: string, cause: unknown) => reject(new TransportError(message, { bytesLeft: false, cause }))
@@ -128,8 +128,8 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
           beforeSend: request.beforeSend,
         }),
       )
-      // undici takes a connection for busy until the next turn of the event loop: a call that comes right after another would
-      // open one of its own, with a handshake.
+      // undici treats a connection as busy until the next turn of the event loop. An immediate next call would open another connection,
+      // with a handshake.
       await nextTurn()
       return answer
     },
@@ -138,7 +138,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
       return exchange(request, ({ watches }, dispatchOptions) =>
         dispatch({
           dispatcher: watches,
-          // A watch may be silent for as long as it likes; who reads it knows how long that is.
+          // A watch may be silent for any time; its reader has a limit of its own.
           options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: 0 },
           signal: request.signal,
           onChunk: createLineSplitter(onLine),
@@ -159,7 +159,7 @@ function dispatchersOf({ calls, leases, watches }: Connections): Dispatcher[] {
   return [calls, leases, watches]
 }
 
-/** `connections` null: as many as there are requests. */
+/** `connections` null: as many connections as there are requests. */
 function open(server: URL, tls: TlsIdentity, proxyUrl: string | undefined, connections: number | null): Dispatcher {
   const identity = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
   const common = {
@@ -177,8 +177,8 @@ function open(server: URL, tls: TlsIdentity, proxyUrl: string | undefined, conne
     uri: proxyUrl,
     requestTls: { ...identity, ...tcp },
     proxyTls: { allowH2: false, ...tcp },
-    // The timeout of a connect ends where the proxy is reached. One that then says nothing, as in a failover, would hold a
-    // connection for undici's five minutes, whatever became of the request, and the two for Leases are gone soon.
+    // The connect timeout ends when the proxy is reached. A silent proxy, as during a failover, would block a connection for undici's five
+    // minutes, and the two connections for Leases would soon be used up.
     clientFactory: (proxy, options) => new Pool(proxy, { ...options, headersTimeout: CONNECT_TIMEOUT_MS }),
   })
 }
@@ -186,7 +186,7 @@ function open(server: URL, tls: TlsIdentity, proxyUrl: string | undefined, conne
 function identityOf(tls: TlsIdentity): string {
   const hash = createHash('sha256')
   for (const [name, value] of Object.entries(tls)) {
-    // Lengths keep one field's end apart from the next one's start.
+    // Lengths separate the fields, so that different fields cannot give the same key.
     if (value !== undefined)
       hash.update(`${name}:${String(value).length}:`).update(Buffer.isBuffer(value) ? value : String(value))
   }

@@ -1,4 +1,4 @@
-/** `path` with `parameters` added to its query; undefined ones are left out. */
+/** `path` with `parameters` added to its query; undefined parameters are left out. */
 export function withQuery(path: string, parameters: Record<string, string | undefined>): string {
   const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined)
   if (pairs.length === 0) return path

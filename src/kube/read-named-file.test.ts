@@ -21,10 +21,10 @@ function pipe(): string {
   return path
 }
 
-/** A pipe with `text` in it, by the name that a shell gives it for `<(COMMAND)`; `end` is the end of the command. */
+/** A pipe with `text` in it, under the name that a shell gives to `<(COMMAND)`; `end` is the end of the command. */
 function printed(text: string): { name: string; end(): void } {
   const path = pipe()
-  // Opened for both, an open never waits.
+  // Opening a pipe for reading and writing never blocks.
   const writer = openSync(path, 'r+')
   const reader = openSync(path, 'r')
   rmSync(path)
@@ -65,7 +65,7 @@ function accessWith(cluster: object, user: object) {
   return resolveClusterAccess({ kubeconfig })
 }
 
-// Found by trial: whoever opens one waits until somebody writes there, and no signal is heard meanwhile.
+// Opening a named pipe blocks until a writer comes, and the process handles no signal meanwhile.
 test('a pipe is refused in place of a kubeconfig, and of each file that one names', async () => {
   const path = pipe()
   expect(() => resolveClusterAccess({ kubeconfig: path })).toThrow(WHY)

@@ -1,22 +1,22 @@
-/** The files that a kubeconfig consists of or names: never more than one may have, and never waited for without an end. */
+/** Reads a kubeconfig or a file that it names, with a limit on its size and on the waiting time. */
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs'
 
-/** A kubeconfig of a thousand clusters, or all authorities that a machine trusts, are a few megabytes. */
+/** A kubeconfig of a thousand clusters, or the full list of CAs of a machine, has a few megabytes. */
 const LARGEST_FILE_BYTES = 1 << 23
 const CHUNK_BYTES = 1 << 16
-/** Whoever prints a kubeconfig may have to decrypt it first. No signal is heard meanwhile. */
+/** The command that prints a kubeconfig may have to decrypt it first. The synchronous read handles no signals meanwhile. */
 const PIPE_DEADLINE_MS = 10_000
 const ASK_PIPE_EVERY_MS = 20
 
-/** What `--kubeconfig <(command)` and `command | sluice --kubeconfig /dev/stdin` name: somebody writes there already. */
+/** The paths of `--kubeconfig <(command)` and `command | sluice --kubeconfig /dev/stdin`, whose writer is running already. */
 const DESCRIPTOR = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/
-/** As a kubeconfig it is an empty one, to kubectl too. */
+/** An empty kubeconfig, for kubectl too. */
 const EMPTY = '/dev/null'
 
-/** Throws with what is wrong. `pipeDeadlineMs` is for what another process still writes. */
+/** Throws an error that names the problem. `pipeDeadlineMs` is the time limit for the output of another process. */
 export function readNamedFile(file: string, { pipeDeadlineMs = PIPE_DEADLINE_MS } = {}): Buffer {
   const named = statSync(file)
-  // To open a pipe by its name is to wait for whoever writes there. A directory says for itself what it is.
+  // Opening a named pipe waits for a writer. Reading a directory gives a clear error by itself.
   if (!named.isFile() && !named.isDirectory() && !DESCRIPTOR.test(file) && file !== EMPTY)
     throw new Error(`${JSON.stringify(file)} is no regular file but a pipe, a socket or a device`)
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -41,7 +41,7 @@ function readToEnd(descriptor: number, { file, pipeDeadlineMs }: { file: string;
   }
 }
 
-/** Undefined where nothing is there yet. */
+/** Undefined if no data is available yet. */
 function readSome(descriptor: number): Buffer | undefined {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   try {

@@ -1,6 +1,6 @@
 import type { KubeClient } from './client.ts'
 
-/** The same client, which asks for each path once: whatever needs a list gets the one that was read first. Writes and watches go through. */
+/** A client that reads each path once: later reads get the first answer. Writes and watches are passed on. */
 export function readOnce(client: KubeClient): KubeClient {
   const answers = new Map<string, Promise<unknown>>()
   return {

@@ -1,15 +1,16 @@
 import { field } from './json.ts'
 
 /**
- * - `malformed`: an object, a line or a list could not be read; an event may be lost with it
+ * - `malformed`: an object, a line or a list was not readable; an event may be lost with it
  * - `expired`: the server no longer has the versions since the last one seen (410)
- * - `server`: the server ended the stream with an error of its own
+ * - `server`: the server ended the stream with an error
  * - `silent`: no answer
- * - `quiet`: no line for longer than bookmarks need. Most often there is nothing to tell, not even those
- * - `closed`: the server closed the stream at once, with nothing in it
- * - `held`: the watch brings nothing of what lists tell, which stand in for it
+ * - `quiet`: no line for longer than the interval of bookmarks; usually the collection has not changed, and the server sends no bookmarks
+ *   either
+ * - `closed`: the server closed the stream at once, without content
+ * - `held`: the watch does not deliver the news of lists, which replace it
  * - `handler`: `onEvent` threw
- * - `stopped`: ended before the first list was in
+ * - `stopped`: ended before the first list
  * - `internal`: a mistake in the reflector
  */
 export type ReflectorProblem =
@@ -24,14 +25,14 @@ export type ReflectorProblem =
   | 'stopped'
   | 'internal'
 
-/** Something went wrong with the list and watch of one collection. Failed calls are KubeErrors instead. */
+/** A problem with the list and watch of one collection. Failed calls are KubeErrors instead. */
 export class ReflectorError extends Error {
   override readonly name = 'ReflectorError'
   readonly component = 'reflector'
   readonly problem: ReflectorProblem
-  /** Of the collection. */
+  /** The path of the collection. */
   readonly path: string
-  /** Of an object that could not be read, as the API server gave it. In no log: it may be large. */
+  /** The metadata of an unreadable object, as the API server sent it. It is not logged, because it may be large. */
   readonly metadata!: unknown
   constructor(message: string, fields: { problem: ReflectorProblem; path: string; cause?: unknown; metadata?: unknown }) {
     super(message, { cause: fields.cause })
@@ -41,7 +42,7 @@ export class ReflectorError extends Error {
   }
 }
 
-/** @param what `object`: the raw object that it is about */
+/** @param what `object`: the raw object that the problem is about */
 export function reflectorProblem(
   path: string,
   problem: ReflectorProblem,

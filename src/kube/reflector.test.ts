@@ -36,7 +36,7 @@ function errorEvent(code: number) {
   return { type: 'ERROR', object: { kind: 'Status', code, reason: 'Some', message: 'it ended' } }
 }
 
-/** `added web-0@5` */
+/** An event as text, such as `added web-0@5`. */
 function show({ type, record }: ReflectorEvent<PodRecord>): string {
   return `${type} ${record.uid}@${record.resourceVersion}`
 }
@@ -75,7 +75,7 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
     return incoming
   }
 
-  /** Lists `items` and gives the watch that follows. */
+  /** Answers the list with `items`, and returns the watch that follows. */
   async function startWith(version: number, items: unknown[]): Promise<Incoming> {
     const started = reflector.start()
     ;(await next('list')).answer(200, listOf(version, items))
@@ -233,7 +233,7 @@ test('versions that an answer has overtaken are no events: the clock is never tu
   watch.line({ type: 'MODIFIED', object: pod('a', 12) })
   watch.line({ type: 'MODIFIED', object: pod('a', 13) })
   expect([taken(), known()]).toEqual([['modified a@12', 'modified a@13'], ['a@13']])
-  // An answer that comes late tells nothing.
+  // A late answer changes nothing.
   expect(reflector.observe(pod('a', 11)).resourceVersion).toBe('13')
   await reflector.stop()
 })
@@ -244,7 +244,7 @@ test('an answer that comes after the deletion does not bring the object back', a
   watch.line({ type: 'DELETED', object: pod('a', 11) })
   expect(reflector.observe(pod('a', 10)).resourceVersion).toBe('10')
   expect(known()).toEqual([])
-  // A newer version can only mean that it is in the selection again.
+  // A newer version means that the object is in the selection again.
   reflector.observe(pod('a', 12))
   expect(known()).toEqual(['a@12'])
   await reflector.stop()
@@ -277,7 +277,7 @@ test('a line that cannot be read makes it list again, since an event may be lost
     const watch = await startWith(9, [pod('a', 1)])
     taken()
     watch.line(line)
-    // Nothing after it counts: it would move the version past what was lost.
+    // Later lines are ignored, because they would move the version past the lost event.
     watch.line({ type: 'MODIFIED', object: pod('a', 11) })
     ;(await next('list')).answer(200, listOf(12, [pod('a', 11)]))
     await next('watch')
@@ -345,7 +345,7 @@ test('failures in a row wait longer and longer, up to 5 s; a watch that lived en
   for (let failure = 1; failure <= 7; failure += 1) {
     const failedAt = clock.now()
     request.fail(false)
-    // After 2 s of it what was missed is listed, and not told one by one.
+    // After a break of 2 s the missed events come by a list, not one by one.
     request = await next(failure <= 3 ? 'watch' : 'list')
     waits.push(clock.now() - failedAt)
   }
@@ -368,7 +368,7 @@ test.each([
   const watch = await startWith(10, [])
   const startedAt = clock.now()
   watch.answer(503, { kind: 'Status', message: 'maintenance' }, { 'retry-after': String(seconds) })
-  // After a break that long it lists.
+  // After a break of that length the reflector lists.
   await next('list')
   expect(clock.now() - startedAt).toBe(expectedMs)
 })
@@ -382,7 +382,7 @@ test('it is current with a list, and where a watch broke once one has gone on fo
   ;(await next('watch')).fail(false)
   const watch = await next('watch')
   await clock.advance(1_000)
-  // Nobody has answered it yet.
+  // The watch has no answer yet.
   expect(reflector.isCurrent()).toBe(false)
   watch.open()
   await clock.advance(999)
@@ -421,7 +421,7 @@ test('asked anew it lists, whatever the watch does, and says when that is in', a
   await startWith(9, [pod('a', 1)])
   let isIn = false
   const refreshed = reflector.refresh().then(() => (isIn = true))
-  // For the other callers it is as current as it was.
+  // For the other callers the records stay current.
   expect(reflector.isCurrent()).toBe(true)
   ;(await next('list')).fail(false)
   const list = await next('list')
@@ -449,7 +449,7 @@ test('asked anew while lists are put off, it goes on with the watch, and says wh
   await clock.advance(1)
   await refreshed
   expect(reflector.isCurrent()).toBe(true)
-  // The next one is asked for a list again, and that watch goes on from what it was told.
+  // The next refresh requests a list again, and the watch resumes from the version that it has reached.
   void reflector.refresh()
   ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' })
   expect((await next('watch')).query.get('resourceVersion')).toBe('10')
@@ -463,7 +463,7 @@ test('watches that break while lists are put off go on, until a list may be aske
   ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' }, { 'retry-after': '3' })
   const putOffAt = clock.now()
   ;(await next('watch')).fail(true)
-  // It is not held up by what the list was told to wait for.
+  // The watch does not wait for the Retry-After of the list.
   expect(clock.now() - putOffAt).toBe(250)
   ;(await next('watch')).fail(true)
   ;(await next('watch')).fail(true)
@@ -486,11 +486,11 @@ test('asked anew again and again while lists are put off, all are told as the wa
   await clock.advance(600)
   ask(2)
   await clock.advance(400)
-  // What happened before it was asked may be on its way yet.
+  // Events from before the call may still be under way.
   expect([told, reflector.isCurrent()]).toEqual([[1], true])
   await clock.advance(1_000)
   expect([told, reflector.isCurrent()]).toEqual([[1, 2], true])
-  // Nothing waits for what has told all already.
+  // A watch that has delivered everything does not delay the answer.
   ask(3)
   ;(await next('watch')).open()
   await clock.advance(1_000)
@@ -508,7 +508,7 @@ test('where it goes on is kept while the server is away', async () => {
   await reflector.stop()
 })
 
-// Only that tells a missing permission from a server that has just begun.
+// Only a list tells a missing permission from a server that has just started.
 test('for a watch that is refused nothing stands in for the list', async () => {
   const { startWith, next, clock, reflector, errors } = setUp()
   ;(await startWith(9, [pod('a', 1)])).answer(403, { kind: 'Status', reason: 'Forbidden' })
@@ -521,7 +521,7 @@ test('for a watch that is refused nothing stands in for the list', async () => {
   await reflector.stop()
 })
 
-// One that has lost its etcd: its watches are open, and tell nothing.
+// A server that has lost its etcd: its watches are open, and deliver nothing.
 test('nor does a watch where lists fail otherwise', async () => {
   const { startWith, next, reflector } = setUp()
   await startWith(9, [pod('a', 1)])
@@ -598,7 +598,7 @@ test.each(['list', 'watch'] as const)(
     const { startWith, next, errors, clock, transport, reflector, known } = setUp()
     const refused = { kind: 'Status', reason: 'Forbidden', message: 'not yet' }
 
-    /** Refuses what comes for a while; a list that is not refused is answered. */
+    /** Refuses requests for a while; a list that is not refused gets an answer. */
     async function refuse(done: () => boolean): Promise<void> {
       while (!done()) {
         const incoming = await transport.next()
@@ -621,13 +621,13 @@ test.each(['list', 'watch'] as const)(
     back.line(bookmark(14))
     expect(errors.some(({ lasting }) => lasting)).toBe(false)
 
-    // That line ended the row.
+    // That line ended the series of refusals.
     back.answer(403, refused)
     const refusedAt = clock.now()
     const refreshed = reflector.refresh()
     await refuse(isLasting)
     expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(10_000)
-    // A caller is not kept waiting for what nobody may see.
+    // A caller does not wait for objects that the user may not see.
     await refreshed
     const toldSoFar = errors.length
     await refuse(() => clock.now() - refusedAt > 60_000)
@@ -687,7 +687,7 @@ test('with what is known from elsewhere the first list is the next one: it says 
   expect([known(), reflector.isCurrent()]).toEqual([['a@3', 'b@4', 'c@5'], false])
   ;(await next('list')).answer(200, listOf(9, [pod('a', 3), { ...pod('b', 6), spec: {} }]))
   await started
-  // One that cannot be read is neither gone nor known better.
+  // An unreadable object in a list counts neither as deleted nor as changed.
   expect([events, known(), reflector.isCurrent()]).toEqual([['deleted c@5', 'added a@3'], ['a@3', 'b@4'], true])
   expect(problems().at(-1)).toBe('malformed')
   await reflector.stop()

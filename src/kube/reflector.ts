@@ -19,98 +19,97 @@ export interface ReflectorOptions<R extends ObjectRecord> {
   client: KubeClient
   clock: Clock
   random: Random
-  /** Collection path without a query, for example `/api/v1/namespaces/default/pods`. */
+  /** Path of the collection without a query, for example `/api/v1/namespaces/default/pods`. */
   path: string
   labelSelector?: string
   fieldSelector?: string
-  /** What another has told before: the first list is the next one then, says which of these are gone, and is tried until it is had. */
+  /**
+   * Objects that another reflector has reported. The first list then counts as a relist: it reports their deletion, and is retried until it
+   * succeeds.
+   */
   known?: readonly R[]
-  /** Checks and trims one raw object; throws where it is malformed. */
+  /** Checks and trims one raw object; throws if it is malformed. */
   decode: (raw: unknown) => R
   onEvent: (event: ReflectorEvent<R>) => void
   /**
-   * Every error. `lasting`: the first list cannot be had, which ends the reflector, or the server has refused (401, 403, 404) for
-   * `REFUSED_UNTIL_LASTING_MS`: told once a row of refusals, and the reflector goes on trying.
+   * Called with every error. `lasting`: the first list failed, which ends the reflector; or the server has refused (401, 403, 404) for
+   * `REFUSED_UNTIL_LASTING_MS`, which is reported once, while the reflector keeps trying.
    */
   onError: (error: Error, lasting: boolean) => void
-  /** What `isCurrent` or `isBroken` says has changed. */
+  /** Called when `isCurrent` or `isBroken` changes. */
   onCurrent?: (isCurrent: boolean) => void
-  /** Somebody waits for a change. A silent watch is then compared with a list, now and then. */
+  /** True while a caller waits for a change. A silent watch is then compared with a list from time to time. */
   isAwaited?: () => boolean
 }
 
 /**
- * Lists once, then watches with bookmarks; resumes, or relists with a diff by UID, after whatever happens. Lists stand in for a
- * watch that does not deliver what they tell.
+ * Lists once, and then watches with bookmarks. After any failure it resumes, or relists with a diff by uid. Lists replace a watch that does
+ * not deliver their news.
  */
 export interface Reflector<R extends ObjectRecord> {
-  /** Resolves once the first list is in; rejects where it cannot be had. Call once. */
+  /** Resolves after the first list; rejects if the list fails. Call once. */
   start(): Promise<void>
   /** The newest known version of every object, by uid. */
   records(): ReadonlyMap<string, R>
   /**
-   * Takes in an object from elsewhere (the answer of a PATCH or a GET) unless a newer version is known;
-   * gives what is now known. It makes no event: the watch will tell that version, or a newer one.
+   * Applies an object from elsewhere (the answer to a PATCH or a GET), unless a newer version is known; returns the newest known version.
+   * No event is created, because the watch will deliver that version or a newer one.
    */
   observe(raw: unknown): R
-  /** The same for a look that was meant to tell what the watch has not: with the event, where the version is news. */
+  /** Applies an object as `observe` does, with an event if the version is new. For reads that check on a silent watch. */
   announce(raw: unknown): R
-  /** The watch has brought a line just now, whatever it was of: what it has not told yet it will tell soon. */
+  /** True if the watch has just delivered a line of any object, and so is expected to deliver later changes soon. */
   isHeard(): boolean
-  /** Observes the objects of one name anew, by a list of these alone, beside the watch. Rejects with a KubeError. */
+  /** Reads the objects of one name anew by a separate list, beside the watch. Rejects with a KubeError. */
   look(name: string): Promise<void>
   /**
-   * The records are those of now, but for what a watch lags. Not where it broke: then they are what was so before, until
-   * a list is in, or a watch has gone on for a moment.
+   * True if the records are current, apart from the lag of a watch. False after a break, until a list is complete, or a watch has been
+   * running for a moment.
    */
   isCurrent(): boolean
-  /** It is not current since a list or a watch failed. */
+  /** True if the records are not current because a list or a watch failed. */
   isBroken(): boolean
   /**
-   * Observes all anew: by a list, or by a watch that has gone on for a moment where lists are put off. Callers that ask before the list
-   * begins share it. Resolves once that is in; where it is not to be had, as the refusal is lasting or the reflector has ended, it
-   * resolves too, and `isBroken` says so. What was current stays so meanwhile.
+   * Reads everything anew: by a list, or by a watch that has been running for a moment if lists are throttled. Callers before the begin of
+   * the list share it. Resolves on success, on a lasting refusal and after the end of the reflector; `isBroken` tells these apart. Current
+   * records stay current meanwhile.
    */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The server closes each watch after a time between these, so that many watches do not come back at once. */
+/** The server closes each watch after a random time between these two, so that many watches do not reconnect at once. */
 const SHORTEST_WATCH_S = 240
 const LONGEST_WATCH_S = 480
 /**
- * A quiet watch still gets a bookmark about every minute, so one and a half of that without a line is a connection
- * that died silently. Too early costs one reconnect, which resumes without a gap: an API server sends none of a collection in
- * which nothing has happened since it was started.
+ * A quiet watch gets a bookmark about every minute, so 90 s without a line mean a dead connection. A wrong guess costs one reconnect, which
+ * resumes without a gap: an API server sends no bookmarks for a collection that has not changed since the server started.
  */
 const SILENCE_LIMIT_MS = 90_000
-/** A server begins to answer a watch at once, whatever there is to tell: what takes longer has not reached it. */
+/** A server begins to answer a watch at once, even without news. A slower answer means that the request has not reached the server. */
 const OPENED_WITHIN_MS = 10_000
-/** A watch that lived this long ends a row of failures. */
+/** A watch that lived this long ends a series of failures. */
 const HEALTHY_AFTER_MS = 5_000
-/** A watch that the server closed sooner than this with nothing in it counts as a failure: no tight loop. */
+/** A watch that the server closed sooner than this without content counts as a failure, so that there is no tight loop. */
 const AT_ONCE_MS = 1_000
 /**
- * A watch that goes on after a longer break tells one by one what happened meanwhile. Found by simulation: what is decided
- * in the middle of that rests on what is long past, and a list says it all at once.
+ * After a longer break, a resumed watch delivers the missed events one by one, and decisions in between would use outdated state. A list
+ * delivers everything at once.
  */
 const RESUMED_WITHIN_MS = 2_000
-/** A watch that has gone on for so long has told what happened in a shorter one. */
+/** After a shorter break, a watch that has been running for this time has delivered the missed events. */
 const CAUGHT_UP_AFTER_MS = 1_000
-/** 401 and 403 also come from an API server that has just started: after the first list, only those that last are told as such. */
+/** A starting API server answers 401 and 403 too, so after the first list only refusals that last this long are reported as lasting. */
 const REFUSED_UNTIL_LASTING_MS = 10_000
 
-/**
- * A first list that fails for so long is given up: nothing rests on it yet, and whoever began it has to hear of it. Found by
- * reading: a plan waited without a word for an API server that had gone away right after it was asked for rights.
- */
+/** The time limit of the first list. No decision depends on the list yet, and the caller that began it must learn of the failure. */
 const FIRST_LIST_WITHIN_MS = 60_000
 
 const HELD =
   'the watch brings nothing of what lists show, as behind a proxy that buffers answers: lists stand in for it from now on, ' +
   'which is slower; turn buffering off for the API server in what is in between'
 
-/** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
+/** The end of a list or a watch. `from` is the version to watch from, or undefined for a list. */
 interface Outcome {
   from: string | undefined
   error?: Error
@@ -123,7 +122,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   let running: Promise<void> | undefined
   let refusedSince: number | undefined
   let isRefusalTold = false
-  /** A stream that ended with an error of the server was resumed, and has brought nothing since. */
+  /** True if a stream that ended with a server error was resumed, and has delivered nothing since. */
   let resumedAfterServerError = false
   let current = false
   let broken = false
@@ -137,19 +136,18 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     onProblem: (error) => report(error, false),
     onAnswer: () => checkSoon(),
   })
-  /** When the watch brought its last line. */
+  /** The time of the last line of the watch. */
   let heardAt = Number.NEGATIVE_INFINITY
-  /** Comes to the silence of the watch that is under way sooner than it would. */
+  /** Checks the silence of the running watch sooner than scheduled. */
   let checkSoon = (): void => {}
-  /** Since when nothing is heard. */
+  /** The time since when nothing is heard. */
   let brokenAt: number | undefined
-  /** Those who wait for the next list. */
+  /** The callers that wait for the next list. */
   let refreshing: (() => void)[] = []
   let cutShort = (): void => {}
   /**
-   * A busy API server puts off lists before all else. Found by a reviewer: it was asked for them for minutes, without a watch, and a pod
-   * that was ready was rolled back. So a watch that goes on from where the last one was stands in for the list: it tells the same, if not
-   * all at once.
+   * True while lists are throttled. A busy API server throttles lists first. A watch that resumes from the last version replaces the list
+   * then: it delivers the same changes, though not at once.
    */
   let isPutOff = false
   let listAgainAt = Number.NEGATIVE_INFINITY
@@ -191,7 +189,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     try {
       options.onError(error, lasting)
     } catch {
-      // There is nobody left to tell, and the stream must go on.
+      // An exception of the error handler has no recipient, and the stream must go on.
     }
   }
 
@@ -227,7 +225,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     let watchdog: unknown
     let catchingUp: unknown
     const opening = clock.setTimeout(() => {
-      // Lists stand in for it, and a proxy may hold its headers too.
+      // Lists replace the watch, and a proxy may hold back its headers too.
       if (!delivery.isPolling())
         end({
           from: position,
@@ -240,16 +238,16 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       attempt.abort()
     }
 
-    /** One that nobody answers says nothing, and what was known before is not of now. */
+    /** The watch counts only from its answer on, because without an answer the known state may be outdated. */
     function onOpen(): void {
       clock.clearTimeout(opening)
-      // A quiet collection may have no line for minutes, in which the server is restarted once more.
+      // A quiet collection may have no line for minutes, and the server may restart again in that time.
       endRefusals()
-      // That it is open says nothing of a watch that does not deliver: a list has made it current.
+      // An open watch that does not deliver proves nothing; a list makes the records current.
       if (ended === undefined && (!current || refreshing.length > 0) && !delivery.isPolling()) catchUp()
     }
 
-    /** With what it has told by then, a watch that goes on is as good as a list for who has asked by now. */
+    /** A watch that has been running for a moment is as good as a list for the callers that have asked by now. */
     function catchUp(): void {
       const asked = refreshing.length
       catchingUp ??= clock.setTimeout(() => {
@@ -268,11 +266,11 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
 
     const onStop = () => end({ from: position })
     cutShort = () => {
-      // One that stands in for a list will have told what has happened by now, too.
+      // A watch that replaces a list is not ended, because it is about to deliver the missed changes.
       if (!isPutOff) onStop()
     }
 
-    /** One timer for the whole watch: a line only notes its time. */
+    /** One timer serves the whole watch; a line only notes its time. */
     function checkLater(): void {
       clock.clearTimeout(watchdog)
       const leftMs = delivery.lastLineAt() + SILENCE_LIMIT_MS - clock.now()
@@ -286,14 +284,14 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         return end(delivery.isPolling() ? { from: position } : { from: position, error })
       }
       const judgement = delivery.judge()
-      // A connection that died is another one with the next watch.
+      // The next watch gets a new connection, which solves the case of a dead one.
       if (judgement === 'miss') return end({ from: position })
       if (judgement === 'held') report(reflectorProblem(path, 'held', HELD), false)
       if (delivery.isLookDue(options.isAwaited?.() === true)) void look()
       checkLater()
     }
 
-    /** Lists beside the silent watch. A line that comes meanwhile is the better answer. */
+    /** Lists beside the silent watch. A line that arrives meanwhile has precedence. */
     async function look(): Promise<void> {
       const linesBefore = lines
       delivery.onLook()
@@ -308,7 +306,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       } catch (error) {
         if (ended !== undefined) return
         delivery.onLooked('error')
-        // What stands in for the watch has failed: as if the watch had.
+        // The list that replaces the watch has failed, which counts as a failure of the watch.
         if (delivery.isPolling() && !isThrottled(error)) end({ from: position, error: asError(error) })
       }
     }
@@ -328,7 +326,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       const line = parseWatchLine(text)
       switch (line.type) {
         case 'malformed':
-          // Which event it was cannot be known, so resuming after the next one would lose it.
+          // The lost event is not known, so resuming after the next event would lose it.
           return end({ from: undefined, error: reflectorProblem(path, 'malformed', line.why) })
         case 'BOOKMARK':
           return advance(line.version)
@@ -339,7 +337,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
             expired ? 'expired' : 'server',
             `the server ended the watch: ${line.code ?? ''} ${line.message}`,
           )
-          // Once more from the same version; if that also fails, what the server cannot send may be the event itself.
+          // Resumes once more from the same version. If that fails too, the event itself may be the cause, and a list skips it.
           const relist = expired || resumedAfterServerError
           resumedAfterServerError = !relist
           return end({ from: relist ? undefined : position, error })
@@ -348,7 +346,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         case 'MODIFIED':
         case 'DELETED': {
           const error = intake.takeLine(line, advance)
-          // Which event it was cannot be known, so resuming after the next one would lose it.
+          // The lost event is not known, so resuming after the next event would lose it.
           return error && end({ from: undefined, error })
         }
       }
@@ -388,14 +386,14 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   async function run(onListed: () => void): Promise<Error> {
     const begunAt = clock.now()
     let position: string | undefined
-    /** A refused watch goes by the list, which tells a server that has just started from a missing permission. */
+    /** After a refused watch the list decides, because it tells a starting server from a missing permission. */
     let goesByList = false
     let listed = options.known !== undefined
     while (!stopping.signal.aborted) {
       const startedAt = clock.now()
       const isLong = brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS
       const wantsList: boolean = refreshing.length > 0 || isLong || goesByList
-      // A watch that does not deliver stands in for no list.
+      // A watch that does not deliver does not replace a list.
       const isHeld = delivery.isPolling()
       isPutOff = !isHeld && (isPutOff || (wantsList && !goesByList && startedAt < listAgainAt))
       const isList: boolean = position === undefined || (wantsList && !isPutOff) || (isHeld && !current)
@@ -407,7 +405,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (isList && outcome.error === undefined) {
         listed = true
         setCurrent(true)
-        // A caller that has asked while it was under way is told of the next one.
+        // A caller that asked during the list gets the next list.
         tellRefreshed(waiting)
         onListed()
       } else if (clock.now() - startedAt >= HEALTHY_AFTER_MS) {
@@ -431,7 +429,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         }
         refusedSince ??= clock.now()
       } else {
-        // One that is away in between is started once more.
+        // A server that is unreachable in between has restarted.
         endRefusals()
       }
       const isLasting = refusedSince !== undefined && clock.now() - refusedSince >= REFUSED_UNTIL_LASTING_MS
@@ -439,7 +437,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       isRefusalTold ||= isLasting
       if (isLasting) tellRefreshed(refreshing.splice(0))
       failures += 1
-      // A gateway may ask for an hour, and be back in a minute: pods that are out of rotation cannot wait for it unseen.
+      // A gateway may request a wait of an hour and be back in a minute. The wait is limited, because pods that are out of rotation must
+      // stay observed.
       const askedMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, SILENCE_LIMIT_MS) : 0
       isPutOff = isList && position !== undefined && !goesByList && isThrottled(error)
       if (isPutOff) listAgainAt = clock.now() + askedMs
@@ -452,7 +451,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     start() {
       if (running !== undefined) throw reflectorProblem(path, 'internal', 'started twice')
       return new Promise((resolve, reject) => {
-        // Rejecting after the first list has resolved does nothing: from then on, errors go to onError.
+        // A rejection after the first list has no effect; from then on `onError` gets the errors.
         running = run(resolve)
           .then(reject, (error: unknown) => {
             report(reflectorProblem(path, 'internal', 'the reflector failed', { cause: error }), true)
@@ -489,12 +488,12 @@ function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
 }
 
-/** The server is well, and busy. One with an error of its own may know no more in a watch: found by a reviewer, it had lost its etcd. */
+/** True if the server is healthy but busy. A server error does not count: such a server may have lost its etcd, and its watches may lag. */
 function isThrottled(error: unknown): boolean {
   return error instanceof KubeError && error.status === 429
 }
 
-/** The server cannot make sense of the request, as of a selector that is none: asked again, it would say the same. */
+/** True if the server rejects the request as invalid, for example because of a bad selector. A retry would fail too. */
 function isSenseless(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 400 || error.status === 422)
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** A secret that is fetched when it is needed, kept while it is good, and dropped when the server refuses it. */
+/** A secret that is fetched on demand, kept while it is valid, and dropped when the server refuses it. */
 export interface Renewable<T extends object> {
   get(): Promise<T>
   accepted(value: T): void
-  /** True where the next `get()` may give another one. */
+  /** Reports a refusal. Returns true if the next `get()` may return another value. */
   refused(value: T): boolean
 }
 
@@ -12,14 +12,14 @@ export interface RenewableOptions<T extends object> {
   clock: Clock
   fetch: () => Promise<T>
   isFresh: (value: T, ageMs: number) => boolean
-  /** One that is not fresh may still be good: it stays in use where no other can be had, until the server refuses it. */
+  /** A value that is no longer fresh stays in use if fetching a new one fails, until the server refuses it. */
   outlivesFailure?: boolean
 }
 
-/** A new secret that was never accepted is not dropped sooner than this: no plugin run for every request. */
+/** A new secret that was never accepted is kept at least for this time, so that a plugin is not run for every request. */
 const REFUSED_AT_ONCE_MS = 10_000
 
-/** Fetches one at a time: whoever calls `get()` sees to that. */
+/** Fetches must not overlap; the caller of `get()` ensures that. */
 export function createRenewable<T extends object>(options: RenewableOptions<T>): Renewable<T> {
   const { clock, fetch, isFresh, outlivesFailure = false } = options
   let held: { value: T; fetchedAt: number; accepted: boolean } | undefined

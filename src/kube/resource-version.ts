@@ -1,6 +1,6 @@
 /**
- * The API machinery's own resourceVersions are etcd revisions: decimal numbers without leading zeros, above 2^53 in
- * principle, so they are compared as strings. An aggregated API server may give opaque ones, which have no order.
+ * resourceVersions of Kubernetes are etcd revisions: decimal numbers without leading zeros, possibly above 2^53, so they are compared as
+ * strings. An aggregated API server may use opaque versions, which have no order.
  */
 const DECIMAL = /^(0|[1-9][0-9]*)$/
 
@@ -11,13 +11,13 @@ function compare(a: string, b: string): number | undefined {
   return a < b ? -1 : 1
 }
 
-/** Versions without an order: any other one counts as newer, so that nothing the server says is thrown away. */
+/** For versions without an order, every different version counts as newer, so that no message of the server is dropped. */
 export function isNewerVersion(version: string, than: string): boolean {
   const order = compare(version, than)
   return order === undefined ? version !== than : order > 0
 }
 
-/** Versions without an order: none is older. */
+/** For versions without an order, no version is older. */
 export function isOlderVersion(version: string, than: string): boolean {
   const order = compare(version, than)
   return order !== undefined && order < 0

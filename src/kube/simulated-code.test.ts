@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** What a simulation cannot replay, or cannot see. */
+/** Modules whose effects a simulation cannot replay or observe. */
 const FORBIDDEN =
   /\b(Date|performance|process|queueMicrotask|setImmediate|setInterval|Math\.random|randomUUID|AbortSignal\.timeout|WeakRef)\b|for await|async \*|(?<![.\w])setTimeout\b/
 
@@ -11,7 +11,7 @@ interface Found {
   packages: Set<string>
 }
 
-/** The modules that `entry` loads, types left out, and the packages among them. */
+/** The modules that `entry` loads, without type imports, and the packages among them. */
 function reach(entry: string, found: Found = { modules: new Set(), packages: new Set() }): Found {
   if (found.modules.has(entry)) return found
   found.modules.add(entry)

@@ -2,19 +2,19 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeClient } from './client.ts'
 import { KubeError, type KubeErrorKind } from './errors.ts'
 
-/** One call to the API server that was answered, or given up. A throttled one counts with the time that it was waited out. */
+/** One call to the API server that was answered or given up. The duration of a throttled call includes its waits. */
 export interface TimedCall {
   verb: 'get' | 'create' | 'replace' | 'patch' | 'delete'
-  /** Without the query. */
+  /** The path without the query. */
   path: string
-  /** `ok`, or what the failure says about the world. */
+  /** `ok`, or the kind of the failure. */
   outcome: 'ok' | KubeErrorKind
-  /** HTTP status of a failure, where an answer came. */
+  /** HTTP status of a failure, if there was an answer. */
   status?: number
   durationMs: number
 }
 
-/** The same client, which tells of each call how long it took. Watches last as long as they are wanted, and are not told. */
+/** A client that reports the duration of each call. Watches are not reported, because they last as long as they are needed. */
 export function timedClient(client: KubeClient, clock: Clock, onCall: (call: TimedCall) => void): KubeClient {
   async function timed(verb: TimedCall['verb'], path: string, call: () => Promise<unknown>): Promise<unknown> {
     const beganAt = clock.now()

@@ -1,4 +1,4 @@
-/** Waits no longer than until the signal: rejects with its reason then, whatever becomes of what was waited for. */
+/** Waits until the signal fires at most, and then rejects with its reason; the work itself goes on. */
 export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = (): void => aborted.reject(signal.reason)

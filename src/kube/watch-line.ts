@@ -1,6 +1,6 @@
 import { field, numberField, parseJson, stringField } from './json.ts'
 
-/** One line of a watch, as far as it can be read without knowing the kind. */
+/** One line of a watch, as far as it is readable without knowledge of the kind. */
 export type WatchLine =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown; uid: string | undefined; version: string | undefined }
   | { type: 'BOOKMARK'; version: string }
@@ -9,7 +9,7 @@ export type WatchLine =
 
 const MESSAGE_LIMIT = 300
 
-/** Never throws. What it says of a malformed line does not quote it. */
+/** Never throws. The message for a malformed line does not quote it. */
 export function parseWatchLine(line: string): WatchLine {
   const parsed = parseJson(line)
   if (parsed === undefined) return { type: 'malformed', why: `a line of ${line.length} characters is not JSON` }

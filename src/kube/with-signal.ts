@@ -1,6 +1,6 @@
 import type { CallOptions, KubeClient } from './client.ts'
 
-/** The same client, each call of which the signal ends that `signal` gives when the call begins. Watches have their own. */
+/** A client whose calls end by a signal, which `signal` returns at the begin of each call. Watches have signals of their own. */
 export function withSignal(client: KubeClient, signal: () => AbortSignal | undefined): KubeClient {
   function ended<Options extends CallOptions>(options: Options = {} as Options): Options {
     const own = signal()

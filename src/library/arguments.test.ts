@@ -9,7 +9,7 @@ import type { SluiceOptions } from './options.ts'
 import type { PlannedUpgrade } from './plan.ts'
 import { RequestError, type RequestIssue } from './request/request-error.ts'
 
-/* What a program gets wrong is refused by the field, the value and the way out, with nothing asked of the cluster. */
+/* Invalid arguments are refused with the field, the value and a hint, before any request to the cluster. */
 
 const asked: string[] = []
 
@@ -165,7 +165,7 @@ function without(field: keyof PlannedUpgrade): PlannedUpgrade {
 
 const GRACE = 'give whole milliseconds, from 0 to 2147483647'
 
-/** Whatever is given where a type is demanded. */
+/** A value of any type in the place of a typed one. */
 const any = (value: unknown): never => value as never
 
 test.each<[string, (one: Sluice) => unknown, object]>([
@@ -277,7 +277,7 @@ test('interrupt throws at the call, and the run goes on', async () => {
   const run = one.upgrade(REQUEST)
   expect(() => run.interrupt(any('60s'))).toThrow(RequestError)
   expect(() => run.interrupt(NaN)).toThrow('graceMs: NaN is no duration')
-  // It has begun to ask, and fails by that alone.
+  // The cluster refuses its first request, so this error shows that a request was sent.
   await expect(run.result).rejects.toThrow('was asked')
   await one.close()
 })

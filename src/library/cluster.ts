@@ -2,20 +2,20 @@ import type { KubeClient } from '../kube/client.ts'
 import type { OtherServer, OtherTrust } from '../kube/other-server.ts'
 import type { ConnectOptions as ConnectionOptions } from '../kube/connect.ts'
 
-/** A way to a cluster, as one user. */
+/** A connection to a cluster, with the credentials of one user. */
 export interface Cluster {
   client: KubeClient
-  /** Of requests that name none: asked for, else the context's, else that of the pod that the process runs in, else `default`. */
+  /** The default namespace of requests: the requested one, else that of the context, else that of this process's pod, else `default`. */
   namespace: string
-  /** The file that it was asked for by, where it was. A lock that names a context alone means one of this file. */
+  /** The kubeconfig file, if the caller named one. A lock that names only a context means a context of this file. */
   kubeconfig?: string | undefined
-  /** Another server of the cluster, with the same credentials: one of its control plane. */
+  /** Another server of the cluster's control plane, with the credentials of this one. */
   other?(url: string, trust: OtherTrust): OtherServer
-  /** Breaks off what is still asked. */
+  /** Closes the connection; requests under way are cancelled. */
   close(): Promise<void>
 }
 
-/** As kubectl has them. What is left out comes from the kubeconfig, or from the service account of the pod. */
+/** Connection options with kubectl's meaning. The kubeconfig, or the service account of the pod, supplies the options that are left out. */
 export interface ConnectOptions extends Partial<Omit<ConnectionOptions, 'surroundings'>> {
   signal?: AbortSignal
 }

@@ -1,9 +1,9 @@
 import type { Plan, PodPlan } from '../plan/plan.ts'
 
-/** What would be done with one pod. */
+/** The planned action on one pod. */
 export type PodIntent = Pick<PodPlan, 'action' | 'images' | 'targets'>
 
-/** Parts of a plan that are not about one pod. */
+/** Parts of a plan that do not belong to one pod. */
 export type PlanPart =
   | 'namespace'
   | 'workloads'
@@ -16,15 +16,12 @@ export type PlanPart =
   | 'undoes'
   | 'refusals'
 
-/** One thing that would be done otherwise than it was planned. Undefined on the side that has no such pod, or no such part. */
+/** One difference between the kept plan and the plan of now. A side is undefined if it lacks the pod or the part. */
 export type PlanChange =
   | { what: 'pod'; uid: string; pod: string; planned: PodIntent | undefined; now: PodIntent | undefined }
   | { what: PlanPart; planned: unknown; now: unknown }
 
-/**
- * What would be done otherwise than it was planned. Words (reasons, warnings, messages) make no difference, nor does the order in which
- * the pods start.
- */
+/** Compares the actions of two plans. Texts (reasons, warnings, messages) and the order in which the pods start are not compared. */
 export function comparePlans(planned: Plan, now: Plan): PlanChange[] {
   return [...podChanges(planned, now), ...partChanges(planned, now)]
 }
@@ -60,12 +57,12 @@ function partsOf(plan: Plan): Record<PlanPart, unknown> {
     drainOrder: plan.drainOrder,
     leftOut: plan.leftOut,
     undoes: plan.undoes,
-    // A refused plan that is refused for another reason by now does as little.
+    // Both refused plans do nothing, whatever the reasons of their refusals are.
     refusals: plan.refusals.length > 0 ? 'refused' : undefined,
   }
 }
 
-/** Also of a plan that was kept as JSON. */
+/** Compares as JSON, because a plan may have been stored as JSON. */
 function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other)
 }

@@ -10,15 +10,15 @@ import { configOf, loadConfig as loadConfigFile } from '../config/load-config.ts
 const CHOICE = 'give the path of a config file'
 
 /**
- * Reads and checks a config file such as `sluice.yaml`. Rejects with a ConfigError that holds everything that is wrong in it, and with a
- * RequestError for arguments that cannot be.
+ * Reads and checks a config file such as `sluice.yaml`. Rejects with a ConfigError that lists every problem in the file, and with a
+ * RequestError for invalid arguments.
  */
 export async function loadConfig(file: string, options: ConfigOptions = {}): Promise<Config> {
   assertShape(configFile, { file }, 'file')
   return unlessEnded(options, () => loadConfigFile(file, sourceOf(options), { choice: CHOICE }))
 }
 
-/** The same for a config that is no file: what such a file holds, as an object. */
+/** Checks a config that is given as an object, with the structure of a config file. Rejects as `loadConfig` does. */
 export async function checkConfig(document: unknown, options: ConfigOptions = {}): Promise<Config> {
   return unlessEnded(options, () => configOf(document, sourceOf(options)))
 }

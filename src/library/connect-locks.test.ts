@@ -22,7 +22,7 @@ async function serve(name: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A kubeconfig of one context, `hub`. */
+/** A kubeconfig with one context, `hub`. */
 function kubeconfigOf(url: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-locks-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -58,7 +58,7 @@ test('a lock is in the cluster of the run, unless it names another one', async (
   const [none, same, byContext, byFile] = made.locks
   expect(none).toBe(undefined)
   expect(same!.client).toBe(made.own.client)
-  // A context alone is one of the file that the run was given.
+  // A context without a kubeconfig refers to the file of the run.
   await expect(byContext!.client.get('/version')).resolves.toEqual({ name: 'of the run' })
   await expect(byFile!.client.get('/version')).resolves.toEqual({ name: 'of the lock' })
 })

@@ -10,20 +10,20 @@ import type { Cluster } from './cluster.ts'
 
 export interface ConnectedLocks {
   loadBalancers: LoadBalancer[]
-  /** Closes what was opened for the locks. */
+  /** Closes the connections that were opened for the locks. */
   close(): Promise<void>
 }
 
 interface Surroundings {
-  /** Of the run. */
+  /** The cluster of the run. */
   cluster: Cluster
   clock: Clock
   random: Random
 }
 
 /**
- * The load balancers with the way to the cluster that each lock names: one connection for each cluster. Asks nothing of it yet.
- * @throws ConfigError where a lock names a cluster that no kubeconfig has
+ * The load balancers with a connection to the cluster of each lock; locks of one cluster share a connection. No request is sent yet.
+ * @throws ConfigError if a lock names a cluster that no kubeconfig has
  */
 export async function connectLocks(
   { file }: Config,

@@ -6,10 +6,11 @@ import { assertShape } from './request/parsed.ts'
 import { connectOptions } from './request/sluice-options.ts'
 
 /**
- * The way to a cluster by the same files as kubectl has: the kubeconfig that is named, else $KUBECONFIG, else ~/.kube/config; or within
- * a cluster the service account of the pod. Gets the credentials once; asks nothing of the cluster yet.
+ * Connects to a cluster as kubectl does: with the named kubeconfig, else $KUBECONFIG, else ~/.kube/config, else the service account of the
+ * pod. Fetches the credentials once, and sends no request to the cluster yet.
  *
- * Rejects with a RequestError for options that cannot be, and with a KubeConfigError where no cluster is configured, or its credentials cannot be had.
+ * Rejects with a RequestError for invalid options, and with a KubeConfigError if no cluster is configured or the credentials are not
+ * available.
  */
 export async function connect(given: ConnectOptions = {}): Promise<Cluster> {
   assertShape(connectOptions, given, 'options')

@@ -54,8 +54,8 @@ const Kind = z.strictObject({
 } satisfies Record<keyof Kind, z.ZodType>)
 
 /**
- * The kinds that a sluice knows, such as `createKinds([...KINDS.all, mine])`. Of two with a name in common (their kind or plural, in
- * different groups) the first is meant by the name alone. Throws a RequestError with everything that is wrong.
+ * The kinds that a sluice supports, such as `createKinds([...KINDS.all, mine])`. If two kinds of different groups share a name (kind or
+ * plural), the name without a group means the first of them. Throws a RequestError that lists every problem.
  */
 export function createKinds(all: readonly Kind[]): Kinds {
   const schema = z.strictObject({ kinds: z.array(Kind).min(1) })

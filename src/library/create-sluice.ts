@@ -46,49 +46,52 @@ import { type Run, type RunSource, startRun } from './run.ts'
 export interface Sluice {
   readonly cluster: Cluster
   /**
-   * What an upgrade, or with `undo` an undo, would do, and why. Touches nothing. A plan that is refused says so in `refusals`. Rejects
-   * with a RequestError, and with a typed error where something cannot be found, asked or read.
+   * Plans an upgrade, or with `undo` an undo, and gives the reasons. Changes nothing. The `refusals` of the plan say why it is refused.
+   * Rejects with a RequestError, and with a typed error if an object or a load balancer cannot be found or read.
    */
   plan(request: UpgradeRequest, options?: PlanOptions): Promise<PlannedUpgrade>
   /**
-   * Upgrades. A plan is made anew before anything is touched: where what would be done differs from the plan that was given, `result`
-   * rejects with a PlanChangedError. A request is planned and carried out as it is planned. Never throws: what is wrong is in `result`.
+   * Upgrades pods. The run makes a plan first, and carries it out. If a plan was given and the new plan's actions differ from it, `result`
+   * rejects with a PlanChangedError and nothing is changed. Never throws: every error rejects `result`.
    */
   upgrade(planOrRequest: PlannedUpgrade | UpgradeRequest, options?: RunOptions): Run
-  /** Takes an earlier run back, as `upgrade` of a request or a plan with `undo`. Of a plan without it `result` rejects with a RequestError. */
+  /**
+   * Undoes an earlier run, as `upgrade` with `undo` does. If the given plan is not the plan of an undo, `result` rejects with a
+   * RequestError.
+   */
   undo(planOrRequest: PlannedUpgrade | UndoRequest, options?: RunOptions): Run
   /**
-   * Orders that the open runs of these workloads end, whichever process has them, and waits for that. What no living process has is
-   * `abandoned`: `end` of the answer ends it here. Rejects with a RequestError, a WorkloadError, a RunError or a KubeError.
+   * Orders the open runs of these workloads to end, in whichever process they are, and waits for their end. The outcome is `abandoned` if
+   * no living process has the runs; `end` of the answer ends them here. Rejects with a RequestError, WorkloadError, RunError or KubeError.
    */
   abort(about: AbortRequest, options?: AbortOptions): Promise<Abort>
-  /** Orders that the open runs of these workloads start no new pod, whichever process has them. Rejects as `abort` does. */
+  /** Orders the open runs of these workloads to start no new pod, in whichever process they are. Rejects as `abort` does. */
   pause(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
   /**
-   * Takes that off. Rejects as `abort` does, and with a RunError where runs are open and none of them is paused. Where no run is open
-   * it resolves with the outcome `none`, as the others do.
+   * Ends a pause. Rejects as `abort` does, and with a RunError if runs are open and none of them is paused. If no run is open, the outcome
+   * is `none`, as for the other orders.
    */
   resume(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
-  /** What sluice has left in the cluster: of these workloads, or without a name of all in the namespace. */
+  /** Lists the records of sluice in the cluster: of these workloads, or without a name of all workloads of the namespace. */
   status(about?: Pick<WorkloadChoice, 'workload' | 'namespace'>, options?: CallOptions): Promise<Status>
   /**
-   * Looks for what endangers requests or upgrades: at the cluster, at the load balancers of the config where there is one, and at the
-   * records. What cannot be read is in the report. Writes nothing, but for the Service of a `probe`.
+   * Checks the cluster, the load balancers of the config if there is one, and the records for dangers to requests or upgrades. The report
+   * lists everything that is not readable. Writes nothing, except the Service of a `probe`.
    */
   doctor(about?: DoctorChoice, options?: CallOptions): Promise<DoctorReport>
-  /** The report of one run, of what is kept in the cluster. Rejects with a NotOnRecordError where it is not there, or cannot be read. */
+  /** The report of one run, from the records in the cluster. Rejects with a NotOnRecordError if the record is missing or not readable. */
   report(request: ReportRequest, options?: CallOptions): Promise<RecordedReport>
-  /** The runs on record in a namespace, the newest first. */
+  /** The recorded runs of a namespace, the newest first. */
   runs(about?: Pick<WorkloadChoice, 'namespace'>, options?: CallOptions): Promise<KnownRun[]>
   /**
-   * Whether a pod, or those of a Service or a workload, is in rotation, where, since when and by whom; and if not, why. Reads, and writes
-   * nothing; without a config, no load balancer is asked. What may not be read is in `unread`. Rejects with a RequestError, and with a
-   * WorkloadError where there is no such object, or it may not be read.
+   * Explains whether a pod, or the pods of a Service or a workload, are in rotation: where, since when and by which writer, or why not.
+   * Reads only; without a config it reads no load balancer. Rejects with a RequestError, and with a WorkloadError if the object is missing
+   * or not readable.
    */
   explain(about: ExplainedObject, options?: ExplainOptions): Promise<Explanation>
   /**
-   * Ends what is under way: plans and other calls at once, runs as their own signal would, with their grace. Then closes the load
-   * balancers and the cluster. Resolves when nothing is open any more. What is begun after that is rejected with a SluiceClosedError.
+   * Ends plans and other calls at once, and interrupts runs with their grace period; then closes the load balancers and the cluster.
+   * Resolves when everything is closed. Calls after `close` reject with a SluiceClosedError.
    */
   close(): Promise<void>
 }
@@ -105,7 +108,7 @@ function problemOf(check: () => void): unknown {
   }
 }
 
-/** What a callback throws is its owner's to hear, and must not break into the middle of a run. */
+/** Calls a callback of the program. The error of a callback is rethrown outside of the run, so that it does not break the run. */
 function outside(callback: () => void): void {
   try {
     callback()
@@ -116,9 +119,7 @@ function outside(callback: () => void): void {
   }
 }
 
-/**
- * Opens nothing yet: load balancers and watches are opened by what needs them first. Throws a RequestError for options that cannot be.
- */
+/** Opens nothing yet: the first call that needs load balancers or watches opens them. Throws a RequestError for invalid options. */
 export function createSluice(options: SluiceOptions): Sluice {
   assertShape(sluiceOptions, options, 'options')
   const { cluster, config, onWarning, watch: scope = 'namespace', clock = systemClock, random = systemRandom } = options
@@ -129,14 +130,14 @@ export function createSluice(options: SluiceOptions): Sluice {
   const queues = createScopeQueues(clock)
   const closing = new AbortController()
   const underWay = new Set<Promise<unknown>>()
-  /** The runs of this process. */
+  /** The runs of this process that are under way. */
   const atWork = new Set<PreparedRun>()
   let loading: Promise<Loaded> | undefined
   let closed: Promise<void> | undefined
 
   function load(): Promise<Loaded> {
     loading ??= loadAll().catch((error: unknown) => {
-      // What is wrong in it may be mended by the next call.
+      // The next call loads the config anew, because its file may have been corrected.
       loading = undefined
       throw error
     })
@@ -149,7 +150,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     const read = typeof config === 'function' ? await config() : config
     assertShape(checkedConfig, { config: read }, 'config')
     const { loadBalancers, close } = await connectLocks(read, createLoadBalancers(read), { cluster, clock, random })
-    // The budget is waited for first: a Lease that is held meanwhile would keep others waiting.
+    // A call waits for its rate first, and then takes the lock, because a Lease that is held meanwhile keeps other writers waiting.
     return {
       loadBalancers: withinRates(withinLocks(loadBalancers, { clock, random, identity }), clock),
       close,
@@ -167,7 +168,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     outside(() => onWarning({ reason, message: reasonWords(reason), ...(pod === undefined ? {} : { pod }) }))
   }
 
-  /** What `close` waits for. */
+  /** Registers work that `close` waits for. */
   function tracked<Value>(work: Promise<Value>): Promise<Value> {
     const settled = Promise.allSettled([work])
     underWay.add(settled)
@@ -175,7 +176,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     return work
   }
 
-  /** A call that its signal, or `close`, ends at once. */
+  /** Makes a call that its signal, or `close`, ends at once. */
   async function call<Value>(
     given: CallOptions,
     work: (signal: AbortSignal) => Promise<Value>,
@@ -195,7 +196,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     return { client: withSignal(client, () => signal), clock, by, signal }
   }
 
-  /** Runs of this process need not wait for the next renewal of their Leases. */
+  /** Tells the runs of this process about an order at once, before the next renewal of their Leases. */
   async function tellOwn({ workloads }: Pick<Ordered, 'workloads'>, namespace: string): Promise<void> {
     const isMeant = ({ plan }: PreparedRun): boolean =>
       plan.namespace === namespace && plan.workloads.some((one) => workloads.some((meant) => isSameWorkload(one, meant)))
@@ -218,7 +219,7 @@ export function createSluice(options: SluiceOptions): Sluice {
   function start(
     request: UpgradeRequest,
     source: Pick<RunSource, 'accept'> & {
-      /** Throws where the run is not even to be prepared. */
+      /** Throws if the run must not be prepared. */
       check?(): void
       prepare(loaded: Loaded, ports: RunPorts, signal: AbortSignal): Promise<PreparedRun>
     },
@@ -298,7 +299,7 @@ export function createSluice(options: SluiceOptions): Sluice {
           )
           return { ...prepared.plan, imagesOnNodes: onNodes, request, holders: prepared.holders }
         } finally {
-          // The caller need not wait for what `close` waits for.
+          // The caller need not wait for this end; `close` waits for it.
           void tracked(prepared.close())
         }
       }
@@ -306,7 +307,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     },
     undo(given, own) {
       if (isPlan(given)) return upgrade(given, own, assertUndoes)
-      // What is no request is refused as it was given.
+      // `upgrade` refuses a value that is no request, with the value as it was given.
       if (typeof given !== 'object' || given === null || isPromise(given)) return upgrade(given, own)
       const { run, ...request } = given
       return upgrade({ ...request, undo: run === undefined ? {} : { run } }, own)

@@ -3,13 +3,13 @@ import type { Reason } from '../reasons/reason.ts'
 import { reasonWords } from '../report/words/words.ts'
 import type { PlanChange } from './compare-plans.ts'
 
-/** What would be done is not what was planned. Nothing was touched. */
+/** The actions of the new plan differ from those of the given plan. Nothing was changed. */
 export class PlanChangedError extends Error {
   override readonly name = 'PlanChangedError'
   readonly component = 'library'
-  /** At least one. */
+  /** The differences; at least one. */
   readonly changes: readonly PlanChange[]
-  /** What would be done now. */
+  /** The plan of now. */
   readonly now: Plan
   constructor(changes: readonly PlanChange[], now: Plan) {
     const what = changes.map((change) => (change.what === 'pod' ? `pod/${change.pod}` : change.what)).join(', ')
@@ -19,7 +19,7 @@ export class PlanChangedError extends Error {
   }
 }
 
-/** `interrupt` of a handle, while the run was being prepared. Nothing was touched. */
+/** The program called `interrupt` while the run was being prepared. Nothing was changed. */
 export class RunInterruptedError extends Error {
   override readonly name = 'RunInterruptedError'
   readonly component = 'library'
@@ -28,7 +28,7 @@ export class RunInterruptedError extends Error {
   }
 }
 
-/** The sluice is closed: it begins nothing any more, and has ended what was being prepared. */
+/** The sluice is closed: it begins no new work, and has cancelled the preparation of runs. */
 export class SluiceClosedError extends Error {
   override readonly name = 'SluiceClosedError'
   readonly component = 'library'
@@ -37,7 +37,7 @@ export class SluiceClosedError extends Error {
   }
 }
 
-/** No such run is on record; or it is, and cannot be read: the code of `reason` is `run-unreadable` then. */
+/** The run is not on record, or its record is not readable; for the latter the code of `reason` is `run-unreadable`. */
 export class NotOnRecordError extends Error {
   override readonly name = 'NotOnRecordError'
   readonly component = 'library'

@@ -1,9 +1,9 @@
 import type { RunEvent } from '../engine/events.ts'
 
-/** The newest so many events are kept: those of an upgrade of more than a thousand pods. */
+/** The number of events that are kept: enough for an upgrade of more than a thousand pods. */
 export const EVENTS_KEPT = 50_000
 
-/** A consumer of events was so slow that events were dropped which it had not taken yet; iterating anew begins with the oldest kept. */
+/** A slow consumer of events has missed events that were dropped. A new iteration begins with the oldest event that is kept. */
 export class EventsLostError extends Error {
   override readonly name = 'EventsLostError'
   readonly component = 'library'
@@ -14,20 +14,20 @@ export class EventsLostError extends Error {
   }
 }
 
-/** The events of a run, for any number of consumers at their own pace: adding one never waits for them. */
+/** The events of a run, for any number of consumers at their own pace. Adding an event never waits for a consumer. */
 export interface EventLog {
   add(event: RunEvent): void
-  /** No further event comes: each consumer ends when it has taken what is kept. */
+  /** Ends the log: each consumer ends after the last event that is kept. */
   end(): void
-  /** Each iteration begins with the oldest event that is kept. Leaving it early frees what it waits for. */
+  /** Each iteration begins with the oldest event that is kept. An early exit from the iteration frees its waiter. */
   readonly events: AsyncIterable<RunEvent>
-  /** Consumers that wait for the next event. */
+  /** The number of consumers that wait for the next event. */
   readonly waiting: number
 }
 
 export function createEventLog(kept = EVENTS_KEPT): EventLog {
   const events: RunEvent[] = []
-  /** How many were dropped before the first that is kept. */
+  /** The number of dropped events. */
   let dropped = 0
   let hasEnded = false
   const waiting = new Set<() => void>()

@@ -1,30 +1,29 @@
 import type { RunOutcome } from '../engine/events.ts'
 
 /**
- * What the exit code of every command means. Pipelines branch on these: a code never gets another meaning.
+ * The exit code of every command. Pipelines branch on these codes, so a code never gets another meaning.
  *
- * `plan` (and `upgrade --dry-run`) exits like `kubectl diff`: 0 nothing to do, 1 there are changes, above that as below.
- * `status` exits 0 where nothing is open, 4 where something is (a run at work, or one to go on with), 8 where a person
- * is needed.
+ * `plan` (and `upgrade --dry-run`) exits like `kubectl diff`: 0 for no changes, 1 for changes, higher codes as below. `status` exits with 0
+ * if nothing is open, 4 if a run is at work or can go on, and 8 if a person has to act.
  */
 export const EXIT = {
   /** Done, or already at the target. */
   done: 0,
-  /** The upgrade failed, or sluice itself did. For `plan`: there are changes. */
+  /** The upgrade failed, or sluice itself failed. For `plan`: there are changes. */
   failed: 1,
-  /** Wrong arguments or config; nothing was touched. */
+  /** Wrong arguments or config; nothing was changed. */
   usage: 2,
-  /** The cluster or the plan says no; nothing was touched. */
+  /** The cluster or the plan refuses the upgrade; nothing was changed. */
   preflight: 3,
   /** A named deadline passed; the same command goes on from there. */
   deadline: 4,
-  /** Paused by somebody, and told to end then (`--exit-when-paused`). */
+  /** The run was paused, and ended because of `--exit-when-paused`. */
   paused: 5,
-  /** Ended by somebody's order, or rolled back: a pod failed, and is back in rotation on its old images. */
+  /** An order ended the run; or a pod failed, and was rolled back: it is in rotation again on its old images. */
   aborted: 6,
-  /** Another run holds the workload, or somebody changed it meanwhile. */
+  /** Another run holds the workload, or another writer has changed it. */
   conflict: 7,
-  /** What the load balancers do with a pod cannot be known or repaired: a person has to look. */
+  /** The state of a pod in the load balancers is not known, or not repairable; a person has to look. */
   needsOperator: 8,
   /** SIGINT; the same command goes on from there. */
   interrupted: 130,
@@ -36,14 +35,14 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export type InterruptSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
-/** SIGHUP (the terminal went away) counts as SIGTERM, so that callers have two codes to know, not three. */
+/** SIGHUP (the terminal is gone) has the code of SIGTERM, so that callers need to know two codes only. */
 export function exitCodeOfSignal(signal: InterruptSignal): ExitCode {
   return signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated
 }
 
 /**
- * What the command line exits with for a run that ends so. `signal` is the one that interrupted the run; without it the run was
- * interrupted because sluice itself failed.
+ * The exit code of a run with this outcome. `signal` is the signal that interrupted the run; without a signal, a failure of sluice itself
+ * has interrupted it.
  */
 export function exitCodeOf({ outcome }: { outcome: RunOutcome }, signal?: InterruptSignal): ExitCode {
   switch (outcome) {

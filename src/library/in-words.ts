@@ -2,13 +2,10 @@ import { RunError } from '../engine/errors.ts'
 import { reasonWords } from '../report/words/words.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 
-/** How far causes are followed, which may also be those of somebody else, and lead in a circle. */
+/** The limit for following causes. A cause may come from other code, and may form a cycle. */
 const DEEPEST = 10
 
-/**
- * What was thrown, where an error of the engine says its reason in English, as do its causes: their own message is the code of the
- * reason.
- */
+/** The error with messages in English. The message of an engine error is the code of its reason, and so are the messages of its causes. */
 export function inWords(error: unknown): unknown {
   let one = error
   for (let depth = 0; depth < DEEPEST && one instanceof Error; depth += 1) {

@@ -11,71 +11,77 @@ import type { Cluster } from './cluster.ts'
 import type { Ordered } from './ordered.ts'
 
 export interface SluiceOptions {
-  /** Of this sluice alone: `close` closes it. */
+  /** The cluster, which belongs to this sluice alone: `close` closes it. */
   cluster: Cluster
   /**
-   * By `loadConfig` or `checkConfig`; or a function that gives it, called when it is needed first. Only what reads and writes records
-   * (status, report, pause, resume, abort) and explain can do without; `end` of an abort cannot.
+   * The result of `loadConfig` or `checkConfig`, or a function that returns it and is called on first use. `status`, `report`, `pause`,
+   * `resume`, `abort` and `explain` need no config; `end` of an abort does.
    */
   config?: Config | (() => Promise<Config>)
-  /** Of workloads, such as `createKinds([...KINDS.all, mine])`. Default: those that sluice knows by itself. */
+  /** The kinds of workloads, such as `createKinds([...KINDS.all, mine])`. Default: the built-in kinds. */
   kinds?: Kinds
-  /** Names this process in the Leases of its runs. Default: host and process id. */
+  /** The name of this process in the Leases of its runs. Default: host name and process id. */
   identity?: string
-  /** Names who gives its orders, for the person who finds them. Default: the identity. */
+  /** The display name of the giver of orders. Default: the identity. */
   by?: string
   /**
-   * How much the runs of this process watch. `namespace` (default): each kind in a namespace once for all runs; where the right to list
-   * all workloads is missing, the one by its name. `request`: what each run is about, for a process with one run.
+   * The scope of the watches of this process. `namespace` (default): each kind in a namespace once, for all runs; a workload is watched by
+   * its name if the right to list all workloads is missing. `request`: the objects of each run, for a process with one run.
    */
   watch?: FeedScope
-  /** Told of each warning while a plan is made, or a run goes on; of runs it is among the events too. */
+  /** Called with each warning of a plan or a run. The warnings of a run are events of the run as well. */
   onWarning?(warning: { reason: Reason; message: string; pod?: string }): void
-  /** For tests alone. */
+  /** The clock; for tests only. */
   clock?: Clock
-  /** For tests alone. */
+  /** The random numbers; for tests only. */
   random?: Random
 }
 
 export interface CallOptions {
-  /** Ends the call at once, with its reason. */
+  /** Ends the call at once; the call rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
 export interface PlanOptions extends CallOptions {
-  /** Told of what happens while the plan is made. */
+  /** Called with each event while the plan is made. */
   onEvent?(event: RunEvent): void
 }
 
 export interface ExplainOptions extends CallOptions {
-  /** Leases of nodes in doubt are watched, for so many milliseconds at most. */
+  /** Called when the Leases of suspect nodes are watched; the watch says for how many milliseconds at most. */
   onWatching?(watch: LeaseWatch): void
 }
 
 export interface RunOptions {
   /**
-   * While the run is being prepared the signal ends it at once: `plan` and `result` reject with the signal's reason, and nothing was
-   * touched. After that it interrupts, as `interrupt(graceMs)` does.
+   * While the run is being prepared, the signal ends it at once: `plan` and `result` reject with the signal's reason, and nothing was
+   * changed. After that the signal interrupts the run as `interrupt(graceMs)` does.
    */
   signal?: AbortSignal
-  /** What the signal, and `interrupt` where it is not told, give pods that are patched already to come home. Default 5,000. */
+  /**
+   * The time in milliseconds that patched pods get to return to rotation after the signal, or after `interrupt` without an argument.
+   * Default 5,000.
+   */
   graceMs?: number
 }
 
 export interface AbortOptions {
-  /** Ends the wait; an order that was given stands. */
+  /** Ends the wait; the given order still applies. */
   signal?: AbortSignal
-  /** False: the order is given and not waited for. Default true. */
+  /** False gives the order without waiting for its effect. Default true. */
   wait?: boolean
-  /** The order stands from here on, whatever becomes of this process. */
+  /** Called when the order is written; from then on it applies, even if this process ends. */
   onOrdered?(ordered: Ordered): void
-  /** After each look at a Lease that is held by the process that is waited for. */
+  /** Called after each look at a Lease whose holder is waited for. */
   onWaiting?(ordered: Ordered, holder: string): void
 }
 
 export interface ConfigOptions {
-  /** Adapters beside the built-in ones, by the name that `adapter:` in the config gives; one of a built-in name takes its place. */
+  /**
+   * Adapters in addition to the built-in ones, by the name that `adapter:` in the config refers to. An adapter with a built-in name
+   * replaces the built-in adapter.
+   */
   adapters?: readonly AdapterDefinition[]
-  /** Ends the call at once, with its reason. */
+  /** Ends the call at once; the call rejects with the signal's reason. */
   signal?: AbortSignal
 }

@@ -1,13 +1,13 @@
 import type { WorkloadId } from '../pods/workload-id.ts'
 
-/** What an order is about. */
+/** The subject of an order. */
 export interface Ordered {
-  /** As they were asked for, such as `statefulset/web`. */
+  /** The workloads and pods as the caller named them, such as `statefulset/web`. */
   asked: string
-  /** The same; in place of a pod, what owns it. */
+  /** These workloads as objects; for a pod, the owner of the pod. */
   workloads: readonly WorkloadId[]
-  /** The open runs that the order means, the newest first. */
+  /** The open runs that the order applies to, the newest first. */
   runs: readonly string[]
-  /** Who has the Lease of what was asked for, and is at work or was killed there. */
+  /** The holder of the Lease of a workload that was asked for: a process at work, or a process that was killed. */
   holder?: string
 }

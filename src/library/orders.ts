@@ -14,31 +14,31 @@ import type { AbortOptions, RunOptions } from './options.ts'
 import type { Ordered } from './ordered.ts'
 import type { Run } from './run.ts'
 
-/** A pause, or its end, as it stands on the Leases now. The process that has a run hears of it within seconds. */
+/** A pause, or the end of a pause, as the Leases record it now. The process of a run notices it within seconds. */
 export interface GivenOrder extends Ordered {
   outcome: 'ordered'
-  /** Who gave the pause: of several the first. */
+  /** The giver of the pause; of several pauses, the giver of the first. */
   by: string
-  /** Open runs that are being aborted, as before. */
+  /** Open runs that are being aborted; the order does not change them. */
   aborted: readonly string[]
-  /** Of the runs that it means, those that take another back. */
+  /** Those of `runs` that undo another run. */
   undoes: readonly string[]
 }
 
-/** No run is open. `unrecorded`: what an abort has found half done all the same. */
+/** No run is open. `unrecorded` lists the half-finished work that an abort has found nevertheless. */
 export interface NoOrder extends Ordered {
   outcome: 'none'
   unrecorded: readonly Unrecorded[]
 }
 
 /**
- * What came of an order to abort.
+ * The result of an order to abort.
  * - `none`: no run is open
- * - `ordered`: it stands on the Leases, and was not waited for
- * - `finished`: the runs had come to their end before the order reached them
- * - `aborted`: the process that had the runs has ended them; `templatesLeft` says why which templates were left as they are, `mixed` which
- *   workloads have pods on other images than their template, which has its former images again
- * - `abandoned`: no living process has them: `end` ends them in this one
+ * - `ordered`: the Leases record the order, and the caller did not wait for its effect
+ * - `finished`: the runs had ended before the order reached them
+ * - `aborted`: the process of the runs has ended them. `templatesLeft` gives the reasons for templates that were left unchanged; `mixed`
+ *   lists the workloads whose pods have other images than the template, which has its former images again
+ * - `abandoned`: no living process has the runs; `end` ends them in this process
  */
 export type Abort =
   | NoOrder
@@ -54,7 +54,7 @@ export type Abort =
 export interface OrderPorts {
   client: KubeClient
   clock: Clock
-  /** Who gives it, for display. */
+  /** The giver of the order, for display. */
   by: string
   signal: AbortSignal
 }
@@ -81,7 +81,7 @@ export async function pauseRuns(about: About, ports: OrderPorts): Promise<GivenO
 
 export async function resumeRuns(about: About, ports: OrderPorts): Promise<GivenOrder | NoOrder> {
   let by: string | undefined
-  /** In a second pass that of the first is lifted already. */
+  /** The runs whose pause was lifted. A second pass no longer finds the pauses that the first pass has lifted. */
   const runs = new Set<string>()
   return give(about, ports, async (open) => {
     const lifted = await liftPause(open, { client: ports.client, namespace: about.namespace })
@@ -110,7 +110,7 @@ async function give(
   return { ...orderedOf(open), ...given!, outcome: 'ordered', undoes }
 }
 
-/** Orders it, and waits for who has the runs. `end` ends what no living process has. */
+/** Orders the abort, and waits for the process that has the runs. `end` ends runs that no living process has. */
 export async function abortRuns(
   about: About,
   { client, clock, by, signal }: OrderPorts,

@@ -5,7 +5,7 @@ import { passOverIdle } from './pass-over-idle.ts'
 
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 
-/** A finished run that had nothing to do, of the second of its number; with a pod where told so. */
+/** A finished run without changes, which began at the second of its number; with a pod if the fields say so. */
 function ledger(run: string, fields: Partial<LedgerHeader> & { pods?: boolean } = {}): ReadLedger {
   const { pods = false, ...header } = fields
   const startedAt = `2026-01-01T00:00:0${run.at(-1)}.000Z`

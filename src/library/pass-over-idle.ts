@@ -4,8 +4,8 @@ import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Ledger, ReadLedger } from '../journal/ledger.ts'
 
 /**
- * Without the newest runs of a workload that had nothing to do, where there is one before them that had, as an undo passes over them.
- * Found by a reader: the same command once more, to be sure, and the report of the release was that of a run without pods.
+ * Leaves out the newest runs of a workload that changed nothing, if an earlier run has changed something; an undo passes over them as well.
+ * Otherwise a repeated command would hide the report of the release behind a run without pods.
  */
 export function passOverIdle(
   found: readonly ReadLedger[],
@@ -23,7 +23,9 @@ export function passOverIdle(
   }
 }
 
-/** One that is open may be about to begin; of one that somebody has ended it is told by whom. */
+/**
+ * An open run is not idle, because it may be about to begin. An aborted run is not idle, because its report names the giver of the abort.
+ */
 function isIdle(ledger: Ledger): boolean {
   return ledger.header.finishedAt !== undefined && ledger.header.aborted === undefined && !hasChanged(ledger)
 }

@@ -5,19 +5,19 @@ import { imageWords } from '../report/words/images.ts'
 import { RequestError } from './request/request-error.ts'
 import type { UpgradeRequest } from './request/upgrade-request.ts'
 
-/** What an upgrade would do, and what it was asked for. Plain JSON: it can be kept, shown to a person, and passed to `upgrade` later. */
+/** A planned upgrade together with its request. Plain JSON: a program can store it, show it, and pass it to `upgrade` later. */
 export interface PlannedUpgrade extends Plan {
   request: UpgradeRequest
-  /** Who has a Lease that the run would take: a run that is at work, or one that was killed there. */
+  /** The holders of Leases that the run would take: processes at work, or processes that were killed. */
   holders: readonly LeaseHolder[]
 }
 
-/** What `upgrade` was given is a plan, or was one: a request has neither of these fields. */
+/** True for a plan, even an incomplete one: a request has neither of these fields. */
 export function isPlan(given: unknown): given is PlannedUpgrade {
   return typeof given === 'object' && given !== null && ('request' in given || 'pods' in given)
 }
 
-/** Throws a RequestError for a plan that takes no run back: an undo of it would upgrade. */
+/** Throws a RequestError if the plan is not the plan of an undo; carrying it out would upgrade. */
 export function assertUndoes({ request, workloads, images }: PlannedUpgrade): void {
   if (request.undo !== undefined) return
   const what = workloads.map(displayName).join(', ') || 'pods'

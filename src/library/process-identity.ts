@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 
-/** Names this process in the Lease: a person who reads it must find the process. */
+/** The name of this process in its Leases, by which a person can find the process. */
 export function processIdentity(): string {
   return `${hostname()}_${process.pid}`
 }

@@ -6,10 +6,10 @@ import { NotOnRecordError } from './errors.ts'
 import { passOverIdle } from './pass-over-idle.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 
-/** The report of one run, from what is kept of it in the cluster. */
+/** The report of one run, from the records in the cluster. */
 export interface RecordedReport {
   report: Report
-  /** Newer runs of the workload that had nothing to do; empty where the run was named. */
+  /** Newer runs of the workload that changed nothing; empty if the request names the run. */
   passedOver: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface ReportSource {
   namespace: string
 }
 
-/** Throws a NotOnRecordError where there is no such run, or it cannot be read. */
+/** Throws a NotOnRecordError if the run is not on record, or its record is not readable. */
 export async function reportRun(
   wanted: { run: string } | { ref: WorkloadId },
   failures: readonly ReportFailure[],

@@ -12,58 +12,59 @@ import { grace } from './request/options.ts'
 import { assertShape } from './request/parsed.ts'
 import type { UpgradeRequest } from './request/upgrade-request.ts'
 
-/** As long as pods that are patched already may take to come home after an interrupt. */
+/** The default time that patched pods get to return to rotation after an interrupt. */
 export const GRACE_MS = 5_000
 
 /** A run that has begun: its preparation first, then the upgrade. */
 export interface Run {
-  /** Resolves once the plan is made, and is about to be carried out; rejects as `result` does where there is none. */
+  /** Resolves when the plan is made and is about to be carried out. Rejects as `result` does if there is no plan. */
   readonly plan: Promise<PlannedUpgrade>
   /**
-   * Everything that the run tells. Each iteration gets the events from the beginning, or of a long run the newest 50,000, at its own
-   * pace, and ends with the run. A consumer that falls further behind gets an EventsLostError.
+   * The events of the run. Each iteration gets the events from the beginning, or the newest 50,000 of a long run, at its own pace, and ends
+   * with the run. A consumer that falls behind further gets an EventsLostError.
    */
   readonly events: AsyncIterable<RunEvent>
   /**
-   * How the run ended, also where it was refused or interrupted. Rejects with a typed error where it could not be prepared, or broke off
-   * without a result: no process of yours ends for a rejection that nobody looks at.
+   * The result of the run, including a refused or interrupted run. Rejects with a typed error if the run could not be prepared, or ended
+   * without a result. A rejection that the program does not handle does not end the process.
    */
   readonly result: Promise<RunResult>
   /**
-   * Starts no new pod, from now on; pods under way come home. Resolves once that stands on the Lease too, so that it holds for whoever
-   * goes on with the run; with `endWhenPaused` the run ends only then. Rejects with a RunOverError where the run has ended, and with a
-   * KubeError or a RunError where it could not be written: the run is paused all the same, or ends so, and the same request goes on.
+   * Starts no new pod from now on; pods under way return to rotation. Resolves when the pause is on the Lease too, where it also holds for
+   * a successor; `endWhenPaused` ends the run only then. Rejects with a RunOverError if the run has ended, and with a KubeError or a
+   * RunError if the write failed; the run is paused nevertheless.
    */
   pause(): Promise<void>
   /**
-   * Takes a pause off, also one that another process has given. A run that is not paused goes on as it does. Rejects as `pause` does,
-   * and the run may stay paused then: a pause of this handle that was not written holds until a resume of this handle is written.
+   * Ends a pause, including the pause of another process. A run that is not paused simply goes on. Rejects as `pause` does; the run may
+   * then stay paused, because an unwritten pause of this handle holds until a resume of this handle is written.
    */
   resume(): Promise<void>
   /**
-   * Ends the run: puts back what is not patched, brings home what is, and gives the template its former images. Never taken back.
-   * Resolves once that stands on the Lease, or has ended the run; `result` tells what came of it. Rejects as `pause` does.
+   * Ends the run: restores drained pods that are not patched, brings patched pods back into rotation, and gives the template its former
+   * images. An abort cannot be revoked. Resolves when the abort is on the Lease or has ended the run; `result` has the outcome. Rejects as
+   * `pause` does.
    */
   abort(): Promise<void>
   /**
-   * Ends this process's part in the run: starts no new pod, puts back what is drained and not patched, gives patched pods `graceMs` to
-   * come home, and leaves the rest for whoever goes on with the run. The outcome is `interrupted`. While the run is being prepared
-   * `plan` and `result` reject with a RunInterruptedError. Throws a RequestError where `graceMs` is no duration.
+   * Ends this process's part of the run: starts no new pod, restores drained pods that are not patched, gives patched pods `graceMs` to
+   * return, and leaves the rest to a later run. The outcome is `interrupted`; during the preparation, `plan` and `result` reject with a
+   * RunInterruptedError. Throws a RequestError if `graceMs` is no duration.
    */
   interrupt(graceMs?: number): void
 }
 
-/** What a handle is made of. */
+/** The parts of a handle. */
 export interface RunSource {
   request: UpgradeRequest
   prepare(ports: { signal: AbortSignal; onEvent(event: RunEvent): void }): Promise<PreparedRun>
-  /** Throws where the plan is not to be carried out. */
+  /** Throws if the plan must not be carried out. */
   accept(plan: Plan): void
-  /** Names who gives the orders of the handle. */
+  /** The name of the giver of the orders of this handle. */
   by: string
-  /** Told of each event, beside the handle's own consumers. */
+  /** Called with each event, in addition to the handle's own consumers. */
   onEvent(event: RunEvent): void
-  /** Told what is still being closed once the run has ended. */
+  /** Called at the end of the run with the work that closes it. */
   onEnd(closing: Promise<void>): void
 }
 
@@ -79,7 +80,7 @@ export function startRun(source: RunSource, { signal, graceMs = GRACE_MS }: RunO
       preparing.signal.throwIfAborted()
       const run = await source.prepare({ signal: preparing.signal, onEvent: take })
       prepared = run
-      // Between its last look at the signal and now.
+      // The signal may have fired since the preparation checked it last.
       preparing.signal.throwIfAborted()
       planned.resolve({ run, plan: { ...run.plan, request: source.request, holders: run.holders } })
       return await run.execute(source.accept)

@@ -10,9 +10,9 @@ const OWN = 'endpointslice-controller.k8s.io'
 interface SliceOptions {
   service?: string
   by?: string
-  /** By pod: undefined where the slice does not say. */
+  /** The readiness by pod; undefined if the slice does not have it. */
   ready?: Record<string, boolean | undefined>
-  /** Pods that sluice has drained there. */
+  /** The pods that sluice has drained in the slice. */
   drained?: string[]
 }
 

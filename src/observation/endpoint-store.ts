@@ -5,22 +5,22 @@ import type { PodEndpoint } from '../pods/glossary.ts'
 import type { FeedIndex } from './feed.ts'
 import type { SharedObservation } from './observation.ts'
 
-/** Where Services route to, from the EndpointSlices of the namespace. */
+/** The endpoints of pods, from the EndpointSlices of the namespace. */
 export interface EndpointStore {
-  /** What the slices that have the pod say of it, by Service and controller: another list exactly where that has changed. */
+  /** The state of the pod in its slices, by Service and controller. The list is a new object exactly if its content has changed. */
   of(podUid: string): readonly PodEndpoint[]
-  /** They are those of now, as with PodStore. */
+  /** True if the slices are current, as `isCurrent` of PodStore. */
   isCurrent(): boolean
-  /** Has the slices observed anew that say no to this pod; all of them where these cannot be had. */
+  /** Reads the slices anew in which this pod is not ready; all slices if these are not available. */
   look(podUid: string): Promise<void>
-  /** Asks for them anew, as PodStore does. */
+  /** Reads all slices anew, as `refresh` of PodStore does. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
 
 const SERVICE = 'kubernetes.io/service-name'
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
-/** The cluster's own controller. It takes over the Ready of a pod, as no other has to. */
+/** The EndpointSlice controller of Kubernetes. Its endpoints follow the readiness of the pod; those of other controllers need not. */
 const CLUSTER = 'endpointslice-controller.k8s.io'
 
 const RawSlice = z.object({
@@ -59,16 +59,16 @@ function sliceRecord(raw: unknown): SliceRecord {
   const ready = new Map<string, boolean>()
   const drained = drainedAddresses(metadata.annotations)
   for (const { addresses, targetRef, conditions } of endpoints ?? []) {
-    // What sluice has taken out as a load balancer comes back by the restore, which must not wait for it.
+    // An endpoint that sluice itself has drained counts as ready: the restore brings it back, and must not wait for it.
     const isOurs = addresses?.some((address) => drained.has(address)) ?? false
-    // A missing `ready` means "unknown", which Services treat as ready.
+    // A missing `ready` means "unknown", and Services treat it as ready.
     if (targetRef?.kind === 'Pod' && targetRef.uid) ready.set(targetRef.uid, isOurs || (conditions?.ready ?? true))
   }
   const { uid, name, namespace, resourceVersion, generateName, labels } = metadata
   const service = labels?.[SERVICE]
   const by = labels?.[MANAGED_BY]
   const followsReady = service !== undefined && by === CLUSTER
-  // Neither a Service nor a label value has a slash.
+  // A slash separates controller and Service, because neither a Service nor a label value contains one.
   const source = followsReady ? service : `${by ?? ''}/${service ?? generateName ?? name}`
   return { uid, name, namespace, resourceVersion, source, followsReady, ready }
 }
@@ -86,14 +86,14 @@ export interface EndpointStoreOptions {
   observation: SharedObservation
   namespace: string
   onChange(podUids: Iterable<string>): void
-  /** Somebody waits for them to change. */
+  /** True while a caller waits for a change of the endpoints. */
   isAwaited?: () => boolean
   onError(error: Error, lasting: boolean): void
 }
 
 type EndpointsOf = (podUid: string) => readonly PodEndpoint[]
 
-/** By pod, so that a lookup does not go through all slices; one for all runs that share the feed. */
+/** An index by pod, so that a lookup need not scan all slices. All runs that share the feed share the index. */
 function createEndpointIndex(): FeedIndex<SliceRecord, readonly string[], EndpointsOf> {
   const slices = new Map<string, SliceRecord>()
   const slicesOf = new Map<string, Map<string, SliceRecord>>()

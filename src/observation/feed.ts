@@ -1,59 +1,65 @@
 import type { ObjectRecord, ReflectorEvent } from '../kube/reflector.ts'
 
-/** What a feed lists and watches. */
+/** The collection that a feed lists and watches. */
 export interface FeedRequest<R extends ObjectRecord, C = undefined, I = undefined> {
-  /** Collection path without a query, for example `/api/v1/namespaces/default/pods`. */
+  /** Path of the collection without a query, for example `/api/v1/namespaces/default/pods`. */
   path: string
   labelSelector?: string
   fieldSelector?: string
-  /** Checks and trims one raw object; throws where it is malformed. Users share a feed where they give the same function. */
+  /** Checks and trims one raw object; throws if it is malformed. Users share a feed only if they pass the identical function. */
   decode: (raw: unknown) => R
-  /** What all users of the feed look things up in; made once a feed. */
+  /** Creates the index that all users of the feed share; called once per feed. */
   createIndex?: () => FeedIndex<R, C, I>
 }
 
 export interface FeedIndex<R extends ObjectRecord, C, I> {
-  /** Takes in an event before any user hears of it; gives what it has changed. */
+  /** Applies an event before the users get it; returns the changes that it made. */
   apply(event: ReflectorEvent<R>): C
   lookup: I
 }
 
-/** One user of a feed, as a rule one view of one run. */
+/** One user of a feed, usually a view of one run. */
 export interface FeedUser<R extends ObjectRecord, C = undefined> {
-  /** First what is known already, as `added`; then each change. */
+  /** Called with each known object as `added` first; then with each change. */
   onEvent(event: ReflectorEvent<R>, change: C | undefined): void
-  /** Is an object that cannot be read one of this user's, by its raw metadata? Default: each. */
+  /** Decides by the raw metadata whether an unreadable object belongs to this user. Default: each object does. */
   concerns?(metadata: unknown): boolean
-  /** Every error once the user has joined. `lasting`: the server has refused for so long that a run has to end; the feed goes on trying. */
+  /**
+   * Called with every error after the user has joined. `lasting`: the server has refused for so long that a run has to end, while the feed
+   * keeps trying.
+   */
   onError(error: Error, lasting: boolean): void
-  /** What `isCurrent` or `isBroken` says has changed. */
+  /** Called when `isCurrent` or `isBroken` changes. */
   onSight?(): void
-  /** This user waits for a change. */
+  /** True while this user waits for a change. */
   isAwaited?(): boolean
 }
 
-/** The newest known version of each object of one collection, as one of its users has it. */
+/** The newest known version of each object of a collection, for one user. */
 export interface Feed<R extends ObjectRecord, I = undefined> {
-  /** By uid; shared with all users. */
+  /** The objects by uid; all users share the map. */
   records(): ReadonlyMap<string, R>
   lookup: I
-  /** Takes in an answer of the API server, unless a newer version is known; gives the newest known version. */
+  /** Applies an answer of the API server unless a newer version is known; returns the newest known version. */
   observe(raw: unknown): R
-  /** The same for a look that was meant to tell what the watch has not: with the event, where the version is news to the users. */
+  /**
+   * Applies an answer as `observe` does, and also calls `onEvent` of the users if the version is new. For reads that check on a silent
+   * watch.
+   */
   announce(raw: unknown): R
-  /** The watch has brought a line just now: what it has not told yet it will tell soon. */
+  /** True if the watch has just delivered a line, and so is expected to deliver later changes soon. */
   isHeard(): boolean
-  /** Has the objects of one name observed anew, and no others. Rejects with a KubeError. */
+  /** Reads the objects of one name anew, and no others. Rejects with a KubeError. */
   look(name: string): Promise<void>
-  /** The records are of now, but for what a watch lags; not while this user has them observed anew. */
+  /** True if the records are current, apart from the lag of a watch; false while this user refreshes them. */
   isCurrent(): boolean
-  /** They are not, since they could not be listed or watched. */
+  /** True if the records are not current because listing or watching them failed. */
   isBroken(): boolean
   /**
-   * Has them observed anew, together with all users that ask before the list begins. Resolves once they are known as of now, or
-   * cannot be had; never rejects.
+   * Lists the objects anew, once for all users that ask before the list begins. Resolves when the records are current, or when the list
+   * failed; never rejects.
    */
   refresh(): Promise<void>
-  /** Leaves the feed; the last user closes it. */
+  /** Leaves the feed. The feed closes after its last user. */
   stop(): Promise<void>
 }

@@ -6,7 +6,7 @@ import { createFakeApi, type Raw } from '../workloads/testing/fake-api.ts'
 import { createObservation } from './observation.ts'
 import { openPodStore } from './pod-store.ts'
 
-/** Two runs of a process, each with the pods of its own label, of one namespace. */
+/** Two runs of a process in one namespace, each with the pods of its own label. */
 async function twoViews({ hasBegun = true } = {}) {
   const api = createFakeApi()
   const clock = createVirtualClock()

@@ -1,14 +1,17 @@
 import type { SharedObservation } from './observation.ts'
 import { type PodRecord, podRecord, podsPath, type PodSource, type PodSourceUser } from './pod-record.ts'
 
-/** Some of the pods of a namespace, whose feed the runs of a process share; once a run has begun, those that lose their labels too. */
+/**
+ * A selection of the pods of a namespace; the runs of a process share the feed. After the start of a run, pods that lose their labels stay
+ * in the selection.
+ */
 export async function openNamespacePods(
   observation: SharedObservation,
   namespace: string,
   selects: (pod: PodRecord) => boolean,
   user: PodSourceUser,
 ): Promise<PodSource> {
-  /** By uid, and whether it is selected still. The records are the feed's. */
+  /** The pods of this selection by uid, and whether the labels still select them. The records belong to the feed. */
   const own = new Map<string, boolean>()
 
   function leave(uid: string): void {
@@ -53,7 +56,7 @@ export async function openNamespacePods(
     get: (uid) => (own.has(uid) ? feed.records().get(uid) : undefined),
     observe(raw) {
       const pod = feed.observe(raw)
-      // Its event comes later.
+      // The event of this pod follows later, because the feed holds the pod already.
       if (!own.has(pod.uid) && feed.records().has(pod.uid) && selects(pod)) own.set(pod.uid, true)
       return pod
     },

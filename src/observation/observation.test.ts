@@ -33,7 +33,7 @@ function bed() {
     )
     return { feed, taken: () => told.splice(0), events: () => told.splice(0).filter((one) => one !== 'sight') }
   }
-  /** Since the last call. */
+  /** The calls since the last look. */
   const calls = (): string[] => api.calls.splice(0).map(({ method }) => method)
   const forbid = (): void => {
     api.faults.before = (method, path) => {
@@ -51,7 +51,7 @@ test('users share one watch and its records; each version of an object is read o
   expect([calls(), first.events()]).toEqual([['LIST', 'WATCH'], ['added web-0']])
   const others = await Promise.all([open(), open(), open()])
   await clock.settle()
-  // A list for all that have come meanwhile, and the watch that goes on from it.
+  // One list serves all users that came in the meantime, and the watch resumes from it.
   expect(calls().filter((one) => one === 'LIST')).toHaveLength(1)
   expect([observation.size, decodedSoFar()]).toEqual([1, 2])
   put('web-1')
@@ -74,7 +74,7 @@ test('control: users that read the objects differently share nothing', async () 
 test('a user that joins hears of what is known, and knows what was so when it came', async () => {
   const { clock, open, put, api } = bed()
   const { watch } = api.client
-  // The watch of the others brings nothing.
+  // The watch of the other users delivers nothing.
   api.client.watch = (path, watching) => watch(path, { ...watching, onLine: () => {} })
   const first = await open()
   await clock.settle()
@@ -162,7 +162,7 @@ test('a refused feed rejects who joins, goes on trying, and comes back for those
   const told = stayed.taken()
   expect(told.filter((one) => one === 'lasting pods is forbidden')).toHaveLength(1)
   expect([stayed.feed.isCurrent(), stayed.feed.isBroken(), observation.size]).toEqual([false, true, 1])
-  // Nobody waits for ever for what nobody may see.
+  // A refresh of forbidden objects does not wait forever.
   const refreshed = stayed.feed.refresh()
   await clock.advance(10_000)
   await refreshed
@@ -182,7 +182,7 @@ test('a first list that is refused rejects all that wait for it, and leaves noth
   expect([observation.size, clock.pending()]).toEqual([0, 0])
 })
 
-/** Everything fails with this, until it is given another. */
+/** Every call fails with this error, until another one is set. */
 function failing(api: ReturnType<typeof bed>['api']) {
   const fail = (status?: number): void => {
     api.faults.before = (method, path) => {
@@ -195,7 +195,7 @@ function failing(api: ReturnType<typeof bed>['api']) {
   return { fail, answer }
 }
 
-/** How a call has ended, and when. */
+/** The end of a call, and its time. */
 function noted<T>(clock: ReturnType<typeof bed>['clock'], call: Promise<T>) {
   const note: { is: string; at: number; value?: T; error?: unknown } = { is: 'open', at: 0 }
   void call.then(

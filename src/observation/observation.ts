@@ -4,28 +4,29 @@ import type { Feed, FeedRequest, FeedUser } from './feed.ts'
 import { createSharedFeed, type FeedPorts, JOINED_WITHIN_MS, type SharedFeed } from './shared-feed.ts'
 
 /**
- * How much a feed lists:
- * - `request`: what one run asks for, by its selectors. For a process with one run: the least rights and the least lists.
- * - `namespace`: all of a kind in a namespace, which the runs of a process share. For a process with many runs.
+ * The scope of a feed:
+ * - `request`: the objects of one run, by its selectors. For a process with one run: it needs the fewest rights and lists the fewest
+ *   objects.
+ * - `namespace`: all objects of a kind in a namespace, shared by the runs of a process. For a process with many runs.
  */
 export type FeedScope = 'request' | 'namespace'
 
-/** What a process observes of a cluster: each collection once, however many runs look at it. */
+/** The feeds of a process: one feed for each collection, shared by all runs. */
 export interface SharedObservation {
   readonly scope: FeedScope
-  /** For what is watched beside the feeds: a single object of a single run. */
+  /** The ports for watches beside the feeds, such as the watch of a single object of a single run. */
   readonly ports: FeedPorts
   /**
-   * Joins the feed of that collection, or opens it. Resolves once a list is in that was begun after the call; rejects with a KubeError
-   * where the server refuses it, with the last error where there is none within 60 s, and with the reason of the signal; this then is
-   * no user any more.
+   * Joins the feed of the collection, or opens it. Resolves after a list that began after the call. Rejects with a KubeError if the server
+   * refuses the list, with the last error if there is no list within 60 s, and with the reason of the signal; the user has then left the
+   * feed.
    */
   open<R extends ObjectRecord, C = undefined, I = undefined>(
     request: FeedRequest<R, C, I>,
     user: FeedUser<R, C>,
     signal?: AbortSignal,
   ): Promise<Feed<R, I>>
-  /** Feeds that are open, each of which is one watch. */
+  /** The number of open feeds; each feed is one watch. */
   readonly size: number
 }
 
@@ -35,9 +36,9 @@ export interface ObservationOptions extends FeedPorts {
 
 type Feeds = Map<string, SharedFeed<never, unknown, unknown>>
 
-/** Opens nothing by itself, and has nothing to close: a feed is closed after its last user. */
+/** An observation needs no closing: each feed closes after its last user. */
 export function createObservation({ scope, ...ports }: ObservationOptions): SharedObservation {
-  /** By what reads the objects: two users that read them differently have nothing to share. */
+  /** The feeds by their `decode`, because users with different decoders cannot share records. */
   const byDecode = new Map<unknown, Feeds>()
 
   function sharedFeed<R extends ObjectRecord, C, I>(
@@ -46,7 +47,7 @@ export function createObservation({ scope, ...ports }: ObservationOptions): Shar
     const feeds = byDecode.get(request.decode) ?? new Map<string, SharedFeed<never, unknown, unknown>>()
     byDecode.set(request.decode, feeds)
     const key = JSON.stringify([request.path, request.labelSelector, request.fieldSelector])
-    // The records of a feed are what its `decode` gives.
+    // The records have the type R, because the feeds of this map have this `decode`.
     const known = feeds.get(key) as SharedFeed<R, C, I> | undefined
     if (known !== undefined) return { shared: known, isNew: false }
     const shared = createSharedFeed<R, C, I>(ports, request, () => {
@@ -75,7 +76,7 @@ export function createObservation({ scope, ...ports }: ObservationOptions): Shar
         try {
           return await shared.join(user, { signal, leftMs: endsAt - ports.clock.now(), before })
         } catch (error) {
-          // A list that another user has waited for may fail early in the time of this user: then the feed is opened anew.
+          // The time limit of the user that began the list may be over before this user's limit. The feed is opened anew then.
           if (isNew || !shared.hasFailed() || !isPassing(error) || ports.clock.now() >= endsAt) throw error
           before = error
         }
@@ -84,7 +85,7 @@ export function createObservation({ scope, ...ports }: ObservationOptions): Shar
   }
 }
 
-/** No answer, or one that says nothing of what was asked for: the same request may be answered a moment later. */
+/** True for no answer, or an answer such as 429 or 5xx: the request may succeed a moment later. */
 function isPassing(error: unknown): error is KubeError {
   if (!(error instanceof KubeError)) return false
   const { status } = error

@@ -2,17 +2,17 @@ import { field } from '../kube/json.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 
-/** A pod as a feed keeps it: with its labels, by which a view selects among those of a namespace. */
+/** A pod in a feed: with its labels, by which a view selects among the pods of a namespace. */
 export interface PodRecord extends PodView {
   labels: Readonly<Record<string, string>>
 }
 
 const NO_LABELS = {}
 
-/** @throws z.ZodError where it is no Pod */
+/** @throws z.ZodError if the object is no Pod */
 export function podRecord(raw: unknown): PodRecord {
   const pod = podView(raw)
-  // Their types are what `podView` has checked.
+  // `podView` has checked the types.
   const labels = field(field(raw, 'metadata'), 'labels') as Record<string, string> | null | undefined
   return Object.assign(pod, { labels: labels ?? NO_LABELS })
 }
@@ -21,23 +21,23 @@ export function podsPath(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
 }
 
-/** The pods that a run asks for: as the API server selects them, and as a view does among all pods of a namespace. */
+/** The pods of a run: as a query for the API server, and as a filter for a view of all pods of a namespace. */
 export interface PodSelection {
   labelSelector?: string
   fieldSelector?: string
-  /** Absent where the selectors are a user's own words: then the API server alone reads them. */
+  /** The filter. Absent if a user has written the selectors; then only the API server interprets them. */
   selects?: (pod: Pick<PodRecord, 'name' | 'labels'>) => boolean
 }
 
-/** What a view of pods rests on: some pods, as last observed. */
+/** The observed pods that a view of pods is built on. */
 export interface PodSource {
   all(): Iterable<PodView>
   get(uid: string): PodView | undefined
-  /** Takes in an answer of the API server; gives the newest that is known of that pod. */
+  /** Applies an answer of the API server; returns the newest known version of that pod. */
   observe(raw: unknown): PodView
-  /** The same for a look that was meant to tell what the watch has not: `onChange` is called where it is news. */
+  /** Applies an answer as `observe` does, and calls `onChange` if the version is new. For reads that check on a silent watch. */
   announce(raw: unknown): PodView
-  /** A watch has brought a line just now: what it has not told yet it will tell soon. */
+  /** True if a watch has just delivered a line, and so is expected to deliver later changes soon. */
   isHeard(): boolean
   isCurrent(): boolean
   isBroken(): boolean
@@ -45,15 +45,15 @@ export interface PodSource {
   stop(): Promise<void>
 }
 
-/** What a view of pods is told of them. */
+/** The callbacks of a view of pods. */
 export interface PodSourceUser {
   onChange(uid: string): void
   onGone(uid: string): void
-  /** A pod that the run goes on with is no longer selected, and is there. */
+  /** Called for a pod that exists but is no longer selected, and that the run continues with. */
   onUnselected(pod: PodView): void
-  /** A pod that is no longer selected is kept for as long as it is there; false while it can still be left out. */
+  /** True if a pod that is no longer selected is kept while it exists; false while the run can still leave it out. */
   keepsUnselected(): boolean
-  /** Is `known` what an answer has told of a pod since? The newest that the view has. */
+  /** The newest version of the pod that the view has, which may come from an answer that is newer than the watch. */
   newest(uid: string): PodView | undefined
   onSight(): void
   isAwaited(): boolean

@@ -64,7 +64,7 @@ test('a condition that somebody has emptied of its message is none that never wa
 
 const WEB = '/api/v1/namespaces/shop/pods/web-0'
 
-/** A pod with the label, as a run that has begun observes it. */
+/** A pod with the label, in the view of a run that has begun. */
 async function openRun({ hasBegun = true } = {}) {
   const api = createFakeApi()
   const clock = createVirtualClock()
@@ -93,7 +93,7 @@ async function openRun({ hasBegun = true } = {}) {
   told.length = 0
   const edit = (change: (pod: Raw) => void): unknown => api.edit(WEB, change)
   const label = (app?: string): unknown => edit(({ metadata }) => (metadata.labels = app === undefined ? {} : { app }))
-  /** As a watch tells it: as it was inside, under the version that took it out. */
+  /** The deletion event of a watch by labels: the pod as it was in the selection, with the version of the change that removed it. */
   const leave = ({ metadata, ...rest }: Raw, { metadata: { resourceVersion } }: Raw = api.get(WEB)): void =>
     streams[0]!(JSON.stringify({ type: 'DELETED', object: { ...rest, metadata: { ...metadata, resourceVersion } } }))
   const calls = (): string[] => api.calls.splice(0).map(({ method }) => method)
@@ -101,7 +101,7 @@ async function openRun({ hasBegun = true } = {}) {
     await clock.settle()
     return told.splice(0)
   }
-  /** What a list says, as a watch would have. */
+  /** The events of a list, in the form of watch events. */
   async function relist(): Promise<string[]> {
     await store.refresh()
     return (await lastly()).filter((one) => one !== 'sight')
@@ -110,7 +110,7 @@ async function openRun({ hasBegun = true } = {}) {
   return { api, clock, store, put, edit, label, leave, calls, lastly, relist, isThere }
 }
 
-// Found by reading: it was taken for gone in the middle of its restart, and stayed in rotation where a reload had put it there.
+// A pod that loses its label during its restart must not be taken for gone, because a reload of the load balancer may forget its drain.
 test('a pod that loses its label is followed by its name until it is gone', async () => {
   const { api, store, edit, label, lastly, relist, isThere, calls } = await openRun()
   label()
@@ -123,7 +123,7 @@ test('a pod that loses its label is followed by its name until it is gone', asyn
   calls()
   api.remove(WEB)
   expect([await lastly(), isThere(), store.isCurrent(), calls()]).toEqual([['gone'], false, true, []])
-  // An answer that was long on its way.
+  // A late answer.
   store.observe(answer)
   expect([isThere(), await relist(), store.isCurrent()]).toEqual([false, [], true])
   await store.stop()
@@ -163,7 +163,7 @@ test('until there is an answer it is as it was, and nothing is known of now', as
   }
   let isRefreshed = false
   const refreshed = store.refresh().then(() => (isRefreshed = true))
-  // Longer than a first list would be waited for.
+  // Longer than the time limit of a first list.
   await clock.advance(70_000)
   const told = new Set(await lastly())
   expect([told, isThere(), store.isCurrent(), isRefreshed]).toEqual([new Set(['sight', 'down']), true, false, false])

@@ -7,30 +7,30 @@ import { openSelectedPods } from './selected-pods.ts'
 
 export { podsPath, type PodSelection } from './pod-record.ts'
 
-/** A pod, and what its journal says, as it counts. */
+/** A pod with its journal. The journal takes into account everything else that is known. */
 export interface ObservedPod {
   pod: PodView
   stored: ReadJournal
 }
 
 /**
- * The pods of a run as last observed: from a feed that other runs may share, and from the answers of the run's own writes; once the
- * run has begun, those that lose their labels too.
+ * The pods of a run as last observed: from a feed that other runs may share, and from the answers to the run's own writes. After the start
+ * of the run, pods that lose their labels stay in the store.
  */
 export interface PodStore {
   all(): Iterable<ObservedPod>
   get(uid: string): ObservedPod | undefined
-  /** Takes in an answer of the API server; gives the newest that is known of that pod. */
+  /** Applies an answer of the API server; returns the newest known version of that pod. */
   observe(raw: unknown): ObservedPod
-  /** The same for a look that was meant to tell what the watch has not: `onChange` is called where it is news. */
+  /** Applies an answer as `observe` does, and calls `onChange` if the version is new. For reads that check on a silent watch. */
   announce(raw: unknown): ObservedPod
-  /** A watch has brought a line just now: what it has not told yet it will tell soon. */
+  /** True if a watch has just delivered a line, and so is expected to deliver later changes soon. */
   isHeard(): boolean
-  /** What is known of them is known of now. */
+  /** True if the pods are current, apart from the lag of a watch. */
   isCurrent(): boolean
-  /** It is not, since they could not be watched. */
+  /** True if the pods are not current because watching them failed. */
   isBroken(): boolean
-  /** Asks for them anew; resolves once the answer is in, or cannot be had. */
+  /** Lists the pods anew; resolves after the list, or when it failed. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -39,18 +39,18 @@ export interface PodStoreOptions extends Pick<PodSourceUser, 'onChange' | 'onGon
   observation: SharedObservation
   namespace: string
   selector: PodSelection
-  /** A pod that is no longer selected is kept for as long as it is there; false while it can still be left out. */
+  /** True if a pod that is no longer selected is kept while it exists; false while the run can still leave it out. */
   keepsUnselected?(): boolean
-  /** Such a pod was found to be there. */
+  /** Called for a pod that is no longer selected and was found to exist. */
   onUnselected?(pod: PodView): void
-  /** The journal as it counts, by what else is known. */
+  /** The journal of the pod, corrected by everything else that is known. */
   counts?(pod: PodView, stored: ReadJournal): ReadJournal
-  /** Somebody waits for one of them to change. */
+  /** True while a caller waits for a change of the pods. */
   isAwaited?: () => boolean
 }
 
 export async function openPodStore(options: PodStoreOptions): Promise<PodStore> {
-  /** A journal is read once, however many versions of the pod have it. */
+  /** The parsed journals by the uid of the pod. A journal is parsed once, in however many versions of the pod it appears. */
   const read = new Map<string, ObservedPod>()
   const { observation, namespace, selector, onChange, onSight, onError } = options
   const user: PodSourceUser = {
@@ -60,7 +60,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
       options.onGone(uid)
     },
     onUnselected(pod) {
-      // What told that it had left may have this version, and show it as it was before.
+      // The deletion event may have this resource version, with the content from before the change; so the pod is parsed anew.
       read.delete(pod.uid)
       options.onUnselected?.(pod)
     },
@@ -110,6 +110,6 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
 
 function isSameJournal({ journal: before }: PodView, { journal: now }: PodView): boolean {
   if (before.annotation !== now.annotation || before.condition?.message !== now.condition?.message) return false
-  // A condition without a message says something else than none.
+  // A condition without a message differs from a missing condition.
   return (before.condition === undefined) === (now.condition === undefined)
 }

@@ -4,7 +4,10 @@ import type { SharedObservation } from './observation.ts'
 import { podRecord, podsPath, type PodSelection, type PodSource, type PodSourceUser } from './pod-record.ts'
 import { createUnselectedPods } from './unselected-pods.ts'
 
-/** The pods that the API server selects; once a run has begun, those that lose their labels too, each followed by its name. */
+/**
+ * The pods that the API server selects. After the start of a run, pods that lose their labels stay in the selection; each of them is
+ * followed by its name.
+ */
 export async function openSelectedPods(
   observation: SharedObservation,
   namespace: string,
@@ -14,7 +17,10 @@ export async function openSelectedPods(
   const path = podsPath(namespace)
   const unselected = createUnselectedPods(observation.ports, path, user)
 
-  /** Gone, or no longer selected: the same event. A pod that was going, or at its end, is gone either way. */
+  /**
+   * A watch by labels reports deleted pods and pods that are no longer selected by one kind of event. A terminating or finished pod counts
+   * as gone in both cases.
+   */
   function leave(pod: PodView): void {
     if (unselected.get(pod.uid)) return
     if (labelSelector === undefined || pod.deleting || pod.finished || !user.keepsUnselected()) return user.onGone(pod.uid)
@@ -56,7 +62,7 @@ export async function openSelectedPods(
     isBroken: () => feed.isBroken() || unselected.isBroken(),
     async refresh() {
       await feed.refresh()
-      // In its list a pod may be missed that was there.
+      // The list may lack a pod that exists but is no longer selected; its follower reads it anew.
       await unselected.refresh()
     },
     stop: async () => void (await Promise.all([feed.stop(), unselected.stop()])),

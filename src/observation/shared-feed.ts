@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Feed, FeedRequest, FeedUser } from './feed.ts'
 
-/** A user that joins has a list of now within this, or is told that there is none. */
+/** The time limit for a current list for a user that joins; after it, joining fails. */
 export const JOINED_WITHIN_MS = 60_000
 
 export interface FeedPorts {
@@ -17,31 +17,28 @@ export interface FeedPorts {
 
 export interface JoinOptions {
   signal: AbortSignal | undefined
-  /** What is left of this user's time, where it is not the first to ask: whoever began the list had another. */
+  /** The rest of this user's time, if another user began the list, with a time limit of its own. */
   leftMs: number
-  /** Why the feed before this one has failed. */
+  /** The error of the feed before this one. */
   before: Error | undefined
 }
 
-/** One list-and-watch with its users. */
+/** One list and watch with its users. */
 export interface SharedFeed<R extends ObjectRecord, C, I> {
-  /**
-   * Rejects where there is no list to be had: for lack of rights, or for so long; and with the reason of the signal, which takes the
-   * user out again.
-   */
+  /** Rejects if listing is forbidden or fails until the time limit, and with the reason of the signal, which removes the user again. */
   join(user: FeedUser<R, C>, options: JoinOptions): Promise<Feed<R, I>>
-  /** The first list was not to be had: no user was told of an object, and whoever has time left needs another feed. */
+  /** True if the first list failed. No user has received an object then, and a user with time left needs another feed. */
   hasFailed(): boolean
 }
 
-/** Begins with the first user. `onUnused`, once: the last user has left, or the first list was not to be had. */
+/** Starts with the first user. `onUnused` is called once: after the last user has left, or if the first list failed. */
 export function createSharedFeed<R extends ObjectRecord, C, I>(
   { client, clock, random }: FeedPorts,
   { createIndex, ...collection }: FeedRequest<R, C, I>,
   onUnused: () => void,
 ): SharedFeed<R, C, I> {
   const users = new Set<FeedUser<R, C>>()
-  /** Of these: an error that lasts is what their call rejects with. */
+  /** The users whose `join` is under way. `join` rejects with a lasting error, so `onError` is not called for it. */
   const joining = new Set<FeedUser<R, C>>()
   const index = createIndex?.()
   let lastError: Error | undefined
@@ -71,7 +68,7 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     isAwaited: () => [...users].some((user) => user.isAwaited?.() === true),
   })
 
-  /** What one user makes of an event is nothing that another has to do without. */
+  /** Passes an event to one user. An exception of this user must not keep the event from the others. */
   function tell(user: FeedUser<R, C>, event: () => void): void {
     try {
       event()
@@ -121,7 +118,7 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     const isFirst = started === undefined
     if (started === undefined) {
       started = reflector.start()
-      // Before any user is told: one that opens the feed again must not find this one.
+      // The feed is unregistered before any user learns of the error, because a user that opens the feed again must not get this one.
       started.catch(() => {
         failed = true
         close()
@@ -132,9 +129,9 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     const beginning = started
     if (!(await inTime(() => beginning))) throw noList()
     await beginning
-    // Its list was begun after it came.
+    // The list of the first user began after the call, so it is current.
     if (isFirst) return
-    // What the others know may lag by as much as their watch does, and a run begins with what is so now.
+    // The records of a running feed lag by as much as its watch does, and a run needs the current state at its start.
     const isIn = await inTime(feed.refresh)
     if (!isIn || !reflector.isCurrent()) throw noList()
   }
@@ -151,7 +148,7 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
         await (signal === undefined ? begun : unlessAborted(begun, signal))
         return feed
       } catch (error) {
-        // Where the signal has come first, nothing is left to be heard of it.
+        // If the signal came first, the later error of the list is ignored.
         begun.catch(() => {})
         await leave(user)
         throw error

@@ -8,19 +8,19 @@ import type { SharedObservation } from './observation.ts'
 import type { PodSourceUser } from './pod-record.ts'
 
 /**
- * Pods that a watch by labels has told as deleted: gone, or no longer selected, which it says in the same words. Each is asked for by
- * its name, and followed so until it is gone, or selected again; until there is an answer it is as it was. Found by reading: a pod
- * that lost its label while it was restarting was taken for gone, and stayed in rotation once a load balancer had forgotten its drain.
+ * Pods that a watch by labels has reported as deleted: they are gone, or have lost a label; the watch does not tell which. Each pod is
+ * followed by its name until it is gone or selected again, and counts as unchanged until the first answer. Otherwise a drained pod that
+ * lost its label would be taken for gone and stay out of rotation.
  */
 export interface UnselectedPods {
   follow(pod: PodView): void
-  /** Those that are there, as far as that is known. */
+  /** The pods that exist, as far as is known. */
   all(): PodView[]
   get(uid: string): PodView | undefined
-  /** Takes in an answer; undefined where it is of none of them. */
+  /** Applies an answer; undefined if it is about none of these pods. */
   observe(raw: unknown): PodView | undefined
   announce(raw: unknown): PodView | undefined
-  /** It is selected again: false where more than that is known of it already. */
+  /** Hands back a pod that is selected again; false if a newer version of it is known already. */
   giveBack(pod: PodView): boolean
   isCurrent(): boolean
   isBroken(): boolean
@@ -33,7 +33,7 @@ export function createUnselectedPods(
   path: string,
   user: PodSourceUser,
 ): UnselectedPods {
-  /** With those that are gone by now: a late answer of one of them brings it back to nobody. */
+  /** The followers by uid, including those of deleted pods: a late answer about a deleted pod must not bring it back. */
   const followers = new Map<string, Reflector<PodView>>()
   let asking = 0
 
@@ -56,7 +56,7 @@ export function createUnselectedPods(
         known: [{ uid, name, ...rest }],
         decode: podView,
         onEvent({ type, record }) {
-          // The name may be another pod's by now.
+          // Another pod may have the name by now.
           if (record.uid !== uid) return
           if (type === 'deleted') {
             void follower.stop()
@@ -71,7 +71,7 @@ export function createUnselectedPods(
         isAwaited: user.isAwaited,
       })
       followers.set(uid, follower)
-      // Why it ends is told by onError.
+      // `onError` reports why the follower ended.
       follower.start().catch(() => {})
     },
     all: () => [...followers.keys()].flatMap((uid) => get(uid) ?? []),

@@ -3,8 +3,8 @@ import { isSpecObserved } from './observed-spec.ts'
 import { runsImage } from './witness.ts'
 
 /**
- * The containers that are about to be changed, as they are now. Without its image's ID is one that the kubelet may be about to
- * replace already, by an image of another ID: found by simulation (seed 418), what somebody else's change had started was proof.
+ * The containers that are about to change, as they are now. The image ID is left out if the kubelet may be about to replace the container
+ * anyway, with an image of another ID: that replacement must not count as proof of this patch.
  */
 export function baselineOf(pod: PodView, wanted: readonly ContainerImage[]): BaselineContainer[] {
   const names = new Set(wanted.map(({ container }) => container))
@@ -18,25 +18,25 @@ export function baselineOf(pod: PodView, wanted: readonly ContainerImage[]): Bas
 }
 
 /**
- * Its status names the image that is asked for. Else it may be about to be replaced; or its image has several names, of which the
- * runtime gives any.
+ * True if the status names the image that the spec asks for. Otherwise the container may be about to be replaced, or its image has several
+ * names, of which the runtime reports any.
  */
 export function isNamedAsAsked(container: ContainerView): boolean {
   const { image, imageId } = container
   return runsImage(container, image) || isDigestOf(image, imageId)
 }
 
-/** Of an image that is asked for by its digest the status may give any name. */
+/** For an image that the spec names by digest, the status may contain any name of the image. */
 function isDigestOf(image: string, imageId: string | undefined): boolean {
   return image.includes('@') && imageId?.endsWith(image.slice(image.indexOf('@'))) === true
 }
 
-/** The spec asks for the wanted images already. Says nothing about what runs. */
+/** True if the spec asks for the wanted images already. Says nothing about the images that run. */
 export function asksFor(pod: PodView, wanted: readonly ContainerImage[]): boolean {
   return wanted.every(({ container, image }) => pod.containers.some((one) => one.name === container && one.image === image))
 }
 
-/** The containers whose spec differs from what is wanted. */
+/** The containers whose image in the spec differs from the wanted one. */
 export function changesFor(pod: PodView, wanted: readonly ContainerImage[]): { container: string; from: string; to: string }[] {
   return pod.containers.flatMap(({ name, image }) => {
     const want = wanted.find(({ container }) => container === name)
@@ -45,8 +45,8 @@ export function changesFor(pod: PodView, wanted: readonly ContainerImage[]): { c
 }
 
 /**
- * `metadata.generation` after the images patch: a changed spec raises it by one. 0 where no status will ever tell that
- * it was seen: the API server gives none (before 1.34), or the pod's kubelet, which may be older, does not report it.
+ * `metadata.generation` after the images patch: a change of the spec raises it by one. 0 if no status can confirm it: the API server has no
+ * generation for pods (before 1.34), or the pod's kubelet, which may be older, does not report it.
  */
 export function generationAfter(pod: PodView, wanted: readonly ContainerImage[]): number {
   const isReported = pod.observedGeneration > 0 || pod.containers.every(({ statusIndex }) => statusIndex === undefined)

@@ -1,6 +1,6 @@
 import type { PodView } from './glossary.ts'
 
-/** By what stands before the number at the end of the name, and then by that number. */
+/** Compares pods by the part of the name before the final number, and then by that number. */
 export function byOrdinal(isHighestFirst: (pod: PodView) => boolean): (a: PodView, b: PodView) => number {
   return (a, b) => {
     const [stemA, ordinalA] = ordinalOf(a.name)

@@ -1,12 +1,12 @@
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { PodEndpoint, PodView } from './glossary.ts'
 
-/** Of a pod that no slice has. */
+/** The endpoints of a pod that is in no slice. */
 export const NO_ENDPOINTS: readonly PodEndpoint[] = []
 
 /**
- * The endpoints that a pod has to have again before it is put back: those that were ready before the drain. Of a pod that was not
- * Ready itself, also those that follow its Ready: they said no for that reason alone.
+ * The endpoints that a pod must have again before its restore: those that were ready before the drain. If the pod was not Ready itself, the
+ * endpoints that follow its readiness are added, because they were not ready for that reason alone.
  */
 export function awaitedEndpoints(pod: Pick<PodView, 'ready'>, endpoints: readonly PodEndpoint[]): string[] {
   return endpoints.flatMap(({ source, unready, followsReady }) =>
@@ -14,7 +14,7 @@ export function awaitedEndpoints(pod: Pick<PodView, 'ready'>, endpoints: readonl
   )
 }
 
-/** The slices that lack an awaited endpoint; undefined where each endpoint is back. A slice that is gone says nothing. */
+/** The slices that lack an awaited endpoint; undefined if every endpoint is ready again. A deleted slice counts as no obstacle. */
 export function missingEndpoint(
   awaited: readonly string[],
   endpoints: readonly PodEndpoint[],

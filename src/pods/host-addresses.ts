@@ -6,7 +6,7 @@ export function portsOf({ containers, sidecarPorts = [] }: Pick<Listener, 'conta
   return [...containers.flatMap(({ ports }) => ports), ...sidecarPorts]
 }
 
-/** Where the pod's node takes connections for one of its ports. No other pod of the node has the same host port at that time. */
+/** The addresses of the node that lead to one port of the pod. No two pods of a node have the same host port at the same time. */
 export function hostAddresses(
   { host }: ContainerPort,
   { hostIps = [] }: Pick<Listener, 'hostIps'>,
@@ -15,7 +15,10 @@ export function hostAddresses(
   return (host.ip === undefined ? hostIps : [host.ip]).map((address) => ({ address, port: host.port }))
 }
 
-/** Both are reached at an address of their node: a pod in the place of another may have the same one, with another address of its own. */
+/**
+ * True if both are reached by the same address of their node. A replacement may have this address in common with its predecessor while its
+ * pod address differs.
+ */
 export function sharesHostAddress(a: Listener, b: Listener): boolean {
   const taken = new Set(keysOf(a))
   return taken.size > 0 && keysOf(b).some((key) => taken.has(key))

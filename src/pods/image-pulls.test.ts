@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { imagePulls } from './image-pulls.ts'
 
-/** As kubelets of 1.32 to 1.35 write them. */
+/** An Event as kubelets of 1.32 to 1.35 write it. */
 const EVENT = {
   reason: 'Pulled',
   message: 'Container image "localhost/app:v2" already present on machine',

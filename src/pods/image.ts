@@ -1,6 +1,6 @@
-/** An image reference as the container world reads it: `[HOST[:PORT]/]PATH[:TAG][@DIGEST]`. */
+/** An image reference in the syntax of container runtimes: `[HOST[:PORT]/]PATH[:TAG][@DIGEST]`. */
 export interface ImageReference {
-  /** With the default registry and `library/` filled in, as the CRI shows it. */
+  /** The repository with the default registry and `library/` filled in, as the CRI reports it. */
   repository: string
   tag?: string
   digest?: string
@@ -13,21 +13,21 @@ const HOST =
 const PATH_PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const TAG = /^\w[\w.-]{0,127}$/
 const DIGEST = /^([a-z][a-z0-9]*):([0-9a-f]+)$/
-/** Algorithms that the kubelet takes, with their number of hexadecimal digits. */
+/** The algorithms that the kubelet accepts, with their number of hexadecimal digits. */
 const DIGEST_DIGITS = new Map([
   ['sha256', 64],
   ['sha384', 96],
   ['sha512', 128],
 ])
-/** An image ID is no name: the kubelet refuses one where a repository is meant. */
+/** An image ID is no image name: the kubelet refuses it in the place of a repository. */
 const BARE_ID = /^[0-9a-f]{64}$/
 const LONGEST_NAME = 255
 const DEFAULT_HOST = 'docker.io'
 const LEGACY_DEFAULT_HOST = 'index.docker.io'
 
 /**
- * Reads an image reference by the grammar of the distribution project. The API server takes nonsense as an image,
- * and the kubelet kills the running container before it finds out, so it is checked here.
+ * Reads an image reference by the grammar of the distribution project. The API server accepts an invalid image, and the kubelet kills the
+ * running container before it notices, so sluice checks the reference first.
  */
 export function parseImageReference(text: string): ParsedImage {
   const no = (reason: string): ParsedImage => ({ ok: false, reason })
@@ -39,7 +39,7 @@ export function parseImageReference(text: string): ParsedImage {
   if (wrongDigest !== undefined) return no(wrongDigest)
   if (BARE_ID.test(text)) return no('it is an image ID; a digest needs a repository before it (REPOSITORY@sha256:…)')
   const name = at < 0 ? text : text.slice(0, at)
-  // A colon after the last slash starts the tag; one before it belongs to a port.
+  // A colon after the last slash begins the tag; a colon before it belongs to a port.
   const colon = name.indexOf(':', name.lastIndexOf('/') + 1)
   const tag = colon < 0 ? undefined : name.slice(colon + 1)
   if (tag !== undefined && !TAG.test(tag))
@@ -76,12 +76,15 @@ function digestTrouble(digest: string): string | undefined {
   return digits.length === expected ? undefined : `a ${algorithm} digest has ${expected} hexadecimal digits`
 }
 
-/** The form in which two references to the same thing are equal: `docker.io/library/nginx:latest`. Nonsense stays as it is. */
+/**
+ * The canonical form, in which references to the same image are equal: `docker.io/library/nginx:latest`. An invalid reference is returned
+ * unchanged.
+ */
 export function normalizeImage(text: string): string {
   const parsed = parseImageReference(text)
   if (!parsed.ok) return text
   const { repository, tag, digest } = parsed.reference
-  // The CRI drops the tag of a reference that has a digest too.
+  // The CRI drops the tag of a reference that also has a digest.
   if (digest !== undefined) return `${repository}@${digest}`
   return `${repository}:${tag ?? 'latest'}`
 }

@@ -1,6 +1,6 @@
 export type Labels = Readonly<Record<string, string>>
 
-/** Of an object of the API; what is absent there may be null. */
+/** The label selector of an API object. An absent field may also be null. */
 export interface LabelSelector {
   readonly matchLabels?: Labels | null | undefined
   readonly matchExpressions?:
@@ -18,8 +18,8 @@ export function hasLabels(labels: Labels, wanted: Labels): boolean {
 }
 
 /**
- * As the API server decides it: an empty selector selects all, and a missing label is in no list of values, and so not in any. An operator
- * of a later version selects nothing.
+ * Matches as the API server does: an empty selector matches everything, and a missing label is in no list of values (`In` fails, `NotIn`
+ * matches). An operator of a later version matches nothing.
  */
 export function matchesSelector({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
   return (
@@ -42,7 +42,7 @@ export function matchesSelector({ matchLabels, matchExpressions }: LabelSelector
   )
 }
 
-/** The name of a label may be one that each object has, such as `constructor`. */
+/** The own property only: the name of a label may be that of an inherited property, such as `constructor`. */
 function valueOf(labels: Labels, name: string): string | undefined {
   return Object.hasOwn(labels, name) ? labels[name] : undefined
 }

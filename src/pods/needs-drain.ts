@@ -2,15 +2,15 @@ import { changesFor } from './baseline.ts'
 import type { ContainerImage, Journal, PodView } from './glossary.ts'
 
 /**
- * Whether the pod is to be drained before it gets these images: unless each container that changes is one of `notFor`, which the
- * config names. Where nothing changes, it is.
+ * True if the pod must be drained before it gets these images. A pod needs no drain if every container that changes is in `notFor`, which
+ * the config names. A pod without a change counts as needing it.
  */
 export function needsDrain(pod: PodView, wanted: readonly ContainerImage[], notFor: readonly string[]): boolean {
   const changes = changesFor(pod, wanted)
   return changes.length === 0 || !changes.every(({ container }) => notFor.includes(container))
 }
 
-/** Of these images, those that an attempt may patch in: all of them, or those of the containers that need no drain. */
+/** The images that an attempt may patch: all of them, or for an attempt without a drain those of its recorded containers. */
 export function withinUndrained(
   record: Pick<Journal, 'step' | 'undrained'> | undefined,
   images: readonly ContainerImage[],
@@ -20,7 +20,7 @@ export function withinUndrained(
   return images.filter(({ container }) => undrained.includes(container))
 }
 
-/** The containers that a patch without a drain would change, and that its record or the config does not name. */
+/** The containers that a patch without a drain would change, although the record of the pod or the config does not name them. */
 export function beyondUndrained(
   { undrained }: Pick<Journal, 'undrained'>,
   { pod, wanted, notFor }: { pod: PodView; wanted: readonly ContainerImage[]; notFor: readonly string[] },

@@ -1,9 +1,6 @@
 import type { Journal, ReadJournal } from './glossary.ts'
 
-/**
- * The journal under which something may be drained, patched or about to be put back for the pod. One that cannot be
- * read is not known to be open.
- */
+/** The journal of a pod if it is open: it allows drains, patches or restores. An unreadable journal gives undefined. */
 export function openJournal(stored: ReadJournal | undefined): Journal | undefined {
   return stored?.kind === 'read' && stored.journal.step !== 'closed' ? stored.journal : undefined
 }
@@ -12,7 +9,7 @@ export function isOpen(stored: ReadJournal | undefined): boolean {
   return openJournal(stored) !== undefined
 }
 
-/** Also where that cannot be told. */
+/** True also for an unreadable journal. */
 export function mayBeOpen(stored: ReadJournal | undefined): boolean {
   return isOpen(stored) || stored?.kind === 'unreadable'
 }

@@ -1,6 +1,6 @@
 import type { PodView } from './glossary.ts'
 
-/** Its containers were replaced, or are about to be, since they are asked for with other images. */
+/** True if containers of the pod were replaced, or are about to be, because the spec asks for other images. */
 export function hasOtherContainers(before: PodView, now: PodView): boolean {
   return now.containers.some(({ name, image, containerId }) => {
     const then = before.containers.find((one) => one.name === name)

@@ -1,7 +1,7 @@
 import type { Reason, ReasonOf } from '../reasons/reason.ts'
 import type { PodView } from './glossary.ts'
 
-/** Why a pod does not count as ready; undefined where it does. Decided from what is observed now. */
+/** The reason why a pod does not count as ready, from its observed state; undefined for a ready pod. */
 export function unready(pod: PodView, containers: readonly string[]): Reason | undefined {
   const waiting = pod.containers.filter(({ name, ready, running }) => containers.includes(name) && !(ready && running))
   if (waiting.length > 0) {
@@ -16,24 +16,24 @@ export function unready(pod: PodView, containers: readonly string[]): Reason | u
   return pod.nodeIsSilent ? nodeSilent(pod) : { code: 'ready-condition-false' }
 }
 
-/** How a pod stands that is not ready, or is going. */
+/** The state of a pod that is not ready or is terminating. */
 export function standing(pod: PodView): ReasonOf<'terminating' | 'readiness-gates-closed' | 'node-silent' | 'pod-not-ready'> {
   if (pod.deletion) return { code: 'terminating', ...pod.deletion }
   if (pod.closedGates && pod.containersReady) return { code: 'readiness-gates-closed', gates: pod.closedGates }
   return pod.nodeIsSilent ? nodeSilent(pod) : { code: 'pod-not-ready' }
 }
 
-/** The kubelet of such a node cannot carry out a patch until it reports again. */
+/** A silent node: its kubelet does not carry out a patch until it reports again. */
 function nodeSilent({ node }: PodView): ReasonOf<'node-silent'> {
   return { code: 'node-silent', ...(node === undefined ? {} : { node }) }
 }
 
-/** The node of the pod, where its kubelet does not report. */
+/** The node of the pod, if its kubelet does not report. */
 export function silentNodeOf({ nodeIsSilent, node = '' }: PodView): { silentNode?: string } {
   return nodeIsSilent ? { silentNode: node } : {}
 }
 
-/** Milliseconds for which the Ready of these containers proves nothing, since no probe has run; mostly 0. */
+/** Milliseconds for which the readiness of these containers proves nothing, because no probe has run. Usually 0. */
 export function unprobedMs(pod: PodView, containers: readonly string[]): number {
   return Math.max(0, ...pod.containers.map((one) => (containers.includes(one.name) ? (one.unprobedMs ?? 0) : 0)))
 }

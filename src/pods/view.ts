@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ContainerView, PodView, StoredJournal } from './glossary.ts'
 
-/** Key of the annotation, and type of the condition, that hold a pod's journal. */
+/** The key of the annotation and the type of the condition that contain a pod's journal. */
 export const JOURNAL_KEY = 'sluice.dev/journal'
 export const REVISION_LABEL = 'controller-revision-hash'
 const DEFAULT_GRACE_SECONDS = 30
@@ -24,7 +24,7 @@ const Container = z.object({
   ports: Ports,
   readinessProbe: z
     .object({
-      // The API server's defaults.
+      // Defaults of the API server.
       initialDelaySeconds: z.number().default(0),
       periodSeconds: z.number().default(10),
       failureThreshold: z.number().default(3),
@@ -103,8 +103,8 @@ const RawPod = z.object({
 })
 
 /**
- * Checks a raw Pod and keeps what sluice needs of it.
- * @throws z.ZodError where it is no Pod
+ * Checks a raw Pod, and keeps the fields that sluice needs.
+ * @throws z.ZodError if the object is no Pod
  */
 export function podView(raw: unknown): PodView {
   const { metadata, spec, status } = RawPod.parse(raw)
@@ -117,7 +117,7 @@ export function podView(raw: unknown): PodView {
   const sidecarPorts = sidecars.flatMap(({ ports }) => portsOf(ports))
   const firstCondition = status.conditions?.[0]?.type
   const otherIps = (status.podIPs ?? []).map(({ ip }) => ip).filter((ip) => ip !== '' && ip !== status.podIP)
-  // Before 1.30 there is the one alone.
+  // Kubernetes before 1.30 has `hostIP` only.
   const hostIps = [...new Set([status.hostIP ?? '', ...(status.hostIPs ?? []).map(({ ip }) => ip)])].filter((ip) => ip !== '')
   const changeOf = (type: string): string | undefined =>
     status.conditions?.find((one) => one.type === type)?.lastTransitionTime ?? undefined
@@ -162,8 +162,8 @@ function deletionOf({ deletionTimestamp, finalizers }: z.infer<typeof RawPod>['m
 }
 
 /**
- * Why Ready is not True though all containers are ready: the kubelet says so of readiness gates, with a reason of its own; without
- * that, the node controller has set it, since the node does not report (MarkPodsNotReady gives no reason).
+ * The reason why Ready is not True although all containers are ready. The kubelet sets a reason for readiness gates. Without a reason the
+ * node controller has set the condition, because the node does not report (MarkPodsNotReady sets no reason).
  */
 function notReadyBecause(
   { readinessGates, nodeName }: z.infer<typeof RawPod>['spec'],
@@ -212,7 +212,7 @@ function containerView(
     ...(status?.state?.running?.startedAt ? { startedAt: status.state.running.startedAt } : {}),
     restartCount: status?.restartCount ?? 0,
     ...(status ? { statusIndex } : {}),
-    // An entry in ErrImagePull for a container that never ran has an empty ID.
+    // A container in ErrImagePull that never ran has an empty ID.
     ...(status?.containerID ? { containerId: status.containerID } : {}),
     ...(status?.imageID ? { imageId: status.imageID } : {}),
     ...(status?.image ? { statusImage: status.image } : {}),
@@ -224,7 +224,7 @@ function containerView(
 
 function portsOf(ports: z.infer<typeof Ports>): ContainerView['ports'] {
   return (ports ?? []).map(({ name, containerPort, hostPort, hostIP, protocol }) => {
-    // The same number of another protocol may be another pod's, and an entry of a load balancer does not say its protocol.
+    // UDP with the same port number may belong to another pod, and an entry of a load balancer does not tell its protocol.
     const isHostPort = Boolean(hostPort) && (protocol ?? 'TCP') === 'TCP'
     const isEach = !hostIP || hostIP === '0.0.0.0' || hostIP === '::'
     return {
@@ -236,9 +236,9 @@ function portsOf(ports: z.infer<typeof Ports>): ContainerView['ports'] {
 }
 
 /**
- * A kubelet that is restarted calls a container ready that it finds running, where the pod was Ready before, until a probe
- * fails: also one that was started just before, which nothing has probed yet (prober_manager.go of 1.35,
- * setReadyStateOnKubeletRestart). It shows by a ContainersReady that is older than the container. Both have whole seconds.
+ * A restarted kubelet marks running containers of a Ready pod as ready until a probe fails, even a container that was just started and
+ * never probed (prober_manager.go of 1.35, setReadyStateOnKubeletRestart). In that case ContainersReady is older than the container. Both
+ * times are whole seconds.
  */
 function unprobed(
   { readinessProbe }: z.infer<typeof Container>,

@@ -7,7 +7,7 @@ import { createKubelet } from './testing/kubelet.ts'
 import type { Kubelet, KubeletStep } from './testing/kubelet.ts'
 import { acceptQuiet, beginRestart, observeRestart, restartProof } from './witness.ts'
 
-/* The rule against a model of the kubelet, over random interleavings of patches, syncs, crashes and looks. */
+/* The witness rule against a model of the kubelet, over random interleavings of patches, syncs, crashes and looks. */
 
 // v1-again is v1's digest under another tag.
 const REGISTRY = { 'r/app:v1': 'sha256:1', 'r/app:v2': 'sha256:2', 'r/app:v3': 'sha256:3', 'r/app:v1-again': 'sha256:1' }
@@ -19,7 +19,7 @@ const steps = fc.array(
   fc.constantFrom<Step>('deliver', 'sync', 'kill', 'start', 'crash', 'publish', 'publish', 'merge', 'look', 'look'),
   { maxLength: 40 },
 )
-/** An earlier patch, perhaps not seen by the kubelet yet, or none; then the one that is watched. */
+/** Possibly an earlier patch, which the kubelet may not have seen yet; then the observed patch. */
 const story = fc.record({
   before: steps,
   earlier: fc.constantFrom(...TAGS),
@@ -28,16 +28,16 @@ const story = fc.record({
   after: steps,
 })
 
-/** After all that somebody else patches other images in, and takes that back: perhaps before the kubelet has seen either. */
+/** After that, another client patches other images and reverts them, possibly before the kubelet has seen either patch. */
 const meddling = fc.record({ other: fc.constantFrom(...TAGS), meanwhile: steps, afterwards: steps })
 
 interface Rule {
-  /** What reaches it of the pod as it is; all, unless given. */
+  /** The view of the pod that reaches the rule; by default the whole pod. */
   sees?(pod: PodView): PodView
   proves(pod: PodView): boolean
 }
 
-/** Plays a story; gives the generations of the containers that the rule took for new, and of the patch. */
+/** Plays a story. Returns the generations of the containers that the rule took for new, and that of the patch. */
 function play(
   { before, earlier, between, wanted, after }: typeof story extends fc.Arbitrary<infer Story> ? Story : never,
   ruleFor: (kubelet: Kubelet) => Rule,
@@ -85,7 +85,7 @@ function witnessRule(image: string): (kubelet: Kubelet) => Rule & { quiet(pod: P
   }
 }
 
-/** At each look some version of the last few arrives, whichever; the rule is shown the newest that has. */
+/** At each look one of the last few versions arrives; the rule gets the newest version that has arrived. */
 function withLateVersions(rule: Rule, behind: Iterator<number>): Rule {
   const store = createObjectStore<{ uid: string; name: string; namespace: string; resourceVersion: string; pod: PodView }>()
   const versions: PodView[] = []
@@ -100,7 +100,7 @@ function withLateVersions(rule: Rule, behind: Iterator<number>): Rule {
   }
 }
 
-/** What everybody writes first. */
+/** The simple rule of a first attempt. */
 function obviousRule(): (kubelet: Kubelet) => Rule {
   return (kubelet) => {
     const former = kubelet.pod().containers[0]!.containerId
@@ -156,7 +156,7 @@ test('sound: also where somebody else patches other images in, and takes that ba
   )
 })
 
-/** The kubelet is at it as the pod is patched: or it has not told that it has seen it. */
+/** The kubelet is in the middle of a sync when the pod is patched, or has not reported that sync. */
 test.each<{ name: string; between: KubeletStep[] }>([
   { name: 'it has told so', between: ['deliver', 'sync', 'publish'] },
   { name: 'it has not', between: ['deliver', 'sync'] },

@@ -14,7 +14,7 @@ import {
   sameContainers,
 } from './witness.ts'
 
-/** One status as it is told: spec image, generation seen, container. */
+/** One reported status: the image of the spec, the observed generation, and the container. */
 interface Seen extends NonNullable<RawContainer['status']> {
   spec?: string
   observed: number
@@ -23,7 +23,7 @@ interface Seen extends NonNullable<RawContainer['status']> {
 const V1 = 'registry/app:v1'
 const V2 = 'registry/app:v2'
 const BEFORE: Seen = { spec: V1, observed: 1, id: 'A', image: V1, imageId: 'sha256:1', running: true, ready: true }
-/** The first status that has seen the patch: still the old container. */
+/** The first status that has seen the patch; it still shows the old container. */
 const WITNESS: Seen = { ...BEFORE, spec: V2, observed: 2 }
 const NEW: Seen = { ...WITNESS, id: 'B', image: V2, imageId: 'sha256:2' }
 
@@ -31,7 +31,7 @@ function podOf({ spec = V2, observed, ...status }: Seen, options: RawPodOptions 
   return testPod({ generation: 2, observedGeneration: observed, containers: [{ name: 'app', image: spec, status }], ...options })
 }
 
-/** The proof after each of these statuses, the answer of the patch first. */
+/** The proof after each of these statuses; the answer of the patch comes first. */
 function proofs(seen: Seen[], { before = BEFORE, wanted = V2, generation = 2 } = {}): (string | undefined)[] {
   const images = [{ container: 'app', image: wanted }]
   let restart = beginRestart(generation, baselineOf(podOf(before, { generation: before.observed }), images), images)
@@ -150,7 +150,7 @@ test.each<Case>([
       { spec: V2, observed: 1 },
       { ...NEW, observed: 2 },
     ],
-    // Seed 67108085: what is started first may still be of the spec before, and its image the same by another name.
+    // The first started container may still come from the former spec, whose image may have the wanted one as another name.
     proof: [no, no],
     with: { before: { spec: V1, observed: 0 } },
   },
@@ -232,7 +232,7 @@ test.each<{ name: string; pulls: ImagePull[]; proof: string | undefined; seen?: 
   expect(restartProof(acceptPulls(restart, pod, pulls))).toBe(proof)
 })
 
-// Found by simulation (harsh seed 9200054): the Event of what somebody had patched in, and taken back, was lost.
+// The Event of an image that another client patched in and reverted may be lost.
 test('event: none is believed where the spec has asked for another image meanwhile', () => {
   const wanted = [{ container: 'app', image: V2 }]
   const pod = podOf(OLD_KUBELET, { observedGeneration: 0 })
@@ -286,7 +286,7 @@ function twoOf(web: Seen, app: Seen): PodView {
   return testPod({
     generation: 2,
     observedGeneration: Math.max(web.observed, app.observed),
-    // The spec in another order than the statuses, which are sorted.
+    // The spec has another order than the statuses, which are sorted.
     containers: [container('web', web), container('app', app)],
   })
 }
@@ -405,7 +405,7 @@ test('a back-off does not hide that the image cannot be had', () => {
   expect(restartTrouble(crashed, waiting('CrashLoopBackOff'))?.reason).toMatchObject({ waiting: 'CrashLoopBackOff' })
 })
 
-// Found by simulation: back to another name of the same image, which the status of the container before gives as well.
+// A status may have any name of an image, so the name of the container that ran at the patch proves nothing.
 test.each([
   { name: 'the new one', id: 'B', image: V2, names: true },
   { name: 'the new one, by another name of its image', id: 'B', image: V1, names: false },

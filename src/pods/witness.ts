@@ -5,50 +5,47 @@ import type { BaselineContainer, ContainerImage, ContainerView, ImagePull, PodVi
 /**
  * Proof that a patched container was restarted from the patched spec.
  *
- * Not proof: Ready (for half a second and more after the patch it is still the old container's), `observedGeneration`
- * (the first status that carries it still shows the old container), a new container ID (the old image may have crashed
- * and been restarted just before the kubelet saw the patch; it is killed seconds later).
+ * No proof: Ready (it describes the old container for half a second and more after the patch), `observedGeneration` (the first status with
+ * it still shows the old container), a new container ID (the old image may have crashed and been restarted just before the kubelet saw the
+ * patch; that container is killed seconds later).
  *
- * The witness rule: let g be the generation that the patch made, and X the container in a status with
- * `observedGeneration >= g`. The kubelet sets that field only in its sync for g or a later one (status_manager.go,
- * SetPodStatus; probe results keep the old value), from what ran before that sync started anything. So whatever replaces
- * X was started from g's spec or a later one.
+ * The witness rule: let g be the generation that the patch made, and X the container in a status with `observedGeneration >= g`. The
+ * kubelet sets that field only in its sync for g or a later generation (status_manager.go, SetPodStatus; probe results keep the old value),
+ * and reports the containers from before that sync. So the container that replaces X was started from the spec of g or a later one.
  *
- * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
- * container already, which nothing will replace. Then a weaker proof has to do:
- * - `generation`: the patch changed no spec, and that generation was proven before the drain: whatever runs was started from it
- * - `event`: the kubelet, which reports no generation, says by an Event that it has taken the wanted image to start the container
- *   that runs now from
- * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones, which are known
- * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch; a longer one where
- *   its status does not name the wanted image, which says nothing against it: of several names of one image the runtime
- *   gives any. Never the
- *   container that ran at the patch: that one is still to be killed, however long a slow runtime, or a kubelet that was
- *   stopped meanwhile, takes over it. Unless it runs the wanted image already, where an earlier patch was taken back
- *   before the kubelet saw it.
+ * If the first such status was missed (resume, relist, several statuses merged into one), X may already be the new container, which is not
+ * replaced. A weaker proof is then used:
+ * - `generation`: the patch changed no spec, and its generation was proven before the drain, so the running containers come from it
+ * - `event`: the kubelet reports no generation, and its Event says that it took the wanted image to start the running container
+ * - `image`: the container runs the wanted image, and the ID of that image differs from all former image IDs of the container, which are
+ *   known
+ * - `quiet`: the container ID has not changed for the grace period and a margin since the kubelet saw the patch. The time is longer if the
+ *   status does not name the wanted image; the runtime may report any name of an image. The container that ran at the patch is never proven
+ *   by quiet, because a slow runtime or a stopped kubelet may still be about to kill it. The exception is a container with the wanted image
+ *   already: an earlier patch was reverted before the kubelet saw it.
  */
 export type Proof = 'witness' | 'generation' | 'event' | 'image' | 'quiet'
 
-/** What was seen of one patched container since the patch. */
+/** The observations of one patched container since the patch. */
 export interface ContainerRestart {
   name: string
   image: string
-  /** The container ID in the first status seen that has seen the patch; undefined where there was none. */
+  /** The container ID in the first observed status that has seen the patch; undefined if the container had none. */
   witness: string | undefined
-  /** Undefined where the container had none yet: then nobody knows what was about to be started. */
+  /** The former image IDs. Undefined if one was missing, because it is not known what was about to be started. */
   formerImageIds: string[] | undefined
-  /** The container at the patch, where the patch makes the kubelet replace it. */
+  /** The ID of the container at the patch, if the patch makes the kubelet replace it. */
   former: string | undefined
   current: string | undefined
-  /** Why its image could not be had, until a container of it runs: a back-off hides that within a second. */
+  /** The reason why the image is not available, kept until a container of it runs, because a back-off hides the reason within a second. */
   pullTrouble?: ReasonOf<'container-waiting'>
-  /** The spec has asked for another image since the patch: what was started for that may run, where no generation tells. */
+  /** The spec has asked for another image since the patch. Without generations, a container of that image cannot be ruled out. */
   strayed?: true
   proof?: Proof
 }
 
 export interface Restart {
-  /** 0 where the API server gives no generation. */
+  /** 0 if the API server has no generation for pods. */
   generation: number
   /** The kubelet has seen the patch. */
   seen: boolean
@@ -57,7 +54,7 @@ export interface Restart {
 
 /**
  * @param baseline the patched containers before the patch
- * @param wanted the images patched in
+ * @param wanted the images of the patch
  */
 export function beginRestart(
   generation: number,
@@ -65,13 +62,13 @@ export function beginRestart(
   wanted: readonly ContainerImage[],
 ): Restart {
   const before = (container: string): BaselineContainer | undefined => baseline.find(({ name }) => name === container)
-  // A container whose image string stayed the same is not restarted by the patch.
+  // The patch does not restart a container whose image string is unchanged.
   const changed = wanted.filter(({ container, image }) => before(container)?.image !== image)
   return {
     generation,
     seen: false,
-    // Where nothing changed at all, somebody else has patched the same images, perhaps a moment ago: all are watched,
-    // since the kubelet may be about to replace them.
+    // If no image changed, another client has patched these images, perhaps a moment ago. All containers are watched, because the kubelet
+    // may be about to replace them.
     containers: (changed.length > 0 ? changed : wanted).map(({ container, image }) => ({
       name: container,
       image,
@@ -83,7 +80,7 @@ export function beginRestart(
   }
 }
 
-/** Where the patch changed no spec, and what runs was proven to be of that spec: nothing is about to be replaced. */
+/** For a patch that changed no spec, on a pod whose containers are proven to run that spec: no container is about to be replaced. */
 export function provenSince(restart: Restart): Restart {
   return { ...restart, containers: restart.containers.map((one) => ({ ...one, proof: 'generation' as const })) }
 }
@@ -92,10 +89,10 @@ function isUnstarted(before: BaselineContainer | undefined): boolean {
   return before !== undefined && before.imageId === undefined
 }
 
-/** Takes in one more observation of the pod; they come in the order of its versions, and may leave some out. */
+/** Applies one more observation of the pod. Observations come in the order of the pod's versions, possibly with gaps. */
 export function observeRestart(known: Restart, pod: PodView): Restart {
   const restart = ofNewestSpec(known, pod)
-  // Without generations (before Kubernetes 1.34) no status can be told to have seen the patch: none is a witness.
+  // Without generations (before Kubernetes 1.34) no status shows that the kubelet has seen the patch, so there is no witness.
   const knowsGenerations = restart.generation > 0
   const seen = restart.seen || !knowsGenerations || pod.observedGeneration >= restart.generation
   if (!seen) return restart
@@ -104,10 +101,10 @@ export function observeRestart(known: Restart, pod: PodView): Restart {
     const current = view?.containerId
     const witness = restart.seen ? container.witness : current
     const asksForAnother = view !== undefined && view.image !== container.image
-    // A proof is of the patched spec: it ends where the spec asks for another image, as with a newer generation.
+    // A proof applies to the patched spec. It ends when the spec asks for another image, as it does with a newer generation.
     const kept = asksForAnother ? undefined : container.proof
     const strayed = asksForAnother || container.strayed === true
-    // The kubelet may still be about to carry out what the spec asked for in between. Where no generation tells, only time does.
+    // The kubelet may still carry out the intermediate spec. Without generations, only time rules that out.
     const needsTime = strayed && !knowsGenerations
     const proof = kept ?? (needsTime ? undefined : proofOf(view, { ...container, witness }, restart.seen && knowsGenerations))
     const pullTrouble = pullTroubleOf(view, container.pullTrouble)
@@ -119,12 +116,11 @@ export function observeRestart(known: Restart, pod: PodView): Restart {
 }
 
 /**
- * Somebody else has changed the spec since the patch: what replaces the witness, or has replaced it, may be of what it was in
- * between, and is about to go where that was taken back. So the generation to be seen is that of the newest spec. Found by reading:
- * a container of images that were taken back was proof, and its pod was put back as the kubelet killed it.
+ * Another client has changed the spec since the patch. A container that replaces the witness may come from the intermediate spec, and the
+ * kubelet may be about to kill it. So the awaited generation becomes that of the newest spec, and earlier proofs end.
  */
 function ofNewestSpec(restart: Restart, { generation, deleting }: PodView): Restart {
-  // A deletion is counted too, and changes nothing else.
+  // A deletion raises the generation too, without a change of the containers.
   if (restart.generation === 0 || generation <= restart.generation || deleting) return restart
   const containers = restart.containers.map((container): ContainerRestart => {
     const { proof: _, ...rest } = container
@@ -136,17 +132,17 @@ function ofNewestSpec(restart: Restart, { generation, deleting }: PodView): Rest
 function proofOf(view: ContainerView | undefined, container: ContainerRestart, mayReplaceWitness: boolean): Proof | undefined {
   if (!view?.running || !view.containerId || view.image !== container.image) return undefined
   if (mayReplaceWitness && view.containerId !== container.witness) return 'witness'
-  // Found by simulation: it was patched before its first container had started, to another name of the same image.
+  // The image ID must be known and new. A pod that is patched before its first container starts may get another name of the same image.
   const isNewImage = view.imageId !== undefined && container.formerImageIds?.includes(view.imageId) === false
   return isNewImage && runsImage(view, container.image) ? 'image' : undefined
 }
 
-/** Its status names the image; of one that has several names the runtime gives any. */
+/** True if the status names the image. If an image has several names, the runtime reports any of them. */
 export function runsImage({ statusImage }: Pick<ContainerView, 'statusImage'>, image: string): boolean {
   return statusImage !== undefined && normalizeImage(statusImage) === normalizeImage(image)
 }
 
-/** The quiet time is over: containers that run, and have not changed since the kubelet saw the patch, count as proven. */
+/** Applies the end of the quiet time: running containers that have not changed since the kubelet saw the patch count as proven. */
 export function acceptQuiet(restart: Restart, pod: PodView): Restart {
   if (!restart.seen) return restart
   return {
@@ -165,8 +161,8 @@ export function acceptQuiet(restart: Restart, pod: PodView): Restart {
 }
 
 /**
- * Each container's status names the image that was patched in. Of the one that ran at the patch that says little: found by
- * simulation, it was of another name of the same image, and about to be replaced by a kubelet that had stopped.
+ * True if the status of each container names the patched image. The container that ran at the patch does not count: it may have another
+ * name of the same image, and a stopped kubelet may still be about to replace it.
  */
 export function namesWanted({ containers }: Restart, pod: PodView): boolean {
   return containers.every(({ name, image, former }) => {
@@ -175,35 +171,35 @@ export function namesWanted({ containers }: Restart, pod: PodView): boolean {
   })
 }
 
-/** Two observations between which the quiet time starts anew. */
+/** False for two observations between which the quiet time starts anew. */
 export function sameContainers(a: Restart, b: Restart): boolean {
   return a.seen === b.seen && a.containers.every(({ current }, index) => current === b.containers[index]?.current)
 }
 
-/** Every patched container is proven to run from the patched spec. The weakest proof counts. */
+/** The weakest proof of the patched containers; undefined if one of them is not proven. */
 export function restartProof(restart: Restart): Proof | undefined {
   const proofs = new Set(restart.containers.map(({ proof }) => proof))
   if (proofs.has(undefined)) return undefined
   return (['quiet', 'image', 'event', 'generation'] as const).find((weak) => proofs.has(weak)) ?? 'witness'
 }
 
-/** Nothing is missing but time: each container has been replaced, and the quiet time would prove those that are not proven. */
+/** True if only time is missing: the quiet time would prove every container that is not proven yet. */
 export function awaitsQuiet(restart: Restart, pod: PodView): boolean {
   return restartProof(restart) === undefined && restartProof(acceptQuiet(restart, pod)) !== undefined
 }
 
-/** No status will ever tell that the kubelet has seen the patch: its Events may tell what it has started. */
+/** True if no status can show that the kubelet has seen the patch, so that its Events are the source. */
 export function awaitsEvents(restart: Restart, pod: PodView): boolean {
   return restart.generation === 0 && awaitsQuiet(restart, pod)
 }
 
-/** From the image at hand to the start of its container, at most: the runtime creates the container in between. */
+/** The maximum time between the Event about the image and the start of its container; the runtime creates the container in between. */
 const START_WITHIN_MS = 3_000
 
 /**
- * Takes in what the kubelet has told of the images that it took. Each start begins with one, of the image in the spec that the
- * kubelet goes by, and its time and that of the start are of one clock, in whole seconds. So the newest is that of the container
- * that runs, where it came within seconds before the start: an Event that got lost, or comes late, leaves that undecided.
+ * Applies the kubelet's Events about images. Each container start follows an Event with the image of the kubelet's spec; both times are
+ * whole seconds of one clock. So the newest Event belongs to the running container if it came within seconds before the start. A lost or
+ * late Event proves nothing.
  */
 export function acceptPulls(restart: Restart, pod: PodView, pulls: readonly ImagePull[]): Restart {
   if (!awaitsEvents(restart, pod)) return restart
@@ -220,16 +216,16 @@ function isStartedFrom({ name, image, startedAt }: ContainerView, pulls: readonl
   const own = pulls.filter(({ container }) => container === name)
   const newestMs = Math.max(...own.map(({ at }) => Date.parse(at)))
   const sinceMs = Date.parse(startedAt ?? '') - newestMs
-  // In the second before a container starts another may have been: then nobody knows which of them runs.
+  // Two starts may lie within one second, so two images in the newest second leave the running one undecided.
   const newest = own.filter(({ at }) => Date.parse(at) === newestMs)
   const isOwn = newest.every((pull) => normalizeImage(pull.image) === normalizeImage(image))
   return isOwn && sinceMs >= 0 && sinceMs <= START_WITHIN_MS
 }
 
-/** The kubelet can never start this image, whatever time it is given. */
+/** The waiting reasons with which the kubelet can never start the image. */
 const HOPELESS = new Set(['InvalidImageName', 'ErrImageNeverPull'])
 
-/** The image cannot be had now; the dead container's CrashLoopBackOff takes the place of these within a second. */
+/** The waiting reasons of an image that is not available. Within a second, CrashLoopBackOff of the dead container replaces them. */
 const PULL_TROUBLE = new Set(['ErrImagePull', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'RegistryUnavailable'])
 
 function pullTroubleOf(
@@ -249,7 +245,7 @@ function waitingOf({ name, waitingReason = '', waitingMessage }: ContainerView):
   }
 }
 
-/** What a patched container waits for, and whether waiting can help. */
+/** The reason why a patched container waits, and whether waiting can help. */
 export function restartTrouble(
   restart: Restart,
   pod: PodView,
@@ -264,8 +260,8 @@ export function restartTrouble(
 }
 
 /**
- * Of a pod that waits for a bad image, the status goes on saying so until the kubelet has tried the image that was patched
- * in. Its message names the image, quoted.
+ * The status of a pod with a bad former image keeps its message until the kubelet has tried the patched image. The message quotes the name
+ * of its image.
  */
 function mayBeSaidOf(image: string, message: string | undefined): boolean {
   return message === undefined || message.includes(`"${image}"`)

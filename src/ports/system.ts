@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** The real monotonic clock (CLOCK_MONOTONIC: it stands still while the machine sleeps). */
+/** The monotonic clock of the system (CLOCK_MONOTONIC), which stops while the machine sleeps. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),

@@ -2,10 +2,10 @@ import type { Command } from './command.ts'
 import type { Reason } from './reason.ts'
 import type { LoadBalancerEntry, NamedImage, NoFields } from './fields.ts'
 
-/** An entry with the state that it had before the drain, in the adapter's canonical form. */
+/** An entry with its state before the drain, in the adapter's canonical form. */
 export interface EntryBefore extends LoadBalancerEntry {
   prior: unknown
-  /** An operator had it out of rotation: sluice gave it no call. */
+  /** An operator had the entry out of rotation; sluice sent no call for it. */
   untouched?: true
 }
 
@@ -15,44 +15,49 @@ interface Commands {
 
 /** The fields of each piece of advice, by its code. */
 export interface AdviceFields {
-  /** The entries were as given before the drain. */
+  /** Look at the entries. `entries` has their states before the drain. */
   'look-at-entries': { entries: EntryBefore[] }
   'look-at-pod': Commands
-  /** Point the entries at the replacement, still drained, or remove them; then run the same command again. `replacementAt`: its address, where it has come. */
+  /**
+   * Point the entries at the replacement, still drained, or remove them; then run the same command again. `replacementAt`: the address of
+   * the replacement, if it exists already.
+   */
   'point-entries-at-replacement': { replacementAt?: string }
-  /** The same, where the pod has another address now. */
+  /** Point the entries of the pod at its new address, still drained, or remove them; then run the same command again. */
   'point-entries-at': { address: string }
-  /** The same command reads what is there, and goes on. */
+  /** Run the same command again: it reads the current state, and goes on. */
   'run-again': NoFields
-  /** Say that each entry is as it should be. */
+  /** Confirm that each entry is as it should be. */
   'say-entries-are-right': Commands
-  /** Look half a minute from now, and say what is seen. The first command says out, the second in. */
+  /** Look at the entries half a minute from now, and report their state. The first command reports `out`, the second `in`. */
   'say-what-is-seen': Commands
-  /** Put back what is out of rotation still, and say that it is in. */
+  /** Put the entries back that are still out of rotation, and report that the pod is in. */
   'put-rest-back': Commands
   /** The pod stays out of rotation in these entries. */
   'stays-out': { entries: EntryBefore[] }
   'see-why': Commands
-  /** Images that work take the pod from there, and put it back as it was. */
+  /** Upgrade to working images: the run takes the pod over, and puts it back as it was before. */
   'upgrade-to-working-images': { former: NamedImage[] }
   'see-why-it-failed': Commands
-  /** The entries are to be as before the drain at the address of the replacement, unless somebody wants them out. */
+  /** The entries get the state from before the drain at the address of the replacement, unless an operator wants them out. */
   'entries-of-replacement': { replacement: string; entries: EntryBefore[] }
-  /** The first command says put back or removed, the second that somebody wants it out. */
+  /**
+   * Report the state of the entries. The first command says that they were put back or removed, the second that an operator wants them out.
+   */
   'say-how-entries-stand': Commands
-  /** Not everything that a person was to say is said. */
+  /** The report of a person is incomplete; these entries are left. */
   'rest-is-left': { entries: LoadBalancerEntry[] }
   'rest-is-left-of-gone': { entries: LoadBalancerEntry[] } & Commands
-  /** `isOnRecord`: a run that is not finished says what was drained for the pod. */
+  /** Report the state of a pod whose journal is not readable. `isOnRecord`: an unfinished run has a record of the drained entries. */
   'say-for-unreadable-journal': { pod: string; problem: Reason; entries: EntryBefore[]; isOnRecord: boolean } & Commands
-  /** The pod has come to another address than its entries mean. */
+  /** The pod has another address than its entries. */
   'entries-mean-another-address': { pod: string; entries: LoadBalancerEntry[]; address?: string } & Commands
   'settle-for-gone-pod': { pod: string; entries: LoadBalancerEntry[]; replacementAt?: string } & Commands
-  /** Nobody can tell what the run has left open. */
+  /** Remove a record that is not readable; the open work of its run is not known. */
   'remove-unreadable-record': Commands
 }
 
 export type AdviceCode = keyof AdviceFields
 
-/** What a person has to look at, and to do, where no run can go on by itself. */
+/** An instruction for a person, if no run can go on by itself. */
 export type Advice = { [C in AdviceCode]: { readonly code: C } & Readonly<AdviceFields[C]> }[AdviceCode]

@@ -1,7 +1,7 @@
 import type { NoFields } from './fields.ts'
 import type { RecordProblem } from './record-reasons.ts'
 
-/** Why a record is removed, or kept. */
+/** The reasons to remove or keep a record. */
 export interface CleanupReasons {
   'record-unreadable': { problem: RecordProblem }
   /** Nothing of the run is open, and its workloads are gone. */
@@ -16,7 +16,7 @@ export interface CleanupReasons {
   'written-meanwhile': NoFields
 }
 
-/** What needs the record of a run that is over, or seems so. */
+/** The uses of the record of a run that is over, or seems to be over. */
 export type CleanupNeed =
   | { need: 'journal' }
   | { need: 'undo' | 'settled' | 'shared'; run: string }

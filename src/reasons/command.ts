@@ -1,4 +1,4 @@
-/** Of which cluster, config and program a command is about is known where it is printed: `src/report/words/shell.ts`. */
+/** The printer adds the flags for the cluster, the config and the program: `src/report/words/shell.ts`. */
 interface InNamespace {
   namespace: string
 }
@@ -8,17 +8,17 @@ export type Command =
   | ({
       command: 'resolve'
       pod: string
-      /** What the person has seen; absent where the person is to fill it in. */
+      /** The traffic that the person has seen; absent if the person has to fill it in. */
       traffic?: 'in' | 'out'
-      /** Of a pod that is gone, and not of a pod of the same name. */
+      /** The command is about a pod that is gone, not about a new pod of the same name. */
       gone?: true
-      /** Of some load balancers alone. */
+      /** The load balancers that the command is limited to. */
       loadBalancers?: string[]
     } & InNamespace)
   /** Brings pods to the template of their workloads. `workloads`: such as `statefulset/web`. */
   | ({ command: 'upgrade'; workloads: string[] } & InNamespace)
   | ({ command: 'undo'; workloads: string[]; run?: string } & InNamespace)
-  /** What is open of these workloads; without a name, of the whole namespace. */
+  /** Shows the open work of these workloads; without a name, of the whole namespace. */
   | ({ command: 'status'; workloads: string[] } & InNamespace)
   /** `args` follow the flags for cluster and namespace. */
   | ({ command: 'kubectl'; args: string[] } & InNamespace)

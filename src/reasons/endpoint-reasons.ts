@@ -2,56 +2,56 @@ import type { NoFields } from './fields.ts'
 
 type AddressType = 'IPv4' | 'IPv6'
 
-/** Why the controllers make for a Service what they make. */
+/** The reasons for the endpoints that the controllers make for a Service. */
 export interface ServiceEndpointReasons {
-  /** The controllers leave the Service alone: what makes its endpoints is another writer. */
+  /** The Service has no selector. The controllers ignore it, and another writer makes its endpoints. */
   'no-selector': NoFields
-  /** The Service is a name in DNS. */
+  /** The Service is an alias in DNS (type ExternalName). */
   'external-name': NoFields
   'selects-nothing': { selector: Readonly<Record<string, string>> }
-  /** Endpoints have addresses and no ports. */
+  /** The Service is headless and has no ports. Its Endpoints have addresses without ports. */
   'headless-without-ports': NoFields
 }
 
-/** Why a pod is out of the endpoints of a Service, or in them as it is. */
+/** The reasons why a pod is missing in the endpoints of a Service, or is there in its current form. */
 export interface PodEndpointReasons {
-  /** `value`: the one of the pod, where it has that label. */
+  /** `value`: the value of the pod, if the pod has the label. */
   'selector-differs': { labels: readonly { name: string; wanted: string; value?: string }[] }
   'pod-finished': { phase: 'Succeeded' | 'Failed'; restartPolicy?: string }
   'pod-has-no-address': NoFields
-  /** `forEndpoints`: Endpoints are of this type alone, so that they lack the pod. */
+  /** `forEndpoints`: the pod is missing in Endpoints, which have one address type only. */
   'no-address-of-type': { addressType: AddressType; has: readonly AddressType[]; forEndpoints: boolean }
-  /** EndpointSlices leave the pod out; Endpoints do not look at nodes. */
+  /** The node of the pod does not exist. EndpointSlices omit the pod; Endpoints do not depend on nodes. */
   'node-not-found': { node: string }
   /**
-   * No container has this named port. EndpointSlices have the pod with the other ports, be it with none; Endpoints have it where
-   * another port is found. `port`: its name in the Service, which may be empty.
+   * No container has this named port. EndpointSlices contain the pod with the other ports of the Service, possibly none; Endpoints contain
+   * it if another port is found. `port`: the name of the port in the Service, which may be empty.
    */
   'port-not-found': {
     port: string
     targetPort: string
     protocol: string
     otherProtocol?: string
-    /** An init container has that port, and endpoints have the ports of sidecars alone. */
+    /** An init container has that port; endpoints contain the ports of sidecars only. */
     inInitContainer?: boolean
   }
-  /** Endpoints have addresses under a port alone. */
+  /** The pod has none of the ports. Endpoints contain an address only with a port. */
   'no-port-in-endpoints': NoFields
-  /** Condition Ready as it stands, where nothing else explains it. */
+  /** The condition Ready of the pod, if nothing else explains the endpoint. */
   'ready-condition': { status: string; reason?: string; message?: string }
-  /** The Service has `publishNotReadyAddresses`: ready is true whatever the pod says, and Endpoints keep a pod that terminates. */
+  /** The Service has `publishNotReadyAddresses`: `ready` is true whatever the pod's state is, and Endpoints keep a terminating pod. */
   'not-ready-published': NoFields
-  /** No controller of 1.32 or later reads the annotation. */
+  /** The annotation has no effect: the controllers of 1.32 and later do not read it. */
   'old-annotation-ignored': { annotation: string }
-  /** Of more addresses than `limit`, Endpoints lack this pod, or have it under some of its ports. */
+  /** There are more addresses than `limit`, and Endpoints lack this pod, or have it under some of its ports only. */
   'endpoints-truncated': { limit: number; ready: number; notReady: number }
-  /** The endpoint has no hostname, and the pod no name in DNS below the Service: its subdomain is not the name of the Service. */
+  /** The endpoint has no hostname, and the pod has no DNS name below the Service, because its subdomain is not the name of the Service. */
   'hostname-left-out': { hostname: string; subdomain?: string }
-  /** Pods with the network of their node share its addresses. */
+  /** Pods on the host network have the addresses of their node. */
   'host-network': { node?: string }
 }
 
 export interface EndpointReasons extends ServiceEndpointReasons, PodEndpointReasons {}
 
-/** How a pod stands is told by the codes of `PodFacts`. */
+/** The codes of `PodFacts` that describe the state of a pod. */
 export type SharedCode = 'terminating' | 'containers-not-ready' | 'readiness-gates-closed' | 'node-silent'

@@ -1,8 +1,8 @@
-/** What came from elsewhere, in the words of whoever said it. */
+/** Errors of other systems, in their own words. */
 export interface ErrorReasons {
-  /** By an adapter; `kind` as in the adapter contract. */
+  /** An error of an adapter; `kind` is that of the adapter contract. */
   'load-balancer-error': { adapter: string; kind: string; said: string }
-  /** By the API server, or on the way to it. */
+  /** An error of the API server, or of the connection to it. */
   'api-error': { kind: string; status?: number; said: string }
   error: { said: string }
 }

@@ -1,9 +1,9 @@
 import type { Reason } from './reason.ts'
 
-/** Of a code that says it all. */
+/** The fields of a code without fields. */
 export type NoFields = Record<never, never>
 
-/** What has led to it, where that is known. */
+/** The cause, if it is known. */
 export interface Because {
   because?: Reason
 }
@@ -23,26 +23,28 @@ export interface NamedImage {
 /** One entry as its load balancer showed it. */
 export interface EntryReading extends LoadBalancerEntry {
   admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
-  /** Requests under way; null where that cannot be known. */
+  /** Requests under way; null if the load balancer does not report them. */
   inFlight: number | null
-  /** In the words of the adapter. */
+  /** The entry in the words of the adapter. */
   said?: string
-  /** Where sluice did not read it from the load balancer: what it goes by, or why it could not. */
+  /**
+   * The basis of an assumed state, or the reason why the entry was not readable. Absent if sluice read the entry from the load balancer.
+   */
   by?: Reason
 }
 
-/** One object of the API, within the namespace that is told about. */
+/** One API object of the namespace that the report is about. */
 export interface ObjectName {
   kind: string
   name: string
 }
 
-/** The client that has last written a part of an object, as its `managedFields` name it. */
+/** The last writer of a part of an object, by its `managedFields`. */
 export interface Writer {
-  /** As the client calls itself: `kubelet`, `kubectl-edit`. */
+  /** The name of the client in its own words: `kubelet`, `kubectl-edit`. */
   manager: string
-  /** `person`: kubectl. */
+  /** The category of the client. `person`: kubectl. */
   is: 'kubelet' | 'controller-manager' | 'person' | 'sluice' | 'other'
-  /** When it has last changed a field that it owns, by the clock of the API server. */
+  /** The time of its last change of a field that it owns, by the clock of the API server. */
   at?: string
 }

@@ -39,10 +39,10 @@ export interface ReasonFields
     EndpointReasons,
     ExplainReasons {}
 
-/** The codes are a closed set: docs/reasons.md has all of them. */
+/** The codes are a closed set: docs/reasons.md lists all of them. */
 export type ReasonCode = keyof ReasonFields
 
-/** Of one that a record has kept: entries that are left out of its lists, all in all. */
+/** The number of list entries that a stored reason has lost in its record. */
 export interface Kept {
   readonly more?: number
 }
@@ -51,6 +51,7 @@ export interface Kept {
 export type ReasonOf<Code extends ReasonCode> = { [C in Code]: { readonly code: C } & Kept & Readonly<ReasonFields[C]> }[Code]
 
 /**
- * Why something is as it is: a code, and the facts that go with it. Nothing reads its English, which `src/report/words` makes.
+ * The reason for a state, a decision or a result: a code with facts. Programs read the code and the fields; `src/report/words` makes the
+ * English.
  */
 export type Reason = ReasonOf<ReasonCode>

@@ -3,21 +3,21 @@ import type { NamedImage, NoFields } from './fields.ts'
 import type { Reason } from './reason.ts'
 import type { Difference } from './template-reasons.ts'
 
-/** A part of a load balancer; without its scope all of it. */
+/** A load balancer, or one scope of it. */
 export interface Place {
   loadBalancer: string
   scope?: string
 }
 
-/** Pods or a workload, as they are named to a person. */
+/** Pods or a workload, by their display names. */
 export type Subject = { pods: string[] } | { workload: string }
 
 /**
- * Pods that their owner would make anew on other images than the run gives them.
- * - `pod`: the only one of the owner that the run is about
- * - `made`: the kind of what makes the pods, such as ReplicaSet
- * - `by`: the kind that makes another one of those when its template changes; absent where none does
- * - `images`: those of the template that stay; empty where it is not read
+ * Pods that their owner would replace with pods on other images than the run gives them.
+ * - `pod`: the only pod of the owner in this run
+ * - `made`: the kind of the intermediate object that makes the pods, such as ReplicaSet
+ * - `by`: the kind that makes another intermediate object when its template changes; absent if there is none
+ * - `images`: the unchanged images of the template; empty if it is not read
  */
 export interface TemplateDrift {
   owner: string
@@ -27,43 +27,43 @@ export interface TemplateDrift {
   images: NamedImage[]
 }
 
-/** Why a plan cannot be carried out. Nothing was touched. */
+/** The reasons why a plan cannot be carried out. Nothing was changed. */
 export interface Refusals {
   'container-twice': { container: string }
   'init-container': { of: Subject; container: string; known: string[] }
   'unknown-container': { of: Subject; container: string; known: string[] }
   /**
-   * An earlier run has left something out of rotation.
-   * - `half-done`: the pod is there; `not-asked`: and is none of this request
-   * - `pod-gone`: the pod is gone, and its entry is drained; `pod-gone-unsure`: or may be
-   * - `journal-lost`: the pod is there without its journal
-   * - `gone-for-good`: no replacement was to come, and the entries stay out
+   * An earlier run has left entries out of rotation.
+   * - `half-done`: the pod exists, and its upgrade is half done; `not-asked`: the same, for a pod outside of this request
+   * - `pod-gone`: the pod is gone, and its entry is drained; `pod-gone-unsure`: its entry may be drained
+   * - `journal-lost`: the pod exists without its journal
+   * - `gone-for-good`: no replacement was expected, and the entries stay out
    */
   'left-open': {
     run: string
     pod: string
     standing: 'half-done' | 'not-asked' | 'pod-gone' | 'pod-gone-unsure' | 'journal-lost' | 'gone-for-good'
     traffic?: Reason
-    /** For a request by label: the workloads that go on with it. */
+    /** The workloads whose request continues the run, for a request by label. */
     workloads?: string[]
-    /** Says how the entries of the pod stand. */
+    /** Reports the state of the pod's entries. */
     resolve?: Command
   }
-  /** The config does not have what an earlier run has on record. */
+  /** A load balancer in the record of an earlier run is missing in the config. */
   'load-balancer-dropped': { loadBalancer: string; places: Place[]; run: string; pods: number; workloads: string[] }
   'min-ready-too-long': { workload: string; minReadyMs: number; readyDeadlineMs: number }
   'no-address': { pod: string; because: Reason }
   'no-image': { pod: string }
   'no-pods': NoFields
-  /** `isThere`: the pod has entries there all the same. */
+  /** `isThere`: the load balancer has entries of the pod nevertheless. */
   'not-in-load-balancer': { pod: string; because: Reason; isThere: boolean }
   'restart-policy': { pods: string[]; policy: string }
-  /** `images`: with these too, the template would be the pods'. */
+  /** `images`: the images with which the template would match the pods. */
   'revision-differs': { workload: string; pods: string[]; differences: Difference[]; images?: NamedImage[] }
   'revision-unknown': { workload: string; pods: string[]; revision?: string }
   'rollout-in-progress': { workload: string; because: Reason; watch: Command }
   'template-drift': TemplateDrift
-  /** `resolve`: says what a person has seen. */
+  /** `resolve`: reports the state that a person has seen. */
   'unreadable-journal': { pod: string; because: Reason; isOnRecord: boolean; resolve: Command }
   'unsupported-owner': {
     pods: string[]
@@ -71,7 +71,7 @@ export interface Refusals {
     upgrades: 'in-place-by-itself' | 'never' | 'by-manifest' | 'unknown'
   }
   'update-strategy': { workload: string; strategy: string; change: Command }
-  /** Pods that are out by an operator or in no load balancer fill the window for good. */
+  /** Pods that an operator has out of rotation, or that are in no load balancer, fill the window permanently. */
   'window-full': {
     window: number
     operator: string[]
@@ -85,5 +85,5 @@ export interface Refusals {
   'workload-paused': { workload: string; resume: Command }
 }
 
-/** Why a plan cannot be carried out. */
+/** The codes of refusals. */
 export type RefusalCode = keyof Refusals

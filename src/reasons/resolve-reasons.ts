@@ -1,23 +1,23 @@
 import type { Because, LoadBalancerEntry } from './fields.ts'
 
-/** Why what a person says of a pod is not recorded. */
+/** The reasons why the report of a person about a pod is not recorded. */
 export interface ResolveReasons {
-  /** `of`: the pod that is there, what is left of pods that are gone, or either. */
+  /** `of`: the existing pod, the remains of pods that are gone, or either. */
   'nothing-to-resolve': { pod: string; namespace: string; of: 'live' | 'gone' | 'any' }
-  /** Something is open for the pod that is there, and for a pod of the same name that is gone. */
+  /** There is open work for the existing pod, and for a former pod of that name. */
   'two-pods-of-name': { pod: string; live: LoadBalancerEntry[]; gone: LoadBalancerEntry[] }
   'not-in-named-load-balancers': { pod: string; known: string[]; named: string[] }
-  /** The containers of the pod have ended for good: it is not put back any more. */
+  /** The containers of the pod have ended for good; the pod is not put back any more. */
   'pod-has-ended': { pod: string }
-  /** The entries mean another address than that of the pod. */
+  /** The entries have another address than the pod. */
   'pod-at-other-address': { pod: string }
-  /** A run puts the entries of a pod that is gone back for its replacement. */
+  /** The pod is gone; a run puts its entries back for the replacement. */
   'pod-is-gone': { pod: string }
-  /** The journal cannot be read, and no ledger says what was drained. */
+  /** The journal is not readable, and no ledger has a record of the drained entries. */
   'nothing-on-record': { pod: string }
-  /** The pod would be patched while the load balancers that are not named send it requests. */
+  /** The report must include these load balancers too. Otherwise the pod would be patched while they send it requests. */
   'say-of-rest-too': { pod: string; loadBalancers: string[] }
-  /** The pod is in rotation in these, as was said before. */
+  /** An earlier report says that the pod is in rotation in these load balancers. */
   'said-in-before': { pod: string; loadBalancers: string[] }
   'say-first-where-in': { pod: string; loadBalancers: string[] }
   'not-all-recorded': Because

@@ -1,22 +1,22 @@
 import type { Because, NoFields } from './fields.ts'
 import type { ReasonOf } from './reason.ts'
 
-/** Where two documents differ. A side that is missing is absent. */
+/** A difference between two documents. A missing side is absent. */
 export interface Difference {
   path: string
   before?: unknown
   after?: unknown
 }
 
-/** What the template of a workload waits for. */
+/** The conditions that the template of a workload waits for. */
 export type Awaited = 'awaits-template-write' | 'awaits-generation' | 'awaits-revision'
 
-/** What is the matter with the template of a workload, or is waited for there. */
+/** The problems of the template of a workload, and the conditions that it waits for. */
 export interface TemplateReasons {
   'workload-deleted': { workload: string }
   'workload-going': { workload: string }
   'strategy-changed': { workload: string; now: string; expected: string }
-  /** Somebody else has changed the template. */
+  /** Another client has changed the template. */
   'template-changed': { workload: string; differences: Difference[] }
   /** Admission has rewritten the template. */
   'template-stored-otherwise': Because
@@ -24,7 +24,7 @@ export interface TemplateReasons {
   'template-not-in-time': { workload: string; deadlineMs: number; waiting: ReasonOf<Awaited> } & Because
   'awaits-template-write': NoFields
   'awaits-generation': { kind: string; generation: number; observed: number }
-  /** `newest`: the newest revision differs from the template. */
+  /** `newest`: the newest revision, if it differs from the template. */
   'awaits-revision': { newest?: { name: string; differences: Difference[] } }
   'revision-is-another': { workload: string; revision: string; differences: Difference[] }
   'template-patched': NoFields
@@ -32,7 +32,7 @@ export interface TemplateReasons {
   'fence-not-set': Because
   'owner-changed': { workload: string }
   'template-left': { workload: string } & Because
-  /** Somebody has set an image that the run has not. */
+  /** Another client has set an image that is not the run's. */
   'template-edited': { workload: string; container: string; image: string }
   'no-former-image': { workload: string; container: string }
   'not-prepared': { workload: string }

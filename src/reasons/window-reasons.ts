@@ -1,20 +1,20 @@
 import type { Reason } from './reason.ts'
 
-/** How a pod stands that takes a place in the window. */
+/** The state of a pod that takes a place in the window. */
 export type Occupancy = 'upgrading' | 'left' | 'missing' | 'not-ready' | 'ready-too-short' | 'operator' | 'unserved' | 'starts'
 
 export interface WindowReasons {
-  /** No other pod may leave rotation. `size` is absent where the waiting pods themselves cannot start. */
+  /** No other pod may leave rotation. `size` is absent if the waiting pods themselves cannot start. */
   'window-taken': {
     size?: number
-    /** A few pods by name, or */
+    /** The pods by name, if they are few. */
     pods: { pod: string; standing: Occupancy; because?: Reason }[]
-    /** workloads that lack pods, */
+    /** The workloads that lack pods. */
     lacking: { workload: string; pods: number; leaving: { pod: string; because: Reason }[] }[]
-    /** or of many pods how many stand how. */
+    /** The number of pods by state, if there are many pods. */
     counts: { standing: Occupancy; pods: number }[]
   }
-  /** A workload lacks pods. `countAsOut`: pods that are still to be made count as out of rotation. */
+  /** A workload lacks pods. `countAsOut`: pods that are still to be created count as out of rotation. */
   'lacks-pods': {
     workload: string
     present: number
@@ -22,6 +22,6 @@ export interface WindowReasons {
     leaving: { pod: string; because: Reason }[]
     countAsOut?: true
   }
-  /** The window stayed full for the whole ready deadline, and nothing of the run could free a place. */
+  /** The window stayed full for the whole ready deadline, and nothing in the run could free a place. */
   'window-stalled': { because: Reason; forMs: number }
 }

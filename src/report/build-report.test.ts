@@ -27,7 +27,7 @@ function state(to: Extract<RunEventBody, { type: 'podState' }>['to'], waiting?: 
   return { type: 'podState', ...pod, from: null, to, ...(waiting === undefined ? {} : { waiting }) }
 }
 
-/** The events of one pod that goes the straight way, with so many milliseconds between them. */
+/** The events of one pod with a normal upgrade, with these numbers of milliseconds between them. */
 function straight(...between: RunEventBody[]) {
   const restarts = [
     { container: 'app', image: { from: 'app:v1', to: 'app:v2' }, containerId: { from: 'aa', to: 'bb' }, imageId: {} },
@@ -98,7 +98,7 @@ function heard(...between: RunEventBody[]) {
   return recorder.record({ by: 'ci_1', at: new Date(Date.parse('2026-03-01T12:01:00Z')), result })
 }
 
-/** The same run as its ledger has it, after it was written and read. */
+/** The run after its ledger was written and read. */
 function kept(...between: RunEventBody[]) {
   return keptAs([{ container: 'app', image: 'app:v2' }], between)
 }
@@ -181,7 +181,7 @@ describe('the report of a run', () => {
       'verifying',
       'closing',
     ])
-    // One begins where the other ends.
+    // Each phase begins at the end of the one before.
     only!.phases.slice(1).forEach((phase, index) => expect(phase.fromAt).toBe(only!.phases[index]!.toAt))
     expect(only!.phases[2]).toEqual({
       state: 'emptying',
@@ -303,7 +303,6 @@ describe('a run that several processes had', () => {
   const ending = { ...process!, epoch: 3, resumed: true, ...counted }
   const reports = others.map((one) => ({ ...one, accounts: [{ ...one.accounts[0]!, epoch: 3 }] }))
 
-  // Found by trial: the pod was told as skipped, and the run as one of two upgraded pods.
   test('counts what those before the last have upgraded', () => {
     const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later }] }
     const report = buildReport({
@@ -363,7 +362,6 @@ describe('a run that several processes had', () => {
     reason: said('a person has said so'),
   }
 
-  // Found by trial: of the person nothing was told but that somebody else had had the workload, and the pod was still out.
   test('tells of a person who has resolved a pod of it', () => {
     const accounts = [{ ...first!.accounts[0]!, outcome: 'needsOperator', out: true }, resolved, { ...skipped, ...later }]
     const report = buildReport({ ...record, processes: [stuck, word, ending], pods: [{ ...first!, accounts }, ...reports] })

@@ -10,7 +10,7 @@ import { isWord, runEnding } from './run-ending.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 import { isOwn } from './run-record.ts'
 
-/** Pure: the same record gives the same report. */
+/** Builds the report of a record. Pure: equal records give equal reports. */
 export function buildReport(record: RunRecord, failures: readonly ReportFailure[] = []): Report {
   const { run, namespace, workloads, images, undoes, startedAt, processes } = record
   const last = processes.findLast((one) => !isWord(one))
@@ -51,9 +51,9 @@ export function buildReport(record: RunRecord, failures: readonly ReportFailure[
   }
 }
 
-/** What each of several processes has said is said once. */
+/** The warnings of all processes, without repetitions. */
 function warningsOf({ processes }: RunRecord): Warning[] {
-  // What was said after the last process is told with how that has ended.
+  // The statement of a person after the last process belongs to the end of that process.
   const until = processes.findLastIndex((one) => !isWord(one))
   const all = processes.flatMap((one, index) => (isWord(one) && index < until ? [{ reason: one.reason }] : one.warnings))
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
@@ -81,7 +81,7 @@ function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>
   const { uid, pod, node, images, targets, untold } = record
   const { epoch: _, ...how } = ending
   const own = record.accounts.filter(isOwn)
-  // A call of a process of another run is one, on what this run had drained.
+  // The calls of another run's process count as its account, because they concern the entries that this run had drained.
   const accounts = record.accounts.filter((one) => isOwn(one) || didSomething(one))
   const phases = accounts.flatMap(phasesOf)
   const restarts = own.findLast((account) => account.restarts.length > 0)?.restarts ?? []
@@ -116,7 +116,7 @@ interface Upgrade extends Pick<PodRecord, 'accounts' | 'targets'> {
   phases: ReportPhase[]
   /** Load balancers that cannot be read back. */
   unreadable: ReadonlySet<string>
-  /** Of the pod. */
+  /** The outcome of the pod. */
   outcome: string
 }
 
@@ -148,12 +148,12 @@ function effectsOf(upgrade: Upgrade): ReportEffect[] {
   })
 }
 
-/** States to which `emptying` goes only once every load balancer was read back and said that the pod is out. */
+/** The states that follow `emptying` only after every load balancer was read back as out. */
 const AFTER_OUT = new Set(['patching', 'rollingBack'])
-/** Outcomes to which `verifying` goes only where the restored state was read back as it was. */
+/** The outcomes that follow `verifying` only after the restored state was read back as it was before. */
 const AFTER_VERIFIED = new Set(['upgraded', 'rolledBack'])
 
-/** A call that is done in the straight way brings no words of its own: the states after it say what was read back. */
+/** The evidence for a call. A call that went normally has no words of its own; the states after it show the state that was read back. */
 function shownBy(
   { effect, loadBalancer, target }: AccountEffect,
   at: string,
@@ -202,12 +202,12 @@ function byBeginning(a: ReportPod, b: ReportPod): number {
   return beginning(a) < beginning(b) ? -1 : beginning(a) > beginning(b) ? 1 : 0
 }
 
-/** Waiting for a place in the window is no beginning: all pods wait from the same moment on. */
+/** The beginning of a pod's upgrade. Waiting for a place in the window does not count, because all pods wait from the start. */
 function beginning({ phases }: ReportPod): string {
   return phases.find(({ state }) => !WAITING.has(state))?.fromAt ?? '~'
 }
 
-/** States in which nothing is done with a pod. */
+/** States in which the pod waits and nothing is done with it. */
 export const WAITING: ReadonlySet<string> = new Set(['deriving', 'queued'])
 
 function instant(ms: number): string {

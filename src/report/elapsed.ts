@@ -1,4 +1,4 @@
-/** A span for a person: `0.4s`, `12s`, `3m05s`, `2h07m`. */
+/** A duration for display: `0.4s`, `12s`, `3m05s`, `2h07m`. */
 export function formatElapsed(ms: number): string {
   if (ms < 10_000) return `${(Math.max(0, ms) / 1000).toFixed(1)}s`
   const seconds = Math.floor(ms / 1000)

@@ -15,14 +15,14 @@ const Failures = z.array(
 )
 const MOST_PROBLEMS = 3
 
-/** Such as `[{"at": "2026-11-21T10:17:53Z", "kind": "503", "pod": "web-1"}]`. Throws an Error that says what is wrong. */
+/** Reads failures such as `[{"at": "2026-11-21T10:17:53Z", "kind": "503", "pod": "web-1"}]`. Throws an Error that names the problem. */
 export function parseFailures(text: string): ReportFailure[] {
   const parsed = Failures.safeParse(parseJson(text))
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, MOST_PROBLEMS).map(({ path, message }) => `${place(path)}${message}`)
     throw new Error(problems.join('; '))
   }
-  // By one clock's notation, so that they sort and stand beside those of the run.
+  // Times get one notation, so that they sort together with those of the run.
   return parsed.data.map(({ at, pod, kind, detail }) => ({
     at: new Date(at).toISOString(),
     ...(pod === undefined ? {} : { pod }),
@@ -39,7 +39,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `[0].at `. */
+/** The position of a problem in the list, such as `[0].at `. */
 function place([index, key]: readonly PropertyKey[]): string {
   if (index === undefined) return ''
   return key === undefined ? `[${String(index)}] ` : `[${String(index)}].${String(key)} `

@@ -149,7 +149,6 @@ describe('runs on record', () => {
       expect(loadBalancers[0]).toMatchObject({ drains: { done: 1 }, restores: { done: 1 } })
     })
 
-    // Found by a reader: no call, no time out of rotation, and nothing was missing.
     test('persons who say how it stands, again and again, leave the calls there', () => {
       const word = { outcome: 'resolved', reason: said('a person has said so') }
       const { pods, loadBalancers, missing } = reported([drained, word, word, word])

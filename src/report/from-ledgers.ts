@@ -5,7 +5,7 @@ import { buildReport } from './build-report.ts'
 import type { Report, ReportFailure } from './report.ts'
 import { recordOfLedger } from './run-record.ts'
 
-/** One run among those that are known. */
+/** One of the recorded runs. */
 export interface KnownRun {
   run: string
   workloads: string[]
@@ -13,19 +13,19 @@ export interface KnownRun {
   undoes?: string
   startedAt: string
   endedAt?: string
-  /** As in a Report; `unreadable` where its ledger is. */
+  /** The outcome of a Report; `unreadable` if the ledger is not readable. */
   outcome: string
   reason: Reason
 }
 
-/** The newest first; those that cannot be read come last. */
+/** The runs, the newest first; unreadable runs are last. */
 export function runsOf(found: readonly ReadLedger[]): KnownRun[] {
   return found
     .map((one): KnownRun => {
       if (one.kind === 'unreadable')
         return { run: one.run, workloads: [], images: [], startedAt: '', outcome: 'unreadable', reason: one.problem }
       const { header, entries } = one.ledger
-      // Its pods matter only where several processes had them, the last of which does not count what those before have done.
+      // The pods matter only if several processes had them, because the last process does not count the upgrades of the others.
       const isOfSeveral = (header.accounts?.length ?? 0) > 1
       const { run, workloads, images, undoes, startedAt, endedAt, outcome, reason } = buildReport(
         recordOfLedger({ header, entries: isOfSeveral ? entries : new Map() }, ''),
@@ -45,7 +45,7 @@ export function runsOf(found: readonly ReadLedger[]): KnownRun[] {
 }
 
 export interface Wanted {
-  /** A run by its id, or the newest of a workload. */
+  /** The run by its id, or the newest run of a workload. */
   wanted: { run: string } | { ref: WorkloadId }
   namespace: string
   failures: readonly ReportFailure[]
@@ -77,7 +77,7 @@ export function reportOf(
   return { kind: 'none', reason: { code: 'nothing-on-record-of', of, namespace, unreadable } }
 }
 
-/** Of a process that has gone on since and was killed there is no word: its pods read as they were before it. */
+/** A later process that was killed leaves no account. The pods of the report are in the state before that process. */
 function withSilence(report: Report, { finishedAt }: LedgerHeader): Report {
   const last = report.processes.at(-1)
   if (finishedAt !== undefined || last === undefined) return report

@@ -1,6 +1,6 @@
 /**
- * What a terminal or a reader could take for more than text: control characters (escape sequences begin with one),
- * line separators, and the marks that turn the direction of text.
+ * Characters that a terminal or a reader may interpret: control characters (escape sequences begin with one), line separators, and marks
+ * that change the direction of text.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const ACTIVE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
@@ -16,7 +16,7 @@ export function inertJson(value: unknown, indent?: number): string {
   return inertJsonText(JSON.stringify(value, null, indent))
 }
 
-/** JSON itself escapes only a part of the active characters. All but the ends of lines stand within strings. */
+/** Escapes the active characters that JSON leaves alone. Apart from line ends they occur within strings only. */
 export function inertJsonText(json: string): string {
   return json.replace(ACTIVE, (character) => (character === '\n' ? character : escape(character)))
 }

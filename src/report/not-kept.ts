@@ -3,7 +3,7 @@ import { KEPT_OF_POD, KEPT_PROCESSES } from '../journal/kept-accounts.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 
-/** Of a pod: accounts that its ledger has not kept, and what to say of that. */
+/** The accounts of a pod that its ledger has not kept, with a reason for the report. */
 export function lostOf({ accounts }: PodRecord): LostAccounts & { reason?: ReasonOf<'earlier-not-kept'> } {
   const { doing, telling } = accounts.findLast(({ lost }) => lost)?.lost ?? { doing: 0, telling: 0 }
   if (doing > 0) return { doing, telling, reason: { code: 'earlier-not-kept', what: 'done', processes: doing } }
@@ -13,7 +13,7 @@ export function lostOf({ accounts }: PodRecord): LostAccounts & { reason?: Reaso
 
 type NotKept = ReasonOf<'processes-not-kept' | 'told-not-kept' | 'no-room-for-accounts'>
 
-/** What the ledger of a run has not kept. */
+/** The gaps in the ledger of a run. */
 export function notKept({ processes: all, pods }: RunRecord): NotKept[] {
   const lost = pods.map((record) => ({ pod: record.pod, ...lostOf(record) }))
   const done = lost.flatMap((one) => (one.doing > 0 ? [one.pod] : []))

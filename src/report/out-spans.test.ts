@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { coveredMs, outSpans } from './out-spans.ts'
 import type { ReportEffect } from './report.ts'
 
-/** Such as `drain a` at 0, `restore a` at 1000: a call a second. */
+/** Calls such as `drain a` at 0 and `restore a` at 1000, one each second. */
 function effects(...calls: string[]): ReportEffect[] {
   return calls.map((call, second) => {
     const [effect, target, outcome = 'done'] = call.split(' ') as [ReportEffect['effect'], string, ReportEffect['outcome']?]
@@ -29,7 +29,7 @@ function seconds(...calls: string[]) {
 
 test('from the first drain to the last restore, of all its entries', () => {
   expect(seconds('drain a', 'drain b', 'restore a', 'restore b')).toEqual(['0 to 3'])
-  // A load balancer has forgotten it in between.
+  // The load balancer has forgotten the first drain.
   expect(seconds('drain a', 'drain a', 'restore a')).toEqual(['0 to 2'])
   expect(seconds('drain a', 'restore a ambiguous', 'restore a confirmed')).toEqual(['0 to 2'])
 })

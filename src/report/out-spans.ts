@@ -6,12 +6,12 @@ export interface Span {
 }
 
 /**
- * When it was out of rotation: each time from its first drain to the last restore before it is drained anew. `isWhole` where no
- * drain and no restore is missing.
+ * The times in which a pod was out of rotation: each from its first drain to its last restore before the next drain. `isWhole` is false if
+ * a drain or a restore is missing.
  */
 export function outSpans({ effects }: Pick<ReportPod, 'effects'>): { spans: Span[]; isWhole: boolean } {
   const spans: Span[] = []
-  /** Entries that are drained. */
+  /** The entries that are drained. */
   const out = new Set<string>()
   let isWhole = true
   let now: { fromMs: number; toMs?: number } | undefined
@@ -40,7 +40,7 @@ export function isDone({ outcome }: Pick<ReportEffect, 'outcome'>): boolean {
   return outcome === 'done' || outcome === 'confirmed'
 }
 
-/** Milliseconds that lie in at least one of them. */
+/** The milliseconds that at least one of the spans covers. */
 export function coveredMs(spans: readonly Span[]): number {
   let sum = 0
   let untilMs = Number.NEGATIVE_INFINITY

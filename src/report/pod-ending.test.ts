@@ -11,7 +11,7 @@ const sample = sampleRecord({ pods: 1, window: 1 })
 const FINISHED = '2026-11-21T12:00:00.000Z'
 const ALREADY = { code: 'runs-wanted-images', ready: true } as const
 
-/** How a pod has ended of which one process after the other has told so. */
+/** The end of a pod after the accounts of several processes, in their order. */
 function ended(
   accounts: Partial<PodAccount>[],
   change: Partial<PodRecord> = {},
@@ -74,8 +74,7 @@ test('a run of one process has no other that could have done it, and a pod that 
   expect(ended([skipped], { images: [{ container: 'app', from: 'app:v2', to: 'app:v2' }] }).reason).toEqual(ALREADY)
 })
 
-// Found by a reader: the undo of a run had nothing to do with a pod that the run had not begun with, and by the report of the run it had
-// been brought to images that it never ran.
+// An undo that had nothing to do with a pod does not end the pod's upgrade in the undone run.
 test('what a process of another run finds of it is no end of it in this one', () => {
   const unchanged = { outcome: 'unchanged', reason: { code: 'not-started' } as const, out: false }
   const undone = { ...skipped, run: 'undo' }

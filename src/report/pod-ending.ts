@@ -7,9 +7,9 @@ import type { ReportPod } from './report.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 import { isOwn } from './run-record.ts'
 
-/** How a pod has ended in a run, by all that had it. */
+/** The end of a pod in a run, by the accounts of all its processes. */
 export interface PodEnding extends Pick<ReportPod, 'outcome' | 'reason' | 'deadline' | 'out' | 'advice'> {
-  /** Of the process that has brought it to that; absent where none has told. */
+  /** The epoch of the process that led to this end; absent if no process has reported it. */
   epoch?: number
 }
 
@@ -30,13 +30,10 @@ function ownEnding(record: PodRecord, run: Pick<RunRecord, 'processes'>): PodEnd
   return last.outcome === 'skipped' ? foundDone(last, record, run) : endingOf(last)
 }
 
-/** Outcomes that say what has become of what was left open, whichever images were wanted. */
+/** The outcomes that tell the end of open work, whichever images were wanted. */
 const OF_WHAT_WAS_OPEN: ReadonlySet<string | undefined> = new Set(['settled', 'needsOperator'])
 
-/**
- * What a process of another run has done with it since. Found by a reader: an undo had nothing to do with a pod that the run had not
- * begun with, which was taken for the end of that: as if it had been brought to the images that it never ran.
- */
+/** Adds the later work of other runs on the pod. An undo that did nothing with a pod must not count as the pod's end. */
 function withOthers(own: PodEnding, since: readonly PodAccount[]): PodEnding | undefined {
   const last = since.findLast((one) => didSomething(one) || OF_WHAT_WAS_OPEN.has(one.outcome))
   if (last === undefined) return undefined
@@ -69,15 +66,15 @@ function saidAt({ reason, startedAtMs }: PodAccount): Reason | undefined {
   return reason && { code: 'at-instant', reason, at: new Date(startedAtMs).toISOString() }
 }
 
-/** Of the reasons that there are. */
+/** Combines the given reasons. */
 function together(...reasons: readonly (Reason | undefined)[]): Reason {
   return several(...reasons.filter((one) => one !== undefined))
 }
 
-/** The last process had nothing to do with it: what it came to is the doing of somebody before. */
+/** The last process found the pod done already, so an earlier process has led to its end. */
 function foundDone(last: PodAccount, { accounts, images }: PodRecord, { processes }: Pick<RunRecord, 'processes'>): PodEnding {
   const before = accounts.findLast(({ outcome }) => outcome !== 'skipped')
-  // Found by trial: it was called skipped, though the run had upgraded it.
+  // The outcome is `upgraded`, although the last process skipped the pod.
   if (before?.outcome === 'upgraded') return endingOf(before)
   const { reason } = last
   if (before?.outcome === RESOLVED && before.out !== true)
@@ -91,7 +88,7 @@ function foundDone(last: PodAccount, { accounts, images }: PodRecord, { processe
   return hadOthers ? { ...ending, reason: untold('brought') } : ending
 }
 
-/** It was open when it was told of last. */
+/** Adds the end of open work after the last account of the pod. */
 function sinceThen(ending: PodEnding, { isClosed }: PodRecord, { finishedAt }: Pick<RunRecord, 'finishedAt'>): PodEnding {
   const { outcome, reason, epoch } = ending
   const closed = (why: Reason, to = outcome): PodEnding => ({

@@ -4,10 +4,10 @@ import type { Plan } from '../plan/plan.ts'
 import { displayName } from '../pods/workload-id.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 
-/** Listens to a run, for the report of it. */
+/** Collects the events of a run for its report. */
 export interface Recorder {
   onEvent(event: RunEvent): void
-  /** As of now; `result` where the run has come to its end. */
+  /** The record as of now; `result` is given at the end of the run. */
   record(now: { by: string; at: Date; result: Pick<RunResult, 'outcome' | 'reason'> }): RunRecord
 }
 

@@ -3,7 +3,7 @@ import { buildReport } from './build-report.ts'
 import { sampleRecord } from './testing/sample-record.ts'
 import { busyMs, outWords } from './report-words.ts'
 
-/** Of one process, which has drained it, and of another a minute later, which has put it back. */
+/** A pod that one process has drained, and another process has put back a minute later. */
 function ofTwo() {
   const record = sampleRecord({ pods: 1, window: 1 })
   const pod = record.pods[0]!
@@ -23,7 +23,6 @@ function ofTwo() {
   return { apart: apart!, together: buildReport(record).pods[0]! }
 }
 
-// Found by trial: it was out for 2m48s, and 2m08s in all.
 test('the time between two processes counts for a pod that was out meanwhile', () => {
   const { apart, together } = ofTwo()
   expect(busyMs(apart) - busyMs(together)).toBe(60_000)

@@ -1,4 +1,4 @@
-/** How a report is put into words, on a page and on a terminal. */
+/** The words of a report, for the page and the terminal. */
 import type { Writing } from './words/writing.ts'
 import type { Report, ReportEffect, ReportPod } from './report.ts'
 import { WAITING } from './build-report.ts'
@@ -17,21 +17,21 @@ export function toneOf(outcome: string): Tone {
   return 'calm'
 }
 
-/** Milliseconds in which something was done with it, or it was out of rotation, as between two processes that had it. */
+/** The milliseconds in which work on the pod was under way, or the pod was out of rotation, including the time between two processes. */
 export function busyMs(pod: ReportPod): number {
   const phases = pod.phases.filter(({ state }) => !WAITING.has(state))
   const busy = phases.map(({ fromAt, toAt }) => ({ fromMs: Date.parse(fromAt), toMs: Date.parse(toAt) }))
   return coveredMs([...busy, ...outSpans(pod).spans])
 }
 
-/** How long it was out of rotation, in all. Empty where a drain or a restore was not seen. */
+/** The total time out of rotation. Empty if a drain or a restore is missing in the record. */
 export function outWords(pod: ReportPod): string {
   if (pod.out) return 'still out'
   const { spans, isWhole } = outSpans(pod)
   return isWhole && spans.length > 0 ? formatElapsed(coveredMs(spans)) : ''
 }
 
-/** What a plan says of a deadline that is shorter than the proof which it waits for. */
+/** The warning about a deadline that is shorter than the proof which it covers. */
 export function raisedDeadlineWords({ deadline, configuredMs, raisedMs, pods }: RaisedDeadline): string {
   const named = pods.slice(0, NAMED_AT_MOST).join(', ')
   const more = pods.length > NAMED_AT_MOST ? ` and ${pods.length - NAMED_AT_MOST} more` : ''
@@ -41,12 +41,12 @@ export function raisedDeadlineWords({ deadline, configuredMs, raisedMs, pods }: 
   )
 }
 
-/** A call that did not go the straight way: these are marked. */
+/** True for a call that did not go normally; the report marks such calls. */
 export function isUnusual({ outcome, repeated }: ReportEffect): boolean {
   return outcome !== 'done' || repeated
 }
 
-/** `1 drain, 1 restore`, and what was unusual. */
+/** The number of calls, such as `1 drain, 1 restore`, and the unusual ones. */
 export function callWords({ effects }: ReportPod): string {
   if (effects.length === 0) return 'none'
   const count = (kind: string): number => effects.filter((one) => one.effect === kind && isDone(one)).length
@@ -59,7 +59,7 @@ export function callWords({ effects }: ReportPod): string {
   ].join(', ')
 }
 
-/** What shows that a call did what it should, or what stood against it. */
+/** The evidence that a call had its effect, or the reason against it. */
 export function evidenceWords({ said, evidence }: ReportEffect, write: Writing): string {
   return [...(said === undefined ? [] : [said]), ...evidence.map((one) => write.reason(one))].join('; ')
 }

@@ -2,58 +2,58 @@ import type { Warning } from '../journal/account.ts'
 import type { Advice } from '../reasons/advice.ts'
 import type { Reason } from '../reasons/reason.ts'
 
-/** What became of a run, pod by pod. Fields are added, never changed or removed, under one apiVersion. Instants are ISO 8601. */
+/** The result of a run, pod by pod. Within one apiVersion, fields are added, but never changed or removed. Instants are ISO 8601. */
 export interface Report {
   apiVersion: 'sluice.dev/v1'
   kind: 'Report'
-  /** Empty where no run began, as where another one had the workload. */
+  /** Id of the run. Empty if no run began, for example because another run had the workload. */
   run: string
   namespace: string
   /** Such as `statefulset/web`. */
   workloads: string[]
-  /** What was asked for; empty where the pods were brought to their workload's own template. */
+  /** The requested images. Empty if the pods were brought to the template of their workload. */
   images: { container: string; image: string }[]
-  /** The run that this one takes back. */
+  /** The run that this run undoes. */
   undoes?: string
-  /** A RunOutcome; `open` where no process has told of an end, and something may be open; `closed` where nothing is. */
+  /** A RunOutcome. `open` if no process has reported an end and work may be open; `closed` if none is open. */
   outcome: string
   reason: Reason
   startedAt: string
-  /** Absent where nobody has told of an end. */
+  /** The end of the run; absent if no process has reported it. */
   endedAt?: string
-  /** Pods that may be out of rotation at once; absent where it is not known. */
+  /** The number of pods that may be out of rotation at once; absent if it is not known. */
   window?: number
-  /** Those that have told of their part, the first one first; `resolved` is the outcome of `sluice resolve`. */
+  /** The processes that have reported their part, the first one first. The outcome `resolved` is that of `sluice resolve`. */
   processes: { by: string; epoch: number; startedAt: string; endedAt: string; outcome: string; reason: Reason }[]
   loadBalancers: ReportLoadBalancer[]
-  /** In the order in which they were begun; those that were not come last. */
+  /** The pods in the order of their beginning; pods that were not begun are last. */
   pods: ReportPod[]
-  /** From outside, such as requests that failed: what the load balancers or their clients have seen. */
+  /** Failed requests that load balancers or their clients have reported. */
   failures: ReportFailure[]
   warnings: Warning[]
-  /** What this report cannot know. */
+  /** The gaps of this report. */
   missing: Reason[]
 }
 
 export interface ReportLoadBalancer {
   name: string
-  /** Absent where no process has told. */
+  /** The adapter; absent if no process has reported it. */
   adapter?: string
-  /** G0 to G3. */
+  /** The guarantee level of the adapter, G0 to G3. */
   guarantee?: string
-  /** Calls, by their effect on one target each. */
+  /** The calls by their effect on one target each. */
   drains: EffectCounts
   restores: EffectCounts
 }
 
 export interface EffectCounts {
   done: number
-  /** Done, as a read-back has shown after a lost answer; not among `done`. */
+  /** Calls without an answer whose effect a read-back has confirmed; not included in `done`. */
   confirmed: number
   ambiguous: number
   failed: number
   pending: number
-  /** The same effect of the same attempt once more; counted above too. */
+  /** Repetitions of an effect within an attempt; included in the counts above. */
   repeated: number
 }
 
@@ -61,30 +61,33 @@ export interface ReportPod {
   uid: string
   pod: string
   node?: string
-  /** A PodOutcome; `resolved` where a person has said where its traffic is, and nobody has upgraded it since; `unknown`. */
+  /**
+   * A PodOutcome. `resolved` if a person has reported the pod's traffic, and no run has upgraded the pod since; `unknown` if the outcome is
+   * not known.
+   */
   outcome: string
-  /** Absent where nothing was told. */
+  /** Absent if no reason was reported. */
   reason?: Reason
-  /** Named deadline that passed. */
+  /** Name of the deadline that passed. */
   deadline?: string
-  /** Out of rotation when the last process that had it ended, and not closed since. */
+  /** True if the pod was out of rotation at the end of the last process that had it, and was not closed since. */
   out: boolean
   advice?: Advice[]
   images: { container: string; from: string; to: string }[]
-  /** Its entries, each as it was before the drain, where that is known. */
+  /** The entries of the pod, with their states before the drain if these are known. */
   targets: { loadBalancer: string; target: string; prior?: unknown }[]
   phases: ReportPhase[]
   effects: ReportEffect[]
-  /** How the restart was proven: by the witness, or by a weaker form; absent where it was not. */
+  /** The proof of the restart: by the witness, or in a weaker form. Absent if the restart was not proven. */
   proof?: string
-  /** Ids in their first digits, as a runtime shows them. */
+  /** Container ids are shortened to their first digits, as runtimes show them. */
   restarts: {
     container: string
     image: { from: string; to: string }
     containerId: { from?: string; to?: string }
     imageId: { from?: string; to?: string }
   }[]
-  /** What is not known of it. */
+  /** The unknown part of the pod's history. */
   missing?: Reason
 }
 
@@ -93,7 +96,7 @@ export interface ReportPhase {
   state: string
   fromAt: string
   toAt: string
-  /** The last thing that the pod waited for. */
+  /** The last condition that the pod waited for. */
   waiting?: Reason
 }
 
@@ -102,24 +105,24 @@ export interface ReportEffect {
   loadBalancer: string
   target: string
   effect: 'drain' | 'restore'
-  /** The same for every try of one effect. */
+  /** The id of the operation; identical in every try of one effect. */
   operation: string
-  /** `confirmed`: done, by a read-back after a lost answer. `ambiguous`: nobody knew at that moment. */
+  /** `confirmed`: the call had no answer, and a read-back has shown its effect. `ambiguous`: the effect was not known at that moment. */
   outcome: 'done' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
   repeated: boolean
-  /** Targets in the same call. */
+  /** The number of targets in the call. */
   batch: number
-  /** From the moment that the call was asked for until this outcome; absent where the process had not asked for it itself. */
+  /** The time between the request for the call and this outcome. Absent if another process had made the request. */
   durationMs?: number
-  /** In the words of the adapter. */
+  /** The message of the adapter. */
   said?: string
-  /** What shows that the call did what it should, or what stood against it. */
+  /** The evidence that the call had its effect, or the reasons against it. */
   evidence: Reason[]
 }
 
 export interface ReportFailure {
   at: string
-  /** Name of the pod, where it is known. */
+  /** Name of the pod, if it is known. */
   pod?: string
   /** Such as `503`, `reset`, `timeout`. */
   kind: string

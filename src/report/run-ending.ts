@@ -7,13 +7,13 @@ import type { Report } from './report.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 import { isOwn } from './run-record.ts'
 
-/** A pod, and how it has ended. */
+/** A pod with its end. */
 export interface EndedPod {
   record: PodRecord
   ending: PodEnding
 }
 
-/** Not of a process that upgrades, but of a person's word. */
+/** True for the statement of a person (`sluice resolve`), which is recorded like a process. */
 export function isWord({ outcome }: Pick<ProcessAccount, 'outcome'>): boolean {
   return outcome === RESOLVED
 }
@@ -23,7 +23,7 @@ export function runEnding(
   pods: readonly EndedPod[],
 ): Pick<Report, 'outcome' | 'reason' | 'endedAt'> {
   const last = processes.findLast((one) => !isWord(one))
-  // A later run may close what this one has left open.
+  // A later run may close the open work of this run.
   const closedAt = finishedAt !== undefined && (last === undefined || finishedAt > last.endedAt) ? finishedAt : undefined
   if (last === undefined) {
     if (finishedAt === undefined) return { outcome: 'open', reason: { code: 'at-work-or-silent' } }
@@ -39,7 +39,7 @@ export function runEnding(
   return { outcome: last.outcome, reason, endedAt: last.endedAt }
 }
 
-/** Pods that processes before had upgraded are no pods to which nothing was to do. */
+/** Corrects the counts of the last process: pods that earlier processes had upgraded count as upgraded, not as done already. */
 function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedPod[]): Reason {
   const [counts, ...rest] = reason.code === 'several' ? reason.reasons : [reason]
   const before = pods.filter(({ ending }) => ending.outcome === 'upgraded' && ending.epoch !== epoch)

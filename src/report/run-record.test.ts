@@ -3,7 +3,6 @@ import type { LedgerHeader } from '../journal/ledger.ts'
 import { entryOf } from '../engine/testing/ledgers.ts'
 import { recordOfLedger } from './run-record.ts'
 
-// Found by a new user: it was called closed, though a person had still to say how its entry stands.
 test('what was left out is no closed one, until somebody has said how it stands', () => {
   const header: LedgerHeader = { run: 'r1', workloads: [], images: [], startedAt: '2026-01-01T00:00:00Z', chunks: 1 }
   const isClosed = (leftOut: { leftOut?: true }): boolean | undefined => {

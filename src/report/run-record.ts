@@ -6,7 +6,7 @@ import type { Ledger, LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { displayName } from '../pods/workload-id.ts'
 
-/** What a report is made of, whether it was heard or read. */
+/** The data of a report, from the events of a run or from its ledger. */
 export interface RunRecord {
   run: string
   namespace: string
@@ -14,7 +14,7 @@ export interface RunRecord {
   images: ContainerImage[]
   undoes?: string
   startedAt: string
-  /** Nothing is open any more. */
+  /** The time from which on no work of the run is open. */
   finishedAt?: string
   abortedBy?: string
   /** The newest last. */
@@ -28,20 +28,20 @@ export interface PodRecord {
   node?: string
   images: { container: string; from: string; to: string }[]
   targets: { loadBalancer: string; target: string; prior?: unknown }[]
-  /** The newest last; also those of processes of other runs, which name theirs. */
+  /** The newest last. The accounts of other runs' processes are included; they contain the id of their run. */
   accounts: PodAccount[]
-  /** Nothing is left to do for it, whoever has seen to that. */
+  /** No work is left for the pod, whichever process has finished it. */
   isClosed?: true
-  /** Why no process has told of it, where that is known. */
+  /** The reason why no process has reported on the pod, if it is known. */
   untold?: { outcome: string; reason: Reason }
 }
 
-/** Of a process of this run. */
+/** True for an account of this run's own processes. */
 export function isOwn({ run }: Pick<PodAccount, 'run'>): boolean {
   return run === undefined
 }
 
-/** What is kept in the cluster of a run. */
+/** The record of a run from its ledger in the cluster. */
 export function recordOfLedger({ header, entries }: Ledger, namespace: string): RunRecord {
   return {
     run: header.run,
@@ -75,15 +75,15 @@ function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
     })),
     targets: targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })),
     accounts,
-    // What was left out, and told of since, is open for a person, who takes that away.
+    // A pod with entries that were left out is not closed, because the decision of a person is pending.
     ...(state === 'closed' && !leftOut ? { isClosed: true } : {}),
     ...(state === 'abandoned' ? { untold: { outcome: 'needsOperator', reason: { code: 'left-to-person' } as const } } : {}),
   }
 }
 
 /**
- * Workloads that were brought to their own templates, and pods that an undo has taken back, may have gone to different images:
- * the restart of the pod says then to which. Empty where it does not.
+ * The wanted image of a container. If the request has no images (template or undo), pods may have got different ones, and the restart of
+ * the pod has its image. Empty if it is not known.
  */
 function wantedImage(name: string, { images }: LedgerHeader, accounts: readonly PodAccount[]): string {
   const asked = images.filter(({ container }) => container === name)

@@ -6,7 +6,7 @@ import { knownKind } from './known-kind.ts'
 import { resourceOf } from './resources.ts'
 import { notFound } from './watch.ts'
 
-/** Throws a WorkloadError where there is no such workload, or no such kind. */
+/** Throws a WorkloadError if the workload, or its kind, does not exist. */
 export async function assertExists(ref: WorkloadRef, { client, kinds }: { client: KubeClient; kinds: Kinds }): Promise<void> {
   const resource = resourceOf(knownKind(kinds, ref))
   try {
@@ -14,7 +14,7 @@ export async function assertExists(ref: WorkloadRef, { client, kinds }: { client
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
     if (isNotFound(error)) throw notFound(ref)
-    // Not allowed to look: then nobody says that it is not there.
+    // A 403 does not tell whether the workload exists.
     if (error.status !== 403) throw error
   }
 }

@@ -14,12 +14,12 @@ export interface PodsAloneWorld {
   through: Pick<Through, 'kind'>
   ref: WorkloadRef
   workload: WorkloadRecord
-  /** What this workload has made. */
+  /** The objects that the workload's controller has made, such as ReplicaSets. */
   made: readonly MadeRecord[]
   acceptTemplateDrift: boolean
 }
 
-/** What an upgrade of such a workload's pods would take; pure. Its template is never touched: that would roll out new pods. */
+/** Assesses an upgrade of the pods of a workload whose template is never written, because a new template would roll out new pods. Pure. */
 export function assessPodsAlone(world: PodsAloneWorld, asked: readonly ContainerImage[], pods: readonly PodView[]): Assessment {
   const { kind, through, ref, workload, acceptTemplateDrift } = world
   const owner = displayName(ref)

@@ -15,7 +15,7 @@ const v2: ContainerImage[] = [{ container: 'app', image: 'registry/app:v2' }]
 interface World {
   now?: WorkloadOptions
   deleting?: boolean
-  /** Templates by label. */
+  /** The templates by label. */
   revisions?: Record<string, Raw>
   asked?: ContainerImage[]
   pods?: PodView[]

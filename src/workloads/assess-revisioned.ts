@@ -12,11 +12,11 @@ import type { Assessment } from './workload.ts'
 export interface RevisionedWorld {
   ref: WorkloadRef
   workload: WorkloadRecord
-  /** The revisions of this workload, by the value of the label that their pods carry. */
+  /** The revisions of the workload, by the value of the label on their pods. */
   revisions: ReadonlyMap<string, RevisionRecord>
 }
 
-/** What an upgrade of a StatefulSet's or DaemonSet's pods would take; pure. */
+/** Assesses an upgrade of the pods of a StatefulSet or DaemonSet. Pure. */
 export function assessRevisioned(
   { ref, workload, revisions }: RevisionedWorld,
   asked: readonly ContainerImage[],
@@ -30,7 +30,7 @@ export function assessRevisioned(
   if (workload.updateStrategy !== ON_DELETE) refusals.push(updateStrategyRefusal(ref, workload.updateStrategy))
   const wrongImages = checkImages({ workload: owner }, asked, containers, pods)
   refusals.push(...wrongImages)
-  // With a container that does not exist, a target to compare with does not exist either.
+  // If a container does not exist, the target template does not exist either.
   if (wrongImages.length > 0) return { images, refusals, warnings: [] }
 
   const target = withImages(workload.template, images)
@@ -54,9 +54,8 @@ interface Comparison {
 }
 
 /**
- * The revision label can lie. A pod that gets the label of the update revision counts as updated, whatever else of
- * the template it lacks: so the revision it was made from and the target may differ in nothing but images that the
- * pod runs, or is about to.
+ * A pod with the label of the update revision counts as updated, even if it lacks other changes of the template. So the revision that the
+ * pod was made from may differ from the target only in images that the pod runs or is about to run.
  */
 function compareWithTarget(comparison: Comparison, pods: readonly PodView[]): { lies: Refusal[]; warnings: Reason[] } {
   const { owner, revisions, target, images } = comparison

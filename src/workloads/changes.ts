@@ -4,30 +4,30 @@ import type { Clock } from '../ports/clock.ts'
 export interface WaitOptions {
   clock: Clock
   signal: AbortSignal
-  /** On the clock. */
+  /** The deadline, on the monotonic clock. */
   deadlineAt: number
-  /** Observes all anew. */
+  /** Reads all watched objects anew. */
   refresh: () => Promise<void>
   onDeadline: () => Error
 }
 
-/** Wakes whoever waits for something, each time anything was observed; what to make of it is decided anew from the newest. */
+/** Wakes waiting callers at every observation. Each of them then decides from the newest objects. */
 export interface Changes {
-  /** Something was observed. */
+  /** Reports a new observation. */
   notify(): void
-  /** Nothing will be observed any more. */
+  /** Reports that no further observation will come. */
   fail(error: Error): void
   listen(listener: () => void): void
-  /** Somebody waits for a change. */
+  /** True while a caller waits for a change. */
   isAwaited(): boolean
   /**
-   * The first value that `look` gives; rejects with what `look` throws, on abort, at the deadline, and after `fail`. At the
-   * deadline all is observed anew first.
+   * Resolves with the first value of `look`. Rejects with the error of `look`, on abort, at the deadline, and after `fail`. At the deadline
+   * all objects are read anew once before the rejection.
    */
   until<T>(look: () => T | undefined, options: WaitOptions): Promise<T>
 }
 
-/** What has not answered by then is judged by what is known. */
+/** The time limit of the last read. After it, the known objects decide. */
 const LOOKS_FOR_MS = 10_000
 
 export function createChanges(): Changes {

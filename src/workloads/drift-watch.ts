@@ -3,16 +3,16 @@ import type { WorkloadRecord } from './records.ts'
 import type { Drift } from './workload.ts'
 
 export interface DriftWatch {
-  /** From here on, another template is drift. */
+  /** Sets the expected template; from now on a different template is drift. */
   pin(expected: ExpectedTemplate): void
-  /** From here on, nothing is. */
+  /** Ends the watch for drift. */
   unpin(): void
-  /** Looks at the newest version; to be called whenever something was observed. */
+  /** Checks the newest version; the caller calls it after every observation. */
   check(): void
   onDrift(listener: (drift: Drift) => void): void
 }
 
-/** Tells once when a workload is no longer as it was pinned. */
+/** Reports once if a workload deviates from its pinned template. */
 export function createDriftWatch(newest: () => WorkloadRecord | undefined): DriftWatch {
   const listeners: ((drift: Drift) => void)[] = []
   let pinned: ExpectedTemplate | undefined

@@ -2,21 +2,21 @@ import type { Reason } from '../reasons/reason.ts'
 import { apiReason, isMissingRight, KubeError } from '../kube/errors.ts'
 
 /**
- * - `not-found`: no such workload or pod
+ * - `not-found`: the workload or pod does not exist
  * - `forbidden`: the user lacks a right that the message names
- * - `conflict`: somebody else changed or deleted the workload meanwhile
- * - `deadline`: what was waited for did not come; `deadline` names it
- * - `invalid`: the API server or the object itself makes it impossible; trying again cannot help
+ * - `conflict`: another client has changed or deleted the workload
+ * - `deadline`: an awaited state was not reached in time; `deadline` names the deadline
+ * - `invalid`: the API server or the object does not allow the operation; a retry does not help
  */
 export type WorkloadErrorKind = 'not-found' | 'forbidden' | 'conflict' | 'deadline' | 'invalid'
 
-/** A workload cannot be opened, or not be prepared. */
+/** A workload cannot be opened or prepared. */
 export class WorkloadError extends Error {
   override readonly name = 'WorkloadError'
   readonly component = 'workloads'
   readonly kind: WorkloadErrorKind
   readonly reason: Reason
-  /** Name of the deadline that fired, where kind is `deadline`. */
+  /** Name of the passed deadline, if the kind is `deadline`. */
   readonly deadline: string | undefined
   constructor(kind: WorkloadErrorKind, reason: Reason, options: { cause?: unknown; deadline?: string } = {}) {
     super(reason.code, { cause: options.cause })
@@ -26,7 +26,9 @@ export class WorkloadError extends Error {
   }
 }
 
-/** A 403 as an error that names the missing right, or that admission refuses; every other error stays what it is. */
+/**
+ * Turns a 403 into an error that names the missing right, or says that admission refuses the request. Other errors are returned unchanged.
+ */
 export function namingTheRight(error: unknown, verbs: string[], resource: string, namespace: string): unknown {
   if (!(error instanceof KubeError) || error.status !== 403) return error
   if (!isMissingRight(error.status, error.message))

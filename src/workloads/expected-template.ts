@@ -6,15 +6,15 @@ import type { Reason } from '../reasons/reason.ts'
 import { differences } from './template-difference.ts'
 import type { ON_DELETE } from './update-strategy.ts'
 
-/** What of a workload must stay as it is from the plan to the end of the run. A scale is no part of it. */
+/** The fields of a workload that must stay unchanged from the plan to the end of the run. The scale is not among them. */
 export interface ExpectedTemplate {
   ref: WorkloadRef
-  /** Undefined where the kind has none. */
+  /** Undefined if the kind has no update strategy. */
   updateStrategy: typeof ON_DELETE | undefined
   template: unknown
 }
 
-/** How the newest version of the workload differs from what is expected; undefined where it does not. */
+/** The difference between the newest version of the workload and the expectation; undefined for none. */
 export function deviation(expected: ExpectedTemplate, workload: WorkloadRecord | undefined): Reason | undefined {
   const owner = displayName(expected.ref)
   if (workload === undefined) return { code: 'workload-deleted', workload: owner }
@@ -27,7 +27,7 @@ export function deviation(expected: ExpectedTemplate, workload: WorkloadRecord |
   return found.length === 0 ? undefined : { code: 'template-changed', workload: owner, differences: found }
 }
 
-/** The workload as it is, where it is as expected. */
+/** Returns the workload, and throws if it deviates from the expectation. */
 export function expectTemplate(expected: ExpectedTemplate, workload: WorkloadRecord | undefined): WorkloadRecord {
   const reason = deviation(expected, workload)
   if (reason !== undefined) throw new WorkloadError('conflict', reason)

@@ -5,19 +5,18 @@ const ANNOTATION = 'sluice.dev/fence'
 const PATH = `/metadata/annotations/${ANNOTATION.replaceAll('/', '~1')}`
 
 /*
- * Found by simulation: an abort found the template as it was before the run, and left it so; then the patch arrived that a process
- * before had sent, and that nobody had answered. Nothing had changed since it was sent, so that all its guards held. Who
- * takes a template over as it is therefore sets a fence on its workload, and every patch of a template is guarded by the fence
- * that its sender saw.
+ * A patch of a former process may arrive late, after an abort has found the template in its original state and left it so. All other guards
+ * of that patch still hold, because nothing has changed since it was sent. So a process that takes over a template without writing it sets
+ * a fence on the workload, and every patch of a template tests the fence that its sender saw.
  */
 
 export function fenceOf({ annotations }: Pick<WorkloadRecord, 'annotations'>): string | undefined {
   return annotations[ANNOTATION]
 }
 
-/** Holds as long as no other fence was set since this was read. */
+/** A test that holds as long as no other fence was set since the workload was read. */
 export function fenceGuard(workload: Pick<WorkloadRecord, 'annotations'>): PatchOperation {
-  // A test below what is missing fails, also where nothing is what it asks for.
+  // A JSON Patch test below a missing parent fails, even a test for null.
   if (hasNone(workload)) return { op: 'test', path: '/metadata/annotations', value: null }
   return { op: 'test', path: PATH, value: fenceOf(workload) ?? null }
 }

@@ -2,7 +2,7 @@ import type { Refusal } from '../plan/plan.ts'
 import type { ReasonOf } from '../reasons/reason.ts'
 import type { Owner } from './records.ts'
 
-/** Why pods of a controller that sluice does not know are not touched. */
+/** The refusal of pods whose controller sluice does not know. */
 export function foreignOwnerRefusal(pods: readonly { name: string }[], owner: Owner): Refusal {
   const { kind, name, apiVersion } = owner
   return {
@@ -13,7 +13,7 @@ export function foreignOwnerRefusal(pods: readonly { name: string }[], owner: Ow
   }
 }
 
-/** How the pods of this owner come to other images. */
+/** The way in which the pods of this owner get other images. */
 function upgradesOf({ kind, apiVersion }: Owner): ReasonOf<'unsupported-owner'>['upgrades'] {
   if (apiVersion.startsWith('apps.kruise.io/')) return 'in-place-by-itself'
   if (apiVersion.startsWith('batch/')) return 'never'

@@ -18,7 +18,7 @@ function pod(name: string, node: string | undefined, fields: Partial<PodPlan> = 
   }
 }
 
-/** The nodes by name, with the names of their images; the others refuse to be read. */
+/** A client with these nodes and the names of their images; other nodes are not readable. */
 function clientOf(nodes: Record<string, string[][]>) {
   const asked: string[] = []
   return {

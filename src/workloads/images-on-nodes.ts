@@ -3,16 +3,16 @@ import type { KubeClient } from '../kube/client.ts'
 import type { ImageOnNodes, Plan } from '../plan/plan.ts'
 import { normalizeImage } from '../pods/image.ts'
 
-/** A kubelet reports its 50 largest images (`nodeStatusMaxImages`). A full list says nothing of an image that it lacks. */
+/** A kubelet reports its 50 largest images (`nodeStatusMaxImages`). A full list does not rule out further images on the node. */
 const REPORTED_AT_MOST = 50
-/** Each node is one GET. */
+/** The limit of nodes; each node costs one GET. */
 const NODES_AT_MOST = 100
 
 const NodeStatus = z.object({
   status: z.object({ images: z.array(z.object({ names: z.array(z.string()).nullish() })).nullish() }).nullish(),
 })
 
-/** Whether the images that a plan patches in are on the nodes of their pods. A node that cannot be read is `unknown`; no error. */
+/** Checks whether the images of a plan are on the nodes of its pods. A node that is not readable gives `unknown`, not an error. */
 export async function imagesOnNodes(client: Pick<KubeClient, 'get'>, plan: Pick<Plan, 'pods'>): Promise<ImageOnNodes[]> {
   const nodesOf = new Map<string, Set<string>>()
   for (const { action, node, images } of plan.pods) {
@@ -44,7 +44,7 @@ interface Report {
   isWhole: boolean
 }
 
-/** Undefined where the node cannot be read: often for lack of the right to get nodes. */
+/** The images that a node reports. Undefined if the node is not readable, often because the right to get nodes is missing. */
 async function reported(client: Pick<KubeClient, 'get'>, node: string): Promise<Report | undefined> {
   const raw = await client.get(`/api/v1/nodes/${encodeURIComponent(node)}`).catch(() => undefined)
   const images = NodeStatus.safeParse(raw).data?.status?.images

@@ -30,7 +30,7 @@ const selectors = fc.record({
   ),
 })
 
-/** As the API documents it of the selector of a workload. */
+/** Matches as the API documents it for the selector of a workload. */
 function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Record<string, string>): boolean {
   return (
     Object.entries(matchLabels ?? {}).every(([name, wanted]) => labels[name] === wanted) &&
@@ -42,7 +42,7 @@ function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Recor
   )
 }
 
-/** As the embedded API server does. */
+/** Matches as the embedded API server does for a query. */
 function selectsInQuery(query: string, labels: Record<string, string>): boolean {
   const metadata = { name: 'web-0', uid: 'u', resourceVersion: '1', creationTimestamp: '', labels }
   return labelSelector(query)?.({ apiVersion: 'v1', kind: 'Pod', metadata }) ?? true

@@ -16,7 +16,7 @@ export const LabelSelector = z.object({
 })
 export type LabelSelector = z.infer<typeof LabelSelector>
 
-/** A label selector as the query parameter `labelSelector` takes it. */
+/** A label selector as the value of the query parameter `labelSelector`. */
 export function labelSelectorQuery(selector: LabelSelector): string {
   const labels = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
   const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values }) => {
@@ -35,10 +35,10 @@ export function labelSelectorQuery(selector: LabelSelector): string {
   return [...labels, ...expressions].join(',')
 }
 
-/** One requirement of a selector as users mostly write it. */
+/** One requirement of a selector in the usual form, `KEY=VALUE`. */
 const EQUALITY = /^\s*([\w./-]+)\s*==?\s*([\w.-]*)\s*$/
 
-/** Of a user's own words: views read `KEY=VALUE` alone, and leave all else to the API server. */
+/** The selection of pods by a user's label selector. Views evaluate `KEY=VALUE` only, and leave other forms to the API server. */
 export function podSelectionIn(labelSelector: string): PodSelection {
   const parts = labelSelector.split(',').map((part) => EQUALITY.exec(part))
   if (!parts.every((part) => part !== null)) return { labelSelector }

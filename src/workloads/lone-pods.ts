@@ -12,15 +12,15 @@ import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
 import { checkImages } from './wanted-images.ts'
 import type { Assessment, Workload } from './workload.ts'
 
-/** Pods that no known workload stands above: one bare pod, or those that a foreign controller owns. */
+/** Pods without a known workload above them: one bare pod, or the pods of a foreign controller. */
 export interface LonePods {
-  /** At least one. Several only where they share a foreign owner, for which they are refused together. */
+  /** At least one pod. Several pods have a foreign owner in common, and are refused together. */
   pods: readonly OwnedPod[]
   ownership: Exclude<Ownership, { type: 'workload' }>
   acceptTemplateDrift: boolean
 }
 
-/** Nothing stands above the pods, so nothing is watched, prepared or counted. */
+/** Nothing is watched, prepared or counted for these pods, because no workload is above them. */
 export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Workload {
   const [first] = pods
   const { name, namespace, uid } = first!
@@ -59,7 +59,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     desired: () => undefined,
     minReadyMs: () => (ownership.type === 'parentless' ? ownership.minReadyMs : 0),
     counted: () => (ownership.type === 'parentless' ? ownership.counted : undefined),
-    // Whoever deleted a bare pod may make it again under its name.
+    // Its owner may create a bare pod again under its name.
     replaces: () => true,
     assess,
     prepare: async (_images, { signal }) => signal.throwIfAborted(),

@@ -7,14 +7,14 @@ import type { Kinds } from './kinds/kinds.ts'
 export interface OpenOptions {
   client: KubeClient
   kinds: Kinds
-  /** Of the same client. */
+  /** The observation of the same client. */
   observation: SharedObservation
   clock: Clock
   random: Random
-  /** Every error of the watches. `lasting`: the API server has refused one for so long that a run is to end. */
+  /** Called with every error of the watches. `lasting`: the API server has refused a watch for so long that the run has to end. */
   onError: (error: Error, lasting: boolean) => void
-  /** Pods alone may be patched though its template then differs. Default false. */
+  /** Patch the pods of a `pods-alone` workload, although its template then differs from them. Default false. */
   acceptTemplateDrift?: boolean
-  /** Milliseconds for `prepare`: to write the template and have the controller observe it. Default 60,000. */
+  /** The time limit of `prepare`, in milliseconds, to write the template and have the controller observe it. Default 60,000. */
   templateDeadlineMs?: number
 }

@@ -157,7 +157,7 @@ describe('opening the owners of pods', () => {
     const workloads = await openOwners(['a', 'b', 'c'].map(view), options)
     expect(names(workloads)).toEqual(['Deployment/web'])
     expect(workloads[0]!.owns(view('a'))).toBe(true)
-    // One to find the Deployment, one of the reflector.
+    // One list finds the Deployment, and one is that of the reflector.
     expect(api.calls.filter(({ method, path }) => method === 'LIST' && path.endsWith('/replicasets'))).toHaveLength(2)
     await stopAll(workloads)
   })
@@ -349,7 +349,7 @@ describe.each(['StatefulSet', 'Deployment'] as const)('%s: what is known of it',
   })
 })
 
-// Found by simulation (harsh seed 9185108): it had been scaled up again, unseen, and what was drained was left out for good.
+// A pod that was scaled down counts as expected again while the view is not current, because the workload may have been scaled up unseen.
 it('a pod that was scaled away is to come again, as long as nobody knows whether that is so still', async () => {
   api.edit(`${APPS}/statefulsets/web`, (object) => (object.spec.replicas = 1))
   putPod('web-2', ownerOf('apps/v1', 'StatefulSet', 'web'))
@@ -374,7 +374,7 @@ describe('with the feeds of a namespace', () => {
       openWorkload(ref('StatefulSet', 'web'), among),
       openWorkload(ref('StatefulSet', 'other'), among),
     ])
-    // Of the workloads, and of their revisions.
+    // One feed for the workloads, and one for their revisions.
     expect(among.observation.size).toBe(2)
     const changed: string[] = []
     for (const one of [web, other]) one.onChange(() => changed.push(one.ref.name))

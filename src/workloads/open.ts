@@ -16,27 +16,27 @@ import { openRevisioned } from './revisioned.ts'
 import { notFound } from './watch.ts'
 import type { Workload } from './workload.ts'
 
-/** What a request by name means. */
+/** The workloads and pods that a request by name refers to. */
 export interface NamedWorkloads {
-  /** Sorted, each once; a pod that was named stands under its owner. */
+  /** Sorted, without duplicates. A named pod is represented by its owner. */
   workloads: Workload[]
-  /** For the one view of pods. */
+  /** The selector for the single view of all pods. */
   selector: PodSelection
-  /** The pods that the request is about: of a workload that was named, or named themselves. */
+  /** True for the pods of the request: pods of a named workload, and named pods. */
   includes(pod: PodView): boolean
-  /** Some pods were named, and their workloads may have others. */
+  /** True if the request names pods, whose workloads may have more pods. */
   isAboutPods: boolean
 }
 
-/** Opens one workload. For a pod it is the one that stands above it: its owner, or a workload of that pod alone. */
+/** Opens one workload. A pod is opened as its owner, or without an owner as a workload of that pod alone. */
 export async function openWorkload(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
   const { workloads } = await openNamed([ref], options)
   return workloads[0]!
 }
 
 /**
- * Opens what was asked for by name. Costs one LIST and WATCH for each workload and one for what its controller made
- * for it, and one GET for each pod that was named.
+ * Opens the named workloads. Costs one LIST and WATCH for each workload, one for the objects that its controller made for it, and one GET
+ * for each named pod.
  */
 export async function openNamed(refs: readonly WorkloadRef[], options: OpenOptions): Promise<NamedWorkloads> {
   const named = refs.filter(isPod)
@@ -60,16 +60,16 @@ export async function openNamed(refs: readonly WorkloadRef[], options: OpenOptio
 }
 
 /**
- * Opens every workload that stands above these pods, sorted: for a request by label selector, where one list and watch
- * of pods is there already. What a Job or the like has left behind at its end is no reason to refuse the others.
+ * Opens every workload that owns one of these pods, sorted. For a request by label selector, which lists and watches the pods already. A
+ * finished pod of a foreign controller, such as a Job, does not lead to a refusal of the others.
  */
 export async function openOwners(pods: readonly OwnedPod[], options: OpenOptions): Promise<Workload[]> {
   return openAll(await ownersOf(pods, options, ({ finished }) => !finished), options)
 }
 
 /**
- * The one selector for the pods of several workloads. There is no union of selectors, so for more than one workload it
- * is the feed of the whole namespace, of which the view has theirs.
+ * The one selector for the pods of several workloads. The API has no union of selectors, so for more than one workload it selects the whole
+ * namespace, and the view filters the pods.
  */
 export function podSelector(workloads: readonly Pick<Workload, 'selector'>[]): PodSelection {
   const [only, ...more] = workloads
@@ -82,7 +82,7 @@ interface Owners {
   lone: Workload[]
 }
 
-/** @param isMeant of pods that a foreign controller owns */
+/** @param isMeant decides whether a pod of a foreign controller belongs to the request */
 async function ownersOf(
   pods: readonly OwnedPod[],
   options: OpenOptions,
@@ -110,7 +110,7 @@ async function ownersOf(
   return { refs, lone }
 }
 
-/** In the order in which their Leases are taken, which must be the same for every run. */
+/** Opens the workloads in the order of their Leases, which must be identical in every run. */
 async function openAll({ refs, lone }: Owners, options: OpenOptions): Promise<Workload[]> {
   const unique = refs.filter((ref, index) => refs.findIndex((other) => isSame(ref, other)) === index)
   const results = await Promise.allSettled(unique.map((ref) => open(ref, options)))

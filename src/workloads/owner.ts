@@ -11,14 +11,14 @@ import { type MadeRecord, madeRecord, type Owner } from './records.ts'
 import { resourceOf } from './resources.ts'
 import { z } from 'zod'
 
-/** What of a pod decides who its owner is. */
+/** The fields of a pod that determine its owner. */
 export type OwnedPod = Pick<PodView, 'name' | 'namespace' | 'uid' | 'owner' | 'finished'>
 
 /**
- * - `workload`: sluice knows how to treat its pods
+ * - `workload`: an owner that sluice supports
  * - `none`: a bare pod
- * - `parentless`: what a known kind makes and pods belong to, without such a workload above it: a ReplicaSet of its own, say
- * - `foreign`: a controller of which sluice does not know what it does to patched pods
+ * - `parentless`: an object that a known kind usually makes, without a workload above it, such as a ReplicaSet without a Deployment
+ * - `foreign`: a controller whose reaction to patched pods is not known to sluice
  */
 export type Ownership =
   | { type: 'workload'; ref: WorkloadRef }
@@ -28,11 +28,11 @@ export type Ownership =
 
 const ObjectList = z.object({ items: z.array(z.unknown()) })
 
-/** Finds the owners of pods; reads once what stands between a pod and its workload. */
+/** Finds the owners of pods. Reads each object between a pod and its workload once. */
 export function createOwnerLookup(client: KubeClient, kinds: Kinds): (pod: OwnedPod) => Promise<Ownership> {
   const between = new Map<string, Ownership>()
 
-  /** @param kind that makes such owners */
+  /** @param kind the kind that makes such owners */
   async function above(owner: Owner, kind: Kind & { mechanism: { type: 'pods-alone' } }, namespace: string): Promise<Ownership> {
     const resource = resourceOf(kind.mechanism.through)
     const path = withQuery(resource.collection(namespace), { fieldSelector: `metadata.name=${owner.name}` })

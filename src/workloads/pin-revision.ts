@@ -7,13 +7,13 @@ import type { ReasonOf } from '../reasons/reason.ts'
 import type { Awaited } from '../reasons/template-reasons.ts'
 import { differences } from './template-difference.ts'
 
-/** The pinned label, or what is still waited for. */
+/** The pinned label, or the awaited condition. */
 export type Pinning = { label: string } | { waiting: ReasonOf<Awaited> }
 
 /**
- * The label of the revision that stands for exactly the expected template; pure. The answer of the patch itself still
- * names the old revision, so what the status says counts only once the controller has observed the new generation.
- * @throws WorkloadError where the workload is another by now
+ * The label of the revision that matches the expected template exactly. Pure. The answer to the patch still names the old revision, so the
+ * status counts only after the controller has observed the new generation.
+ * @throws WorkloadError if the workload deviates from the expectation
  */
 export function pinRevision(
   rules: RevisionRules,

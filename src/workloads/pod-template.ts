@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { PatchOperation } from '../kube/client.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 
-/** What is read of a pod template. The template itself is kept as the API gave it, so that nothing escapes a comparison. */
+/**
+ * The fields that are read of a pod template. The template itself is kept as the API returned it, so that a comparison covers every field.
+ */
 const PodTemplate = z.object({
   spec: z.object({
     containers: z.array(z.object({ name: z.string(), image: z.string().optional() })),
@@ -11,18 +13,18 @@ const PodTemplate = z.object({
 })
 
 export interface TemplateContainers {
-  /** A template may leave an image out, for admission to fill in. */
+  /** The image may be missing in a template, if admission sets it. */
   containers: { name: string; image?: string | undefined }[]
   initContainers: string[]
 }
 
-/** @throws z.ZodError where it is no pod template */
+/** @throws z.ZodError if the value is no pod template */
 export function templateContainers(template: unknown): TemplateContainers {
   const { spec } = PodTemplate.parse(template)
   return { containers: spec.containers, initContainers: spec.initContainers?.map(({ name }) => name) ?? [] }
 }
 
-/** The template with these images; the given one is left as it is. */
+/** A copy of the template with these images. */
 export function withImages(template: unknown, images: readonly ContainerImage[]): unknown {
   const { spec, ...others } = template as z.infer<typeof PodTemplate>
   const containers = spec.containers.map((container) => {
@@ -32,7 +34,7 @@ export function withImages(template: unknown, images: readonly ContainerImage[])
   return { ...others, spec: { ...spec, containers } }
 }
 
-/** The containers whose image in the template is another than asked. */
+/** The containers whose image in the template differs from the requested one. */
 export function imageChanges(
   template: unknown,
   images: readonly ContainerImage[],
@@ -44,8 +46,8 @@ export function imageChanges(
 }
 
 /**
- * Operations that put the images into the template of a workload, each guarded by what was read.
- * The resourceVersion is no guard: each status write of the controller changes it.
+ * Operations that set the images in the template of a workload, each guarded by the value that was read. The resourceVersion is no guard,
+ * because each status write of the controller changes it.
  */
 export function templatePatch(template: unknown, images: readonly ContainerImage[]): PatchOperation[] {
   const { containers } = templateContainers(template)

@@ -17,7 +17,7 @@ interface PodsAlone {
   through: Through
 }
 
-/** The mechanism `pods-alone`: the pods belong to what the workload makes, such as the ReplicaSets of a Deployment. */
+/** The mechanism `pods-alone`, for pods that belong to intermediate objects, such as the ReplicaSets of a Deployment. */
 export async function openPodsAlone(ref: WorkloadRef, { kind, through }: PodsAlone, options: OpenOptions): Promise<Workload> {
   const watch = await watchWorkload<MadeRecord>(
     ref,
@@ -32,7 +32,7 @@ export async function openPodsAlone(ref: WorkloadRef, { kind, through }: PodsAlo
   const { uid, newest } = watch
   const drift = createDriftWatch(newest)
   watch.changes.listen(drift.check)
-  /** What the last assessment saw. */
+  /** The template that the last assessment saw. */
   let planned = newest()?.template
 
   function made(): MadeRecord[] {
@@ -68,7 +68,7 @@ export async function openPodsAlone(ref: WorkloadRef, { kind, through }: PodsAlo
       drift.pin(expected)
     },
 
-    // Its template is never written.
+    // The template is never written, so there is nothing to put back.
     putBack: async () => ({ kind: 'done' }),
     podOperations: () => [],
     hasRevision: () => true,

@@ -91,7 +91,7 @@ it('grants every call that workloads make', async () => {
   expect(needed.size).toBeGreaterThan(10)
 })
 
-/** `GET /apis/apps/v1/namespaces/x/statefulsets/web` is the right `get statefulsets.apps`. */
+/** The right for a call: `GET /apis/apps/v1/namespaces/x/statefulsets/web` needs `get statefulsets.apps`. */
 function right(method: string, path: string): string {
   const [, group = '', plural] = /^\/(?:api|apis\/([^/]+))\/[^/]+\/namespaces\/[^/]+\/([^/]+)/.exec(path)!
   return `${method.toLowerCase()} ${plural}.${group}`

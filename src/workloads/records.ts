@@ -71,40 +71,40 @@ const RawWorkload = z.object({
     .default({}),
 })
 
-/** How many pods are Ready, and how many of them have been so for `minReadySeconds`, as their controller last counted. */
+/** The pods that are Ready, and those that have been Ready for `minReadySeconds`, as their controller counted them last. */
 export interface CountedPods {
   ready: number
   available: number
 }
 
-/** What is kept of a StatefulSet, DaemonSet or Deployment. */
+/** The fields that are kept of a StatefulSet, DaemonSet or Deployment. */
 export interface WorkloadRecord extends ObjectRecord {
   generation: number
   observedGeneration: number
   deleting: boolean
-  /** `spec.updateStrategy.type`; a Deployment has none. */
+  /** `spec.updateStrategy.type`; empty for a Deployment, which has none. */
   updateStrategy: string
   paused: boolean
   selector: LabelSelector
-  /** `spec.template`, as the API gave it. */
+  /** `spec.template`, as the API returned it. */
   template: unknown
-  /** Pods that the controller counts as its own; of a DaemonSet those that it is to have. */
+  /** The pods that the controller counts as its own; for a DaemonSet the pods that it should have. */
   replicas: number
   updatedReplicas: number
-  /** Pods that the controller counts as Ready, and those of them that it counts as available. */
+  /** The pods that the controller counts as Ready, and those of them that it counts as available. */
   counted: CountedPods
-  /** `spec.replicas`, 1 unless given; means nothing for a DaemonSet. */
+  /** `spec.replicas`, by default 1; without a meaning for a DaemonSet. */
   wantedReplicas: number
-  /** `spec.minReadySeconds`: for so long a pod has to be Ready until its owner counts it as available. */
+  /** `spec.minReadySeconds`: the time for which a pod has to be Ready before its owner counts it as available. */
   minReadyMs: number
-  /** StatefulSet only: the ordinal of its first pod. */
+  /** The ordinal of the first pod; for a StatefulSet only. */
   firstOrdinal: number
-  /** StatefulSet only. */
+  /** For a StatefulSet only. */
   updateRevision?: string
   annotations: Readonly<Record<string, string>>
 }
 
-/** @throws z.ZodError where it is no workload with a pod template */
+/** @throws z.ZodError if the object is no workload with a pod template */
 export function workloadRecord(raw: unknown): WorkloadRecord {
   const { metadata, spec, status } = RawWorkload.parse(raw)
   templateContainers(spec.template)
@@ -137,20 +137,20 @@ const RawRevision = z.object({
   data: z.object({ spec: z.object({ template: z.record(z.string(), z.unknown()) }) }),
 })
 
-/** What is kept of a ControllerRevision: a template that the workload has, or once had. */
+/** The fields that are kept of a ControllerRevision: a current or former template of the workload. */
 export interface RevisionRecord extends ObjectRecord {
   ownerUid?: string
-  /** Grows; raised when the workload goes back to this template. */
+  /** The number of the revision. A return to this template raises it above all others. */
   revision: number
-  /** Its own label `controller-revision-hash` (DaemonSet only). */
+  /** The label `controller-revision-hash` of the revision itself (DaemonSet only). */
   hash?: string
   template: unknown
 }
 
-/** @throws z.ZodError where it is no ControllerRevision of a workload */
+/** @throws z.ZodError if the object is no ControllerRevision of a workload */
 export function revisionRecord(raw: unknown): RevisionRecord {
   const { metadata, revision, data } = RawRevision.parse(raw)
-  // The controllers keep the template as a strategic merge patch that replaces the whole.
+  // The controllers store the template as a strategic merge patch that replaces the whole template.
   const { $patch: _directive, ...template } = data.spec.template
   const ownerUid = controllerOf(metadata)?.uid
   const hash = metadata.labels?.[REVISION_LABEL]
@@ -175,16 +175,16 @@ const RawMade = z.object({
     .default({}),
 })
 
-/** What is kept of an object that stands between a workload and its pods, such as a ReplicaSet. */
+/** The fields that are kept of an object between a workload and its pods, such as a ReplicaSet. */
 export interface MadeRecord extends ObjectRecord {
   owner?: Owner
-  /** It has pods, or wants some. */
+  /** The object has pods, or wants some. */
   active: boolean
   minReadyMs: number
   counted: CountedPods
 }
 
-/** @throws z.ZodError where it is no such object */
+/** @throws z.ZodError if the object has another structure */
 export function madeRecord(raw: unknown): MadeRecord {
   const { metadata, spec, status } = RawMade.parse(raw)
   const owner = controllerOf(metadata)

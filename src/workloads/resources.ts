@@ -1,8 +1,8 @@
 import type { KindName } from '../pods/workload-id.ts'
 
-/** Where objects of one kind live in the API. */
+/** The API paths of the objects of one kind. */
 export interface Resource {
-  /** As RBAC and `kubectl` name it, for example `statefulsets.apps`. */
+  /** The name for RBAC and `kubectl`, for example `statefulsets.apps`. */
   readonly name: string
   collection(namespace: string): string
   object(namespace: string, name: string): string

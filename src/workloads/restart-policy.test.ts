@@ -7,7 +7,7 @@ import { lonePods } from './lone-pods.ts'
 const V2 = [{ container: 'app', image: 'registry/app:v2' }]
 const BEGUN = writeJournal({ run: 'r', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [] })
 
-/** The codes of what a bare pod is refused for. */
+/** The codes of the refusals of a bare pod. */
 function refused(policy: string | undefined, { tag = 'v1', annotations = {}, phase = 'Running' } = {}): string[] {
   const raw = rawPod({ containers: [{ name: 'app', image: `registry/app:${tag}` }], annotations, phase })
   if (policy !== undefined) raw.spec.restartPolicy = policy

@@ -6,8 +6,9 @@ import type { Refusal } from '../plan/plan.ts'
 import { livePods } from './wanted-images.ts'
 
 /**
- * Found by reading: the kubelet does start the container of a changed spec, but where the new image cannot be had at that moment, the
- * pod is at its end, and nothing makes it anew. Not of what is half done: that would stay out.
+ * Refuses pods whose restart policy is not Always. The kubelet starts the container of a changed spec, but if the new image is not
+ * available at that moment, the pod is finished, and no controller replaces it. Half-done pods are not refused, because they would stay out
+ * of rotation.
  */
 export function restartPolicyRefusals(asked: readonly ContainerImage[], pods: readonly PodView[]): Refusal[] {
   const concerned = livePods(pods).filter((pod) => !isOpen(journalOf(pod)) && !asksFor(pod, asked))

@@ -5,7 +5,7 @@ import { REVISION_LABEL } from '../pods/view.ts'
 const LABELS = '/metadata/labels'
 const LABEL = `${LABELS}/${REVISION_LABEL}`
 
-/** Operations that give a pod the label of a revision, guarded by the label it has. */
+/** Operations that set the revision label of a pod, guarded by the current label. */
 export function revisionLabelPatch(pod: Pick<PodView, 'revision' | 'hasLabels'>, label: string): PatchOperation[] {
   if (pod.revision === label) return []
   if (!pod.hasLabels) {

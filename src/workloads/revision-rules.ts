@@ -1,16 +1,16 @@
 import type { RevisionRecord, WorkloadRecord } from './records.ts'
 
-/** What a controller does with its ControllerRevisions, and which pods it keeps. */
+/** The rules of a controller for its ControllerRevisions and its pods. */
 export interface RevisionRules {
-  /** How many pods its controller is to keep. */
+  /** The number of pods that the controller should keep. */
   desired(workload: WorkloadRecord): number
-  /** The controller makes another pod where one of this name is gone. */
+  /** True if the controller replaces a pod of this name when the pod is gone. */
   replaces(workload: WorkloadRecord, podName: string): boolean
   /** The value of the label `controller-revision-hash` on the pods of a revision. */
   podLabel(revision: RevisionRecord): string | undefined
   /**
-   * The revision that stands for the template which the controller has observed, as far as is known here.
-   * `certain` where the controller itself names it: then it cannot be another one that was not seen yet.
+   * The revision of the template that the controller has observed, as far as is known. `certain` if the controller itself names the
+   * revision; otherwise a newer one may exist that was not seen yet.
    */
   updateRevision(
     workload: WorkloadRecord,

@@ -70,7 +70,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
     return workload.prepare(wanted, { signal, isOwned: async () => true, onProgress: (reason) => progress.push(reason) })
   }
 
-  /** What it rejects with; the promise is watched from the start. */
+  /** The rejection of a promise, which is watched from the start. */
   function rejection(promise: Promise<void>): Promise<WorkloadError> {
     return promise.then(
       () => expect.fail('it was not rejected'),
@@ -86,7 +86,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
     return new KubeError('the answer was lost', { kind: kindOf, method: 'PATCH', path, ...(status ? { status } : {}) })
   }
 
-  /** Fails the first so many PATCHes, before or after they were done. */
+  /** Fails the given number of PATCHes, before or after their effect. */
   function failPatches(when: 'before' | 'after', count: number, error: KubeError): void {
     let left = count
     api.faults[when] = (method) => {
@@ -189,7 +189,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(api.get(path)).toBeUndefined()
     })
 
-    // A template may leave the image to admission.
+    // A template may have no image, if admission sets it.
     it('leaves it where its container had no image before', async () => {
       await prepare()
       const without = [{ container: 'app', image: '' }]
@@ -282,7 +282,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
         const former = [{ container: 'app', image: 'registry/app:v1' }]
         const by = { signal: new AbortController().signal, isOwned: async () => true }
 
-        /** Sent by a process that ends; carried out when the next has done its part. */
+        /** A patch of a process that ends; it takes effect after the next process has done its part. */
         async function arriveAfter(take: (next: Workload) => Promise<unknown>): Promise<string> {
           // An API server stores no empty map.
           if (Object.keys(annotations).length > 0) api.edit(path, ({ metadata }) => (metadata.annotations = annotations))
@@ -367,11 +367,11 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       })
 
       it('a scale that is seen late is no fence', async () => {
-        // The one before has seen the scale, and sends its patch on it; this one’s watch has not.
+        // The former process has seen the scale, and its patch is based on it; the watch of this process has not.
         const sent: PatchOperation[][] = []
         const { patch } = api.client
         const next = await open()
-        // Sent by the process before, after the scale.
+        // The patch of the former process, sent after the scale.
         const real = api.client.patch
         let first = true
         api.client.patch = async (at, operations, options) => {
@@ -546,7 +546,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
 
   it('waits for a controller that is behind, and names it at the deadline', async () => {
     await workload.stop()
-    // The controller before has nothing left to do.
+    // The former controller has no work left.
     await turn()
     controller = startRevisionController(api, { held: true })
     workload = await open()
@@ -632,7 +632,7 @@ it('waits for a ControllerRevision of a DaemonSet that its watch has not brought
     ref,
     withObservation({ client: api.client, kinds: KINDS, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
   )
-  // The status is there first, with the old revision as the newest one known.
+  // The status arrives first, with the old revision as the newest known one.
   api.onStored = () => {}
   api.edit(path, (raw) => {
     raw.spec.template = template({ app: 'registry/app:v2' })

@@ -31,7 +31,7 @@ interface Revisioned {
   revisions: RevisionRules
 }
 
-/** The mechanism `revisioned`: its template first, then each pod together with the label of the new revision. */
+/** The mechanism `revisioned`: patches the template first, then each pod together with the label of the new revision. */
 export async function openRevisioned(
   ref: WorkloadRef,
   { kind, revisions: rules }: Revisioned,
@@ -53,7 +53,7 @@ export async function openRevisioned(
   changes.listen(drift.check)
   const owner = displayName(ref)
   const deadlineMs = options.templateDeadlineMs ?? TEMPLATE_DEADLINE_MS
-  /** What the last assessment saw. The plan was made on it, so an edit after it is a conflict, not a new plan. */
+  /** The template that the last assessment saw. The plan is based on it, so a later edit is a conflict. */
   let planned = newest()?.template
   let pinnedLabel: string | undefined
 
@@ -109,7 +109,8 @@ export async function openRevisioned(
     minReadyMs: () => newest()?.minReadyMs ?? 0,
     counted: watch.counted,
     replaces({ name }) {
-      // Found by simulation (harsh seed 9185108): that it was scaled down was long past, and what was drained was left out for good.
+      // A view that is not current may miss that the workload was scaled up again, and a wrong "no" would leave the drained entries out for
+      // good.
       if (!watch.isCurrent()) return true
       const workload = newest()
       return workload !== undefined && !workload.deleting && rules.replaces(workload, name)
@@ -161,7 +162,7 @@ export async function openRevisioned(
         if (workload === undefined) return { kind: 'left', reason: { code: 'workload-deleted', workload: owner } }
         const { template, updateStrategy, deleting } = workload
         const differing = imageChanges(template, former)
-        // With another strategy no late patch is carried out either, and nothing comes anew of what goes.
+        // Under another update strategy, the guards of a late patch fail.
         const needsFence = putting.fence !== undefined && updateStrategy === ON_DELETE && !deleting
         if (differing.length === 0 && !needsFence) return { kind: 'done' }
         const edited = differing.find(
@@ -183,7 +184,7 @@ export async function openRevisioned(
         } catch (error) {
           if (!(error instanceof WorkloadError) || error.kind !== 'conflict') throw error
           const now = newest()
-          // What was to be fenced off has come before the fence, say: then it is to be put back.
+          // If the late patch has arrived before the fence, the template differs now, and is put back in the next round.
           const isAnother = now !== undefined && !now.deleting && differences(template, now.template, '').length > 0
           if (!isAnother) return { kind: 'left', reason: { code: 'template-left', workload: owner, because: error.reason } }
         }

@@ -2,12 +2,12 @@ import type { Difference } from '../reasons/template-reasons.ts'
 
 export type { Difference }
 
-/** Fields by which Kubernetes tells the elements of its lists apart; the first that fits a list is used. */
+/** Fields that identify the elements of Kubernetes' lists. The first field that fits a list is used. */
 const LIST_KEYS = ['name', 'mountPath', 'containerPort']
 
 /**
- * Where two JSON documents differ, with paths that a person can read: `containers[app].env[FOO].value`.
- * A field that is null counts as absent, as it does for the API server. Empty means equal.
+ * The differences between two JSON documents, with readable paths such as `containers[app].env[FOO].value`. A null field counts as absent,
+ * as for the API server. The result is empty for equal documents.
  */
 export function differences(before: unknown, after: unknown, path: string): Difference[] {
   if (before == null && after == null) return []
@@ -20,7 +20,7 @@ export function differences(before: unknown, after: unknown, path: string): Diff
 function objectDifferences(before: Record<string, unknown>, after: Record<string, unknown>, path: string): Difference[] {
   const keys = Object.keys({ ...before, ...after })
   keys.sort()
-  // Its own: a label may be called `constructor`.
+  // Own properties only, because a label may have the name of an inherited one, such as `constructor`.
   const own = (object: Record<string, unknown>, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
   return keys.flatMap((key) =>
     differences(own(before, key), own(after, key), /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`),
@@ -37,7 +37,7 @@ function listDifferences(before: unknown[], after: unknown[], path: string): Dif
   const is = byKey(after, key)
   const names = [...new Set([...was.keys(), ...is.keys()])]
   const found = names.flatMap((name) => differences(was.get(name), is.get(name), `${path}[${name}]`))
-  // The order counts too: environment variables refer to those before them.
+  // The order counts too, because environment variables refer to earlier ones.
   const order = (list: Map<unknown, unknown>): string => [...list.keys()].join(', ')
   return found.length === 0 && order(was) !== order(is)
     ? [{ path: `${path} (order)`, before: order(was), after: order(is) }]

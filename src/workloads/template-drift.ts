@@ -1,6 +1,6 @@
 import type { ReasonFields, ReasonOf } from '../reasons/reason.ts'
 
-/** Pods that their owner would make anew on other images than the run gives them. */
+/** Pods that their owner would replace with pods on other images than the run gives them. */
 export type TemplateDrift = Readonly<ReasonFields['template-drift']>
 
 export function templateDriftRefusal(drift: TemplateDrift): ReasonOf<'template-drift'> {

@@ -1,7 +1,7 @@
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { displayName } from '../pods/workload-id.ts'
 
-/** With it, the controller leaves the pods alone when the template changes. */
+/** The update strategy under which a controller leaves the pods alone when the template changes. */
 export const ON_DELETE = 'OnDelete'
 
 export function updateStrategyRefusal(ref: WorkloadRef, present: string): Refusal {

@@ -10,14 +10,14 @@ export interface WantedImages {
   refusals: Refusal[]
 }
 
-/** Pods that an upgrade is about: one that is going away, or has finished, will not be patched. */
+/** The pods that an upgrade can patch: neither deleted nor finished. */
 export function livePods(pods: readonly PodView[]): PodView[] {
   return pods.filter(({ deleting, finished }) => !deleting && !finished)
 }
 
 /**
- * The template's own images, of those containers that some pod runs with another one, or did before a run that has left it
- * half done: else the same command, gone on with, would be another request once all that is left is patched already.
+ * The template's images of those containers that run another image in some pod, or did so before a half-done run. With the latter, a
+ * repeated command stays the same request, even after every remaining pod is patched.
  */
 export function templateImages(template: unknown, pods: readonly PodView[]): ContainerImage[] {
   const present = livePods(pods).flatMap(({ containers }) => containers)
@@ -29,7 +29,7 @@ export function templateImages(template: unknown, pods: readonly PodView[]): Con
   })
 }
 
-/** Checks that the template (where there is one) and every pod have the containers that were asked for. */
+/** Checks that the template, if there is one, and every pod have the requested containers. */
 export function checkImages(
   of: Subject,
   asked: readonly ContainerImage[],
@@ -53,7 +53,7 @@ export function checkImages(
   return refusals
 }
 
-/** One refusal for all the pods that lack the container in the same way. */
+/** One refusal for all pods with an identical lack. */
 function checkPods(container: string, pods: readonly PodView[]): Refusal[] {
   const groups = Map.groupBy(pods, ({ containers, initContainers }) =>
     JSON.stringify([containers.map(({ name }) => name), initContainers.includes(container)]),

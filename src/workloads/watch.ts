@@ -12,24 +12,24 @@ import { type WorkloadRecord, workloadRecord } from './records.ts'
 import type { Resource } from './resources.ts'
 import { displayName } from '../pods/workload-id.ts'
 
-/** The view of one workload: of its own object, and of what its controller makes for it. */
+/** The view of one workload: its object, and the objects that its controller made for it. */
 export interface WorkloadWatch<R extends ObjectRecord> {
   readonly uid: string
-  /** As it was when it was opened; it cannot change. */
+  /** The selector, which cannot change. */
   readonly selector: LabelSelector
   readonly changes: Changes
-  /** The newest known version, or undefined once it is gone. */
+  /** The newest known version; undefined after the deletion. */
   newest(): WorkloadRecord | undefined
   counted: Workload['counted']
-  /** What its controller made for it: ControllerRevisions, say. */
+  /** The objects that the controller made for the workload, such as ControllerRevisions. */
   children(): Iterable<R>
-  /** Takes in an answer of the API server. */
+  /** Applies an answer of the API server. */
   observe(raw: unknown): WorkloadRecord
-  /** What is known of its own object is known of now. */
+  /** True if the workload's object is current, apart from the lag of a watch. */
   isCurrent(): boolean
-  /** It is not, since it could not be watched. */
+  /** True if it is not current because watching it failed. */
   isBroken(): boolean
-  /** Has both observed anew. */
+  /** Reads the workload and its children anew. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -38,11 +38,14 @@ export interface WatchKind<R extends ObjectRecord> {
   resource: Resource
   childResource: Resource
   decodeChild: (raw: unknown) => R
-  /** Uid of the workload that a child is of. */
+  /** The uid of the workload that a child belongs to. */
   ownerOf: (child: R) => string | undefined
 }
 
-/** One feed each, which others may share. Rejects with a WorkloadError where there is no such workload, or no right to see it. */
+/**
+ * Opens one feed for the workload and one for its children; other users may share them. Rejects with a WorkloadError if the workload does
+ * not exist, or the user may not see it.
+ */
 export async function watchWorkload<R extends ObjectRecord>(
   ref: WorkloadRef,
   kind: WatchKind<R>,
@@ -74,7 +77,7 @@ export async function watchWorkload<R extends ObjectRecord>(
         },
       )
     try {
-      // Who may see one object by its name may not list the others.
+      // A user with access to one object by its name may lack the right to list all of them.
       const feed =
         observation.scope === 'request'
           ? await open(selector)
@@ -100,7 +103,7 @@ export async function watchWorkload<R extends ObjectRecord>(
     const found = [...objects.records().values()].find(({ name }) => name === ref.name)
     if (!found) throw notFound(ref)
     const { uid, selector } = found
-    /** Of the feed's records those of this workload, so that a look does not go through those of all others. */
+    /** The children of this workload among the records of the feed, so that a lookup need not scan those of other workloads. */
     const own = new Map<string, R>()
     const labelled = { labelSelector: labelSelectorQuery(selector) }
     await start(kind.childResource, kind.decodeChild, labelled, {
@@ -110,7 +113,7 @@ export async function watchWorkload<R extends ObjectRecord>(
         else if (!own.delete(record.uid)) return
         changes.notify()
       },
-      // Others keep revisions of things of their own there.
+      // Unreadable revisions of other workloads do not concern this one.
       concerns(metadata) {
         const owners = field(metadata, 'ownerReferences')
         return Array.isArray(owners) && owners.some((owner) => stringField(owner, 'uid') === uid)
@@ -123,7 +126,7 @@ export async function watchWorkload<R extends ObjectRecord>(
       newest: () => objects.records().get(uid),
       counted() {
         const workload = objects.records().get(uid)
-        // A controller that has not seen the newest spec counts by another `minReadySeconds`, perhaps.
+        // A controller that has not observed the newest spec may count by an older `minReadySeconds`.
         const isCounted = workload !== undefined && objects.isCurrent() && workload.observedGeneration >= workload.generation
         return isCounted ? workload.counted : undefined
       },

@@ -6,11 +6,14 @@ import type { Kind } from './kinds/kind.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { CountedPods } from './records.ts'
 
-/** What an in-place upgrade of a workload's pods to some images would take, decided without touching anything. */
+/** The assessment of an in-place upgrade of a workload's pods to some images. It changes nothing. */
 export interface Assessment {
-  /** The images per container: as asked, or the template's own where none were asked for. */
+  /** The image of each container: as requested, or without a request that of the template. */
   images: ContainerImage[]
-  /** Absent where there is no template (bare pods), its kind says that it must not be touched, or it has the images already. */
+  /**
+   * The planned change of the template. Absent if there is no template (bare pods), if the kind does not allow the change, or if the
+   * template has the images already.
+   */
   template?: PlanTemplate
   refusals: Refusal[]
   warnings: Reason[]
@@ -19,20 +22,20 @@ export interface Assessment {
 export interface PrepareOptions {
   signal: AbortSignal
   /**
-   * Asked before each write: a process that was stopped would else write what a later owner has taken back since. Undefined where nobody
-   * can say, since the API server does not answer: that is waited for.
+   * Called before each write, so that a process that was stopped does not overwrite the work of a later owner. Undefined if the API server
+   * does not answer; the write then waits.
    */
   isOwned: () => Promise<boolean | undefined>
   /**
-   * Where a process before may have sent another template: from here on none of its writes is carried out any more, also where the
-   * template is as wanted. A value that no other owner sets.
+   * A value for the fence, unique to this owner. It is set if a former process may have sent another template: from then on none of its
+   * writes takes effect, even if the template is as wanted already.
    */
   fence?: string | undefined
-  /** What was done, and what is waited for now. */
+  /** Called with each finished step, and with the awaited condition. */
   onProgress?: (reason: Reason) => void
 }
 
-/** `left` where somebody has changed it since, or it cannot be. */
+/** The result of putting a template back. `left`: another client has changed the template since, or it cannot be put back. */
 export type PutBack = { kind: 'done' } | { kind: 'left'; reason: Reason }
 
 /** The template is no longer the one that this run pinned. */
@@ -41,57 +44,60 @@ export interface Drift {
 }
 
 /**
- * One owner of pods: which pods are its, and how its template and its count of updated pods are kept right while
- * pods are patched in place. Level-based: everything is decided from the last observed objects, kept by watches.
+ * One owner of pods. It knows its pods, and keeps its template and its count of updated pods right while pods are patched in place.
+ * Level-based: every decision uses the last observed objects, which watches keep current.
  */
 export interface Workload {
   readonly kind: Kind
   readonly ref: WorkloadRef
   readonly uid: string
-  /** For the view of its pods. */
+  /** The selector for the view of its pods. */
   readonly selector: PodSelection
   owns(pod: PodView): boolean
-  /** How many pods its controller is to keep; undefined where nobody says. */
+  /** The number of pods that the controller should keep; undefined if that is not known. */
   desired(): number | undefined
-  /** For so long a pod has to be Ready until its owner counts it as available; 0 where nobody says. */
+  /** The time for which a pod has to be Ready before its owner counts it as available; 0 if it is not known. */
   minReadyMs(): number
-  /** What its controller says of that, of the objects as they are now; undefined where it has not said so yet. */
+  /**
+   * The Ready and the available pods in the controller's count for the current objects; undefined if the controller has not counted yet.
+   */
   counted(): CountedPods | undefined
-  /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down, as far as that is known of now. */
+  /** True if a replacement of this pod is expected once the pod is gone. False if a current view shows that it was scaled down. */
   replaces(pod: PodView): boolean
   /**
-   * Decides on the newest observed objects. `pods` are those of its pods that the request is about; among them, those
-   * that are being deleted or have finished count for nothing. `prepare` insists on the template that the last
-   * assessment saw.
+   * Decides by the newest observed objects. `pods` are the pods of the request; among them, deleted and finished pods are ignored.
+   * `prepare` requires the template that the last assessment saw.
    */
   assess(images: readonly ContainerImage[], pods: readonly PodView[]): Assessment
   /**
-   * Patches the template where it differs (guarded), waits until the controller has observed it, and pins the update
-   * revision. `images` are those of the assessment. Idempotent. Rejects with a WorkloadError where that cannot be had,
-   * and with the signal's reason once it fires.
+   * Patches the template if it differs (guarded), waits until the controller has observed it, and pins the update revision. `images` are
+   * those of the assessment. Idempotent. Rejects with a WorkloadError on failure, and with the signal's reason when it fires.
    */
   prepare(images: readonly ContainerImage[], options: PrepareOptions): Promise<void>
   /**
-   * Gives the template the images back that a run has found there, where it still has those that the run has set. From
-   * then on nothing is drift. Rejects as `prepare` does.
+   * Restores the images that a run found in the template, if the template still has the images that the run set. From then on no change is
+   * drift. Rejects as `prepare` does.
    */
   putBack(former: readonly ContainerImage[], set: readonly ContainerImage[], options: PrepareOptions): Promise<PutBack>
-  /** Operations that go with the image patch of a pod, so that the owner counts it as updated. Only after `prepare`. */
+  /** Operations for the image patch of a pod, by which the owner counts the pod as updated. Valid after `prepare` only. */
   podOperations(pod: PodView): PatchOperation[]
-  /** True where the pod carries the pinned revision (or there is none to carry). Only after `prepare`. */
+  /** True if the pod carries the pinned revision, or if there is none. Valid after `prepare` only. */
   hasRevision(pod: PodView): boolean
   /**
-   * Called at most once, and at once where it has happened already: the template was edited by someone else after
-   * `prepare`, the update strategy is another, or the workload is gone. A scale is no drift.
+   * Calls the listener at most once, and at once if drift has occurred already: another client edited the template after `prepare`, the
+   * update strategy changed, or the workload is gone. A change of the scale is no drift.
    */
   onDrift(listener: (drift: Drift) => void): void
-  /** What `desired` and `replaces` say is known of now. */
+  /** True if `desired` and `replaces` are based on current objects. */
   isCurrent(): boolean
-  /** It is not, since it could not be watched. */
+  /** True if they are not current because watching failed. */
   isBroken(): boolean
-  /** Called whenever its object was observed anew, or `isCurrent` has changed: what `desired` and `replaces` say may have too. */
+  /**
+   * Calls the listener after each observation of the workload, and when `isCurrent` changes; `desired` and `replaces` may have changed
+   * then.
+   */
   onChange(listener: () => void): void
-  /** Asks for it anew: resolves once what is known is of now. */
+  /** Reads the objects anew; resolves when they are current. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }

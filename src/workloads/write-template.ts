@@ -14,10 +14,10 @@ import { type WorkloadRecord, workloadRecord } from './records.ts'
 import type { Resource } from './resources.ts'
 import { displayName } from '../pods/workload-id.ts'
 
-/** Refused this often on an object on which every guard holds, it is the new template that the server does not take. */
+/** After this many refusals of an object on which every guard holds, the new template itself is not acceptable to the server. */
 const REFUSALS_UNTIL_INVALID = 2
 const CALL_DEADLINE_MS = 15_000
-/** For an API server that has just begun, and does not know yet what anybody may do. */
+/** The time limit for authorization errors: a server that has just started may not know the rights of its users yet. */
 const UNAUTHORIZED_UNTIL_FATAL_MS = 10_000
 
 function isRefusal(error: unknown): error is WorkloadError {
@@ -27,7 +27,7 @@ function isRefusal(error: unknown): error is WorkloadError {
 export interface TemplateWrite {
   options: OpenOptions
   resource: Resource
-  /** The template that the plan was made on. */
+  /** The template that the plan was based on. */
   planned: ExpectedTemplate
   images: readonly ContainerImage[]
   uid: string
@@ -42,8 +42,8 @@ export interface TemplateWrite {
 }
 
 /**
- * Puts the images into the template, unless it has them. Resolves once a version with them was seen, whatever became of
- * the answers; every try is guarded, so that a late one cannot undo what came after it, nor one of another owner be late.
+ * Writes the images into the template, unless it has them. Resolves when a version with them was observed, whatever the answers were. Every
+ * try is guarded, so that a late one cannot revert a later change, nor overwrite the template of another owner.
  */
 export async function writeTemplate(write: TemplateWrite): Promise<void> {
   const { options, resource, planned, images, signal, onProgress } = write
@@ -51,7 +51,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   const { ref } = planned
   const wanted: ExpectedTemplate = { ...planned, template: withImages(planned.template, images) }
   const path = resource.object(ref.namespace, ref.name)
-  /** Of the version that its last template patch was guarded by: once it is another, none before it is carried out. */
+  /** The generation that guarded the last template patch. Once the workload has another generation, no earlier patch can take effect. */
   let sentAt: number | undefined
   let failures = 0
   let refusals = 0
@@ -61,11 +61,11 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     if (isDone(write.newest())) return
-    // Found by reading: its guards held again, and it brought back what an undo had taken away.
+    // The guards of a stopped process may hold again after an undo, and its patch would revert the undo.
     const isOwned = await write.isOwned()
     if (isOwned === false) throw new WorkloadError('conflict', { code: 'owner-changed', workload: displayName(ref) })
-    // Found by a reviewer: the Lease could not be renewed while the API server was away, an abort took that for another owner's, and
-    // was over with the images in the template that it was to take back.
+    // While the API server does not answer, the owner of the Lease is not known. Ending here would leave a template to the new owner that
+    // an abort takes for its own.
     if (isOwned === undefined) {
       await wait(last)
       continue
@@ -77,20 +77,20 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     const deadlineMs = remaining()
     let stored: unknown
     try {
-      // A 429 is waited out here, where all is asked anew.
+      // `once`: the client does not retry a 429, because each retry must check the owner anew.
       stored = await client.patch(path, [...guards(workload), ...operations], { signal, deadlineMs, once: true })
     } catch (error) {
       try {
         await resolveFailure(error, workload)
       } catch (failure) {
         if (!isThere || !isRefusal(failure)) throw failure
-        // Nothing else was to be written: whoever freezes the workload stops a late patch, too.
+        // A fence is the only write here. Whatever refuses the write of the workload also refuses a late patch.
         onProgress({ code: 'fence-not-set', because: failure.reason })
         return
       }
       continue
     }
-    // Admission may rewrite what it stores; then the pods would be counted by a template that nobody asked for.
+    // Admission may rewrite the stored template; the controller would then count pods by a template that the run did not request.
     expectAnswer(stored)
     write.observe(stored)
     if (!isThere) onProgress({ code: 'template-patched' })
@@ -100,7 +100,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     return workload !== undefined && deviation(wanted, workload) === undefined && isFenced(workload)
   }
 
-  /** Whatever was written to its spec meanwhile, too, leaves no patch before it that could still be carried out. */
+  /** True if no earlier patch can take effect any more: the fence is set, or a later write has changed the generation. */
   function isFenced(workload: WorkloadRecord): boolean {
     return (
       write.fence === undefined || (sentAt !== undefined && workload.generation > sentAt) || fenceOf(workload) === write.fence
@@ -110,11 +110,11 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   function guards(workload: WorkloadRecord): PatchOperation[] {
     return [
       { op: 'test', path: '/metadata/uid', value: write.uid },
-      // Found by simulation: one that nobody had answered arrived when an abort had put the former images back, on which all other
-      // guards hold, and brought the new ones once more.
+      // A patch without an answer may arrive after an abort has restored the former images. All other guards hold then; the generation
+      // differs.
       { op: 'test', path: '/metadata/generation', value: workload.generation },
       fenceGuard(workload),
-      // With another strategy, the same write would start a rollout.
+      // Under another strategy, this write would start a rollout.
       { op: 'test', path: '/spec/updateStrategy/type', value: planned.updateStrategy },
     ]
   }
@@ -130,7 +130,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     return Math.min(CALL_DEADLINE_MS, remainingMs)
   }
 
-  /** Returns where another look at the workload can help; throws where it cannot. */
+  /** Returns if another look at the workload can help; throws otherwise. */
   async function resolveFailure(error: unknown, { generation, annotations }: WorkloadRecord): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof KubeError)) throw error
@@ -140,12 +140,12 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     unauthorizedSince = undefined
     const neverAsked = error.kind === 'throttled' || (error.kind === 'definite' && error.status === undefined)
     if (neverAsked) return wait(error)
-    // 404 and 409 tell as little as a missing answer; 422 is a guard that failed, or a template that is not valid.
+    // 404 and 409 tell as little as a missing answer. 422 is a failed guard, or an invalid template.
     await readAgain()
     const newest = write.newest()
     if (isDone(newest)) return
     if (error.kind !== 'definite' || error.status === 404) return wait(error)
-    // Scaled meanwhile, say.
+    // The workload has changed, for example its scale, so a guard has failed.
     if (newest?.generation !== generation || differences(newest.annotations, annotations, '').length > 0) return
     refusals += 1
     const guardsHold = deviation(planned, newest) === undefined
@@ -155,7 +155,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     }
   }
 
-  /** Until it was read; what it says is decided by the caller, from the newest version. */
+  /** Reads the workload, with retries. The caller decides by the newest version. */
   async function readAgain(): Promise<void> {
     for (;;) {
       try {
@@ -175,7 +175,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     }
   }
 
-  /** The API server, by how long it has said so. */
+  /** True while authorization errors may come from an API server that has just started. */
   function mayHaveJustBegun(): boolean {
     unauthorizedSince ??= clock.now()
     return clock.now() - unauthorizedSince < UNAUTHORIZED_UNTIL_FATAL_MS

@@ -10,7 +10,7 @@ export interface SeenRequest {
   headers: IncomingMessage['headers']
   rawHeaders: string[]
   body: string
-  /** Of the client's certificate. */
+  /** The common name of the client's certificate. */
   commonName: string | undefined
   servername: string | false | null
 }
@@ -20,9 +20,9 @@ export type Handler = (seen: SeenRequest, response: ServerResponse, socket: Sock
 export interface ApiServer {
   url: string
   port: number
-  /** Whole requests that have arrived. */
+  /** The complete requests that have arrived. */
   seen: SeenRequest[]
-  /** Connections made so far. */
+  /** The number of connections made so far. */
   connections(): number
   open(): number
   handle(handler: Handler): void
@@ -30,10 +30,10 @@ export interface ApiServer {
 }
 
 export interface ServerOptions {
-  /** Left out: plain http. */
+  /** Absent for plain HTTP. */
   tls?: { certificates: Certificates; identity?: KeyPair }
   keepAliveTimeout?: number
-  /** 127.0.0.1 unless given. */
+  /** Default 127.0.0.1. */
   host?: '127.0.0.1' | '::1'
 }
 

@@ -10,22 +10,22 @@ export interface KeyPair {
 
 export interface Certificates {
   ca: string
-  /** For localhost and 127.0.0.1. */
+  /** A certificate for localhost and 127.0.0.1. */
   server: KeyPair
   /** The certificate that replaces `server`. */
   renewedServer: KeyPair
-  /** For api.internal alone. */
+  /** A certificate for api.internal only. */
   misnamed: KeyPair
   client: KeyPair
   /** The certificate that replaces `client`. */
   renewed: KeyPair
 }
 
-/** Without the openssl command there is no TLS to test with: `test.skipIf(opensslMissing)`. */
+/** True if the openssl command is missing; TLS tests are then skipped: `test.skipIf(opensslMissing)`. */
 export const opensslMissing = spawnSync('openssl', ['version']).error !== undefined
 if (opensslMissing) console.warn('Tests with TLS are skipped: the command openssl is missing')
 
-/** A certificate authority of its own, by the openssl command. */
+/** Creates a certificate authority and its certificates with the openssl command. */
 export function makeCertificates(): Certificates {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-certificates-'))
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })

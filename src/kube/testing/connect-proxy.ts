@@ -3,17 +3,17 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 
 export interface ConnectProxy {
   url: string
-  /** `host:port` of each tunnel that was asked for. */
+  /** `host:port` of each requested tunnel. */
   tunnels: string[]
   authorizations: (string | undefined)[]
-  /** From now on every tunnel is refused. */
+  /** Refuses every tunnel from now on. */
   refuse(): void
-  /** Whether tunnels that are asked for from now on get any answer. */
+  /** Decides whether tunnels that are requested from now on get an answer. */
   stall(isStalled: boolean): void
   close(): Promise<void>
 }
 
-/** An HTTP proxy that only knows CONNECT. */
+/** An HTTP proxy that supports CONNECT only. */
 export async function startConnectProxy(): Promise<ConnectProxy> {
   const tunnels: string[] = []
   const authorizations: (string | undefined)[] = []

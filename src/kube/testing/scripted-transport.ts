@@ -1,31 +1,31 @@
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-/** A request that has reached the other side, which the test plays. */
+/** A request that has arrived at the server, which the test plays. */
 export interface Incoming {
   request: TransportRequest
   stream: boolean
   path: string
   query: URLSearchParams
-  /** The answer to a watch begins: at its first line, unless the test says so before. */
+  /** Begins the answer to a watch. Without this call, the first line begins it. */
   open(): void
   answer(status: number, body: unknown, headers?: Record<string, string>): void
-  /** An event of a watch; a string is sent as it is. */
+  /** Sends an event of a watch; a string is sent unchanged. */
   line(event: unknown): void
-  /** The server closes the watch in order. */
+  /** Closes the watch in an orderly way. */
   end(): void
   fail(bytesLeft: boolean): void
 }
 
 export interface ScriptedTransport extends Transport {
-  /** The next request, firing timers until it comes. */
+  /** The next request; timers fire until it arrives. */
   next(): Promise<Incoming>
-  /** Requests that came and were not taken. */
+  /** The number of requests that arrived and were not taken. */
   waiting(): number
 }
 
 export interface ScriptOptions {
-  /** What the transport says when a request is given up; undefined: it never notices. */
+  /** The report of the transport about a cancelled request. Undefined: the transport never notices the cancellation. */
   bytesLeftOnAbort?: boolean | undefined
 }
 

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 
 export interface TemporaryFolder {
   path: string
-  /** Writes a file, and gives its path. An object is written as JSON, which is YAML too. */
+  /** Writes a file, and returns its path. An object is written as JSON, which is YAML too. */
   write(name: string, content: string | object): string
-  /** A shell script. */
+  /** Writes a shell script, and returns its path. */
   script(name: string, lines: string[]): string
   remove(): void
 }

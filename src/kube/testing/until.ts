@@ -1,4 +1,4 @@
-/** Resolves when `holds` does; the test's own timeout is the limit. */
+/** Resolves when `holds` returns true; the timeout of the test is the limit. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
 }

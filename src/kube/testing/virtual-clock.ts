@@ -1,13 +1,13 @@
 import type { Clock } from '../../ports/clock.ts'
 
 export interface VirtualClock extends Clock {
-  /** Lets everything run that waits for no timer. */
+  /** Runs everything that depends on no timer. */
   settle(): Promise<void>
-  /** Fires timers in their order until `done()` holds; fails where it never does. */
+  /** Fires timers in their order until `done()` returns true; fails if it never does. */
   runUntil(done: () => boolean): Promise<void>
-  /** Fires the timers of the next `ms`. */
+  /** Fires the timers of the next `ms` milliseconds. */
   advance(ms: number): Promise<void>
-  /** Timers that are set. */
+  /** The number of timers. */
   pending(): number
 }
 
@@ -19,7 +19,7 @@ interface Timer {
 const TIMERS_UNTIL_NEVER = 1_000
 
 export function createVirtualClock(): VirtualClock {
-  // Not 0, so that a confusion of instants and durations shows.
+  // The origin is not 0, so that a confusion of instants and durations shows.
   let now = 1_000_000
   const timers = new Set<Timer>()
 

@@ -4,7 +4,7 @@ import { assertShape } from './parsed.ts'
 
 const list = z.array(z.looseObject({}))
 
-/** What is read of a plan that comes back; a kept one may have been cut, or be of another program. */
+/** The fields that are read of a plan that a program passes back. A stored plan may be truncated, or come from another program. */
 const Plan = z.looseObject({
   request: z.looseObject({}),
   namespace: z.string(),
@@ -17,7 +17,7 @@ const Plan = z.looseObject({
   refusals: list,
 } satisfies Partial<Record<keyof PlannedUpgrade, z.ZodType>>)
 
-/** Throws a RequestError that names what a plan lacks. */
+/** Throws a RequestError that names the missing fields of the plan. */
 export function assertPlan(given: PlannedUpgrade): void {
   assertShape(z.strictObject({ plan: Plan }), { plan: given }, 'plan')
 }

@@ -6,9 +6,8 @@ const PREFIX = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a
 const WORD = /^(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 
 /**
- * The names of the labels that a label selector asks for, or why the API server would refuse it. By the grammar that it
- * reads them with (apimachinery, pkg/labels), which takes more than one would guess: `a in (,b)`, `a notin ()`, `a!=`, and
- * `in` as the name of a label.
+ * The names of the labels in a label selector, or the reason why the API server would refuse it. The API server's grammar (apimachinery,
+ * pkg/labels) also accepts `a in (,b)`, `a notin ()`, `a!=`, and `in` as the name of a label.
  */
 export function readSelector(text: string): { labels: string[] } | { problem: string } {
   const tokens = (text.match(TOKEN) ?? []).filter((token) => token.trim() !== '')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isPromise, PROGRAM } from '../../config/wording.ts'
 
-/** A member of options that is no plain data. `what` names it, `hint` is the way out. */
+/** A member of options that is no plain data. `what` names the member, `hint` says how to correct it. */
 export function member<Value>(isIt: (value: unknown) => boolean, what: string, hint: string): z.ZodType<Value> {
   return z.custom<Value>(isIt, {
     error({ input }) {
@@ -23,7 +23,7 @@ export const signal = member<AbortSignal>(
   'give the signal of an AbortController',
 ).optional()
 
-/** An object with these methods. */
+/** True for an object with these methods. */
 export function hasMethods(value: unknown, methods: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')

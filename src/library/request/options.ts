@@ -16,7 +16,7 @@ export const abortOptions = z.strictObject({
   onWaiting: callback,
 } satisfies Record<keyof AbortOptions, z.ZodType>)
 
-/** How long pods that are patched already may take to come home. 0: they are left at once. */
+/** The time that patched pods get to return to rotation. 0 leaves them at once. */
 export const grace = duration(0).optional()
 
 export const runOptions = z.strictObject({ signal, graceMs: grace } satisfies Record<keyof RunOptions, z.ZodType>)

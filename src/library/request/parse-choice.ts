@@ -9,13 +9,13 @@ import { parseRef } from './selection.ts'
 import { selectorProblem } from './selector-problem.ts'
 import type { WorkloadChoice, WorkloadName } from './upgrade-request.ts'
 
-/** What a request leaves to its cluster. */
+/** The values that a request takes from its cluster. */
 export interface OfCluster {
   namespace: string
   kinds: Kinds
 }
 
-/** Of which workloads and pods, in which namespace. */
+/** The workloads and pods of a request, and their namespace. */
 export type Choice = Pick<RunRequest, 'namespace' | 'select'>
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -33,19 +33,19 @@ const Name = z.union([z.string(), z.strictObject(objectFields)])
 
 const namedFields = { workload: z.union([Name, z.array(Name)]).optional(), namespace: z.string().optional() }
 
-/** The fields that say what a request is about. */
+/** The fields that choose the workloads and pods of a request. */
 export const choiceFields = { ...namedFields, labelSelector: z.string().optional() }
 
 const Choice = z.strictObject(choiceFields)
 const Named = z.strictObject(namedFields)
 const Namespaced = z.strictObject({ namespace: namedFields.namespace })
 
-/** Throws a RequestError with everything that is wrong. */
+/** Throws a RequestError that lists every problem. */
 export function parseChoice(input: WorkloadChoice, cluster: OfCluster): Choice {
   return parsed(Choice, input, (issues) => choiceOf(input, cluster, issues))
 }
 
-/** Workloads by name, where none means all of the namespace. Throws a RequestError with everything that is wrong. */
+/** Reads workloads by name; an empty result means all workloads of the namespace. Throws a RequestError that lists every problem. */
 export function parseNamed(
   input: Pick<WorkloadChoice, 'workload' | 'namespace'>,
   cluster: OfCluster,
@@ -56,17 +56,17 @@ export function parseNamed(
   }))
 }
 
-/** Of what is about a whole namespace. Throws a RequestError with everything that is wrong. */
+/** The namespace of a call about a whole namespace. Throws a RequestError that lists every problem. */
 export function parseNamespace(input: Pick<WorkloadChoice, 'namespace'>, cluster: OfCluster): string {
   return parsed(Namespaced, input, (issues) => namespaceOf(input, cluster.namespace, issues))
 }
 
-/** What a request is about; tells `issues` what is wrong. */
+/** Reads the choice of a request, and adds its problems to `issues`. */
 export function choiceOf(input: WorkloadChoice, { namespace, kinds }: OfCluster, issues: RequestIssue[]): Choice {
   return { namespace: namespaceOf(input, namespace, issues), select: selectionOf(input, kinds, issues) }
 }
 
-/** A request is of one namespace: its own, else that of its workloads, which are not to disagree. */
+/** The one namespace of a request: its own, else that of its workloads. Different namespaces are a problem. */
 function namespaceOf(
   { workload, namespace: asked }: Pick<WorkloadChoice, 'workload' | 'namespace'>,
   ofCluster: string,

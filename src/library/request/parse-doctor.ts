@@ -6,13 +6,13 @@ import { assertShape } from './parsed.ts'
 import { RequestError } from './request-error.ts'
 import type { WorkloadChoice } from './upgrade-request.ts'
 
-/** What `sluice.doctor` looks at. */
+/** The scope of `sluice.doctor`. */
 export interface DoctorChoice extends Pick<WorkloadChoice, 'workload' | 'namespace'> {
-  /** In place of one namespace. */
+  /** Examines all namespaces, in place of one. */
   allNamespaces?: boolean
-  /** Makes a Service in the namespace, measures how long its endpoints take, and removes it. Default: nothing is written. */
+  /** Creates a Service in the namespace, measures how long its endpoints take, and deletes it. Default: nothing is written. */
   probe?: boolean
-  /** Codes of findings that are known, and accepted. */
+  /** Codes of findings that are known and accepted. */
   ignore?: readonly FindingCode[]
 }
 
@@ -33,7 +33,7 @@ const Choice = z.strictObject({
   ignore: z.array(z.enum(FINDING_CODES)).optional(),
 } satisfies Record<keyof DoctorChoice, z.ZodType>)
 
-/** Throws a RequestError with everything that is wrong. */
+/** Throws a RequestError that lists every problem. */
 export function parseDoctor(input: DoctorChoice, cluster: OfCluster): ParsedDoctor {
   assertShape(Choice, input, 'request')
   const { allNamespaces = false, probe = false, ignore = [], ...named } = input

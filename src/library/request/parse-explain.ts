@@ -6,9 +6,9 @@ import { type ParsedSubject, parseSubject } from './subject.ts'
 
 /** One object to explain. */
 export interface ExplainedObject {
-  /** `TYPE/NAME` as kubectl has it: `pod/web-0`, `service/web`, `statefulset/web`, or another kind of workload. */
+  /** `TYPE/NAME` as for kubectl: `pod/web-0`, `service/web`, `statefulset/web`, or another kind of workload. */
   object: string
-  /** Absent: that of the cluster handle. */
+  /** The namespace of the object. Default: that of the cluster handle. */
   namespace?: string
 }
 
@@ -17,7 +17,7 @@ const Request = z.strictObject({
   namespace: z.string().optional(),
 } satisfies Record<keyof ExplainedObject, z.ZodType>)
 
-/** Throws a RequestError with everything that is wrong. */
+/** Throws a RequestError that lists every problem. */
 export function parseExplain(input: ExplainedObject, cluster: OfCluster): ExplainRequest {
   const subject = parsed(Request, input, (issues) => {
     const read = parseSubject(input.object, cluster.kinds)

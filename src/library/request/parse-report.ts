@@ -6,13 +6,13 @@ import { parsed } from './parsed.ts'
 import { RequestError } from './request-error.ts'
 import type { WorkloadName } from './upgrade-request.ts'
 
-/** One run by its id, or the newest of a workload that had something to do. */
+/** One run by its id, or the newest run of a workload that changed something. */
 export interface ReportRequest {
   run?: string
   workload?: WorkloadName
-  /** Absent: that of the workload where it has one, else that of the cluster handle. */
+  /** The namespace of the run. Default: that of the workload, else that of the cluster handle. */
   namespace?: string
-  /** Requests that others have seen fail, to be shown beside what the run did. */
+  /** Failed requests that clients have reported; the report shows them beside the steps of the run. */
   failures?: readonly ReportFailure[]
 }
 
@@ -28,7 +28,7 @@ export interface ParsedReport {
   namespace: string
 }
 
-/** Throws a RequestError with everything that is wrong. */
+/** Throws a RequestError that lists every problem. */
 export function parseReport(input: ReportRequest, cluster: OfCluster): ParsedReport {
   const {
     run,

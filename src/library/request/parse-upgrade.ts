@@ -12,7 +12,7 @@ import { parsed } from './parsed.ts'
 import type { RequestIssue } from './request-error.ts'
 import type { AbortRequest, HomeSettings, RequestSettings, UpgradeRequest } from './upgrade-request.ts'
 
-/** What a request leaves out: what its cluster says, and the settings of the config. */
+/** The defaults of a request: the values of its cluster, and the settings of the config. */
 export interface RequestDefaults extends OfCluster {
   settings: RunSettings
 }
@@ -55,17 +55,17 @@ const Abort = z.strictObject({
   settings: Settings.pick(HOME satisfies Record<keyof HomeSettings, true>).optional(),
 } satisfies Record<keyof AbortRequest, z.ZodType>)
 
-/** Throws a RequestError with everything that is wrong. */
+/** Throws a RequestError that lists every problem. */
 export function parseAbort(input: AbortRequest, cluster: OfCluster): Choice {
   return parsed(Abort, input, (issues) => choiceOf(input, cluster, issues))
 }
 
-/** The settings of an abort that this process carries out. Throws a RequestError where they do not go with those of the config. */
+/** The settings of an abort that this process carries out. Throws a RequestError if they conflict with the settings of the config. */
 export function abortSettings(input: AbortRequest, configured: RunSettings): RunSettings {
   return parsed(Abort, input, (issues) => settingsOf(input, configured, issues))
 }
 
-/** Throws a RequestError with everything that is wrong, also with settings that do not go with those of the config. */
+/** Throws a RequestError that lists every problem, including conflicts with the settings of the config. */
 export function parseUpgrade(input: UpgradeRequest, defaults: RequestDefaults): RunRequest {
   return parsed(Upgrade, input, (issues) => {
     const { undo, retiredLoadBalancers = [], acceptTemplateDrift = false, allowUnbalanced = false, endWhenPaused = false } = input
@@ -101,7 +101,7 @@ function settingsOf(
   const { maxUnavailable: window, ...others } = asked
   const maxUnavailable = window === undefined ? configured.maxUnavailable : windowOf(window, issues)
   const settings: RunSettings = { ...configured, ...defined(others), maxUnavailable }
-  // To go back from going back would be to put in what is being taken out.
+  // Rolling back an undo would install the images that the undo is removing.
   if (undo !== undefined) settings.onFailure = 'hold'
   for (const { setting, message, hint } of settingsProblems(settings))
     issues.push({ field: `settings.${setting}`, message, hint })
@@ -116,7 +116,7 @@ function windowOf(asked: NonNullable<RequestSettings['maxUnavailable']>, issues:
   return { count: 1 }
 }
 
-/** A setting that is given as undefined is left out. */
+/** The settings without those whose value is undefined. */
 function defined(settings: Omit<RequestSettings, 'maxUnavailable'>): Omit<Partial<RunSettings>, 'maxUnavailable'> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }

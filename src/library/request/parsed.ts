@@ -3,7 +3,7 @@ import { check, formatPath } from '../../config/check.ts'
 import { isPromise, PROGRAM } from '../../config/wording.ts'
 import { RequestError, type RequestIssue } from './request-error.ts'
 
-/** Reads what has the right shape. `whole` names the input, in place of a field. Throws a RequestError with everything that is wrong. */
+/** Reads a value with the given shape. `whole` names the input if no field is at fault. Throws a RequestError that lists every problem. */
 export function parsed<Value>(
   schema: z.ZodType,
   input: unknown,
@@ -26,7 +26,7 @@ export function parsed<Value>(
   return value
 }
 
-/** The same of what is used as it was given. */
+/** Checks the shape of a value that is used as it was given. Throws as `parsed` does. */
 export function assertShape(schema: z.ZodType, input: unknown, whole: string): void {
   parsed(schema, input, () => {}, whole)
 }

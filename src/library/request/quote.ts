@@ -1,7 +1,7 @@
-/** Whoever reads the message has typed it: the beginning is enough to find it. */
+/** The maximum length of a quotation. The reader of the message has typed the text, and recognizes its beginning. */
 const LONGEST = 120
 
-/** What was typed, for a message: in quotes, on one line, and not longer than one. */
+/** A typed text for a message: in quotes, shortened, and on one line. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 }

@@ -1,13 +1,13 @@
-/** One thing that is wrong with a request. */
+/** One problem of a request. */
 export interface RequestIssue {
-  /** Such as `images.app` or `settings.readyForMs`. */
+  /** The path of the field, such as `images.app` or `settings.readyForMs`. */
   field: string
   message: string
-  /** The way out. */
+  /** How to correct it. */
   hint?: string
 }
 
-/** A request cannot be understood, or cannot be met by this sluice; nothing was asked of the cluster. `issues` holds all that is wrong. */
+/** A request is not valid, or this sluice does not support it; no request was sent to the cluster. `issues` lists every problem. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly component = 'library'

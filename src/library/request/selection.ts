@@ -13,7 +13,7 @@ const REPLICA_SET = 'name the Deployment that owns it, or its pods (pod/NAME, or
 const JOB = 'the pods of a job run to their end: start the next job with the new image'
 const SERVICE = 'name the workload behind it, such as statefulset/NAME'
 
-/** Kinds that people try, with what to do instead. */
+/** Kinds that sluice does not upgrade, with the alternative for each. */
 const REFUSED = new Map<string, string>([
   ...['cloneset', 'clonesets', 'clone'].map((name) => [name, CLONE_SET] as const),
   ...['replicaset', 'replicasets', 'rs'].map((name) => [name, REPLICA_SET] as const),
@@ -21,18 +21,18 @@ const REFUSED = new Map<string, string>([
   ...['service', 'services', 'svc'].map((name) => [name, SERVICE] as const),
 ])
 
-/** A tag or a digest: the name of an object has neither. */
+/** The sign of a tag or a digest. The name of an object contains neither. */
 const IMAGE_SIGN = /[:@]/
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
-/** `sts`, say. */
+/** True for the name of a kind, such as `sts`. */
 export function isKindName(text: string, kinds = KINDS): boolean {
   return kinds.kindNamed(text) !== undefined
 }
 
 /**
- * Reads `TYPE/NAME` as kubectl does: long, short and plural names, also with the API group, such as `sts.apps/web`.
- * `orImage`: an image could stand there as well.
+ * Reads `TYPE/NAME` as kubectl does: long, short and plural names, also with the API group, such as `sts.apps/web`. `orImage`: an image is
+ * allowed in this place as well.
  */
 export function parseRef(text: string, { orImage = false, kinds = KINDS }: { orImage?: boolean; kinds?: Kinds } = {}): ParsedRef {
   const quoted = quote(text)

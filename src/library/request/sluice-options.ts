@@ -16,7 +16,7 @@ const client = member<KubeClient>(
   `it has the methods ${Object.keys(CLIENT).join(', ')}`,
 )
 
-/** Others may have more fields. */
+/** The cluster handle; additional fields are allowed. */
 export const cluster = member<object>(
   (value) => typeof value === 'object' && value !== null && 'client' in value,
   'a Cluster',
@@ -44,7 +44,7 @@ function hasDefinition(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'definition' in value && 'options' in value
 }
 
-/** A config that was checked, whoever gives it. */
+/** A checked config, from whichever caller. */
 export const checkedConfig = z.strictObject({ config: member(isConfig, 'a config that was checked', CHECKED) })
 
 const config = member<SluiceOptions['config']>(

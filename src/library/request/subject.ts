@@ -13,7 +13,7 @@ export type ParsedSubject =
 const SERVICE_TYPES = new Set(['service', 'services', 'svc'])
 const SERVICE_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Reads a pod, a Service or a workload by its name. */
+/** Reads the name of a pod, a Service or a workload. */
 export function parseSubject(text: string, kinds: Kinds = KINDS): ParsedSubject {
   const [type = '', name = '', ...more] = text.split('/')
   if (SERVICE_TYPES.has(type.toLowerCase()) && name !== '' && more.length === 0) {

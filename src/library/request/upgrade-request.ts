@@ -2,60 +2,60 @@ import type { RunSettings } from '../../engine/run.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 
 /**
- * `TYPE/NAME` as kubectl has it, such as `statefulset/web`, `sts/web` or `pod/web-0`; or the same as an object, such as a plan has. A
- * `namespace` in it is that of the request.
+ * `TYPE/NAME` as for kubectl, such as `statefulset/web`, `sts/web` or `pod/web-0`; or an object with these parts, as in a plan. The
+ * `namespace` of such an object is the namespace of the request.
  */
 export type WorkloadName = string | (Pick<WorkloadRef, 'kind' | 'name'> & Partial<WorkloadRef>)
 
-/** What a request is about: workloads and pods by name, or pods by their labels. */
+/** The workloads and pods of a request: by name, or pods by their labels. */
 export interface WorkloadChoice {
   workload?: WorkloadName | readonly WorkloadName[]
-  /** In place of `workload`, such as `app=web,tier!=cache`. */
+  /** A label selector of pods in place of `workload`, such as `app=web,tier!=cache`. */
   labelSelector?: string
-  /** Absent: that of the workloads where they have one, else that of the cluster handle. */
+  /** The namespace. Default: that of the workloads, else that of the cluster handle. */
   namespace?: string
 }
 
-/** Settings of one run over those of the config. Durations are whole milliseconds. */
+/** Settings of one run, which override those of the config. Durations are whole milliseconds. */
 export interface RequestSettings extends Partial<Omit<RunSettings, 'maxUnavailable'>> {
-  /** A number of pods, or a share of them such as `'25%'`. */
+  /** A number of pods, or a percentage of them such as `'25%'`. */
   maxUnavailable?: number | string | RunSettings['maxUnavailable']
 }
 
-/** How long a pod that is out may take to come home. */
+/** The deadlines for the return of a pod to rotation. */
 export type HomeSettings = Pick<
   RequestSettings,
   'restartDeadlineMs' | 'rollbackDeadlineMs' | 'readyDeadlineMs' | 'restoreDeadlineMs'
 >
 
-/** The open runs of these workloads are ended. */
+/** Ends the open runs of these workloads. */
 export interface AbortRequest extends WorkloadChoice {
-  /** Over those of the config, where no living process has the runs and this one ends them. */
+  /** Settings that override those of the config, if no living process has the runs and this process ends them. */
   settings?: HomeSettings
 }
 
-/** How an upgrade or an undo goes about it. */
+/** Options of an upgrade or an undo. */
 export interface RequestOptions {
   settings?: RequestSettings
-  /** Patch the pods of a Deployment though its template then differs. */
+  /** Patch the pods of a Deployment, although its template then differs from them. */
   acceptTemplateDrift?: boolean
-  /** Upgrade pods that are in none of the load balancers, without a drain. */
+  /** Upgrade pods without an entry in any load balancer, without a drain. */
   allowUnbalanced?: boolean
-  /** Load balancers that earlier runs used and that the config does not have: somebody says that they serve these pods no more. */
+  /** Load balancers of earlier runs that the config no longer has. The caller states that they no longer serve these pods. */
   retiredLoadBalancers?: readonly string[]
-  /** End with the outcome `paused` once a pause has come to rest. Absent: the run waits for the end of the pause. */
+  /** End with the outcome `paused` once a pause has taken effect. Default: the run waits for the end of the pause. */
   endWhenPaused?: boolean
 }
 
 /** An upgrade of the pods of one or several workloads. */
 export interface UpgradeRequest extends WorkloadChoice, RequestOptions {
-  /** The image of each container, by the container's name. Absent or empty: bring the pods to the template of their workload. */
+  /** The image of each container, by container name. If absent or empty, the pods get the images of their workload's template. */
   images?: Readonly<Record<string, string>>
-  /** Takes an earlier run back, in place of `images`: this run, or where it names none the newest that has changed anything. */
+  /** Undoes an earlier run, in place of `images`: the named run, or without a name the newest run that has changed something. */
   undo?: { run?: string }
 }
 
-/** An earlier run is taken back, pod by pod: this run, or the newest that has changed anything. */
+/** Undoes an earlier run, pod by pod: the named run, or the newest run that has changed something. */
 export interface UndoRequest extends WorkloadChoice, RequestOptions {
   run?: string
 }

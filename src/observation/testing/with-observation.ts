@@ -1,7 +1,7 @@
 import { createObservation, type FeedScope, type SharedObservation } from '../observation.ts'
 import type { FeedPorts } from '../shared-feed.ts'
 
-/** The same ports with an observation of their client. */
+/** These ports, with an observation of their client. */
 export function withObservation<P extends FeedPorts>(
   ports: P,
   scope: FeedScope = 'request',

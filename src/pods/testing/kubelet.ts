@@ -2,19 +2,18 @@ import type { PodView } from '../glossary.ts'
 import { testPod } from './raw-pod.ts'
 
 /**
- * One container under a kubelet, step by step. What matters: its sync for a generation tells `observedGeneration` first
- * and only then kills and starts; a container that crashes is started again from the spec of the sync that finds it
- * dead; statuses reach the API server late, and some never do.
+ * One container under a kubelet, step by step. The sync for a generation first reports `observedGeneration`, and then kills and starts; a
+ * crashed container is restarted from the spec of the sync that finds it dead; statuses reach the API server late, and some never do.
  */
 export type KubeletStep = 'deliver' | 'sync' | 'kill' | 'start' | 'crash' | 'publish' | 'merge'
 
 export interface Kubelet {
   step(step: KubeletStep): void
-  /** As the API server stores it now. */
+  /** The pod as the API server stores it now. */
   pod(): PodView
-  /** A PATCH of the image; gives the generation. */
+  /** Patches the image; returns the generation. */
   patch(image: string): number
-  /** Everything that is still to happen without crashes. */
+  /** Carries out all outstanding steps, without crashes. */
   settle(): void
   /** The generation of the spec that a container was started from. */
   startedFrom(containerId: string): number
@@ -32,7 +31,7 @@ interface Status {
   running: boolean
 }
 
-/** Tags by digest: the first is what the CRI shows for all of them, whichever was asked for. */
+/** Tags by digest. The CRI reports the first tag for all tags of a digest, whichever was requested. */
 export type Registry = Readonly<Record<string, string>>
 
 export function createKubelet(image: string, registry: Registry): Kubelet {
@@ -111,7 +110,7 @@ export function createKubelet(image: string, registry: Registry): Kubelet {
       return spec.generation
     },
     settle() {
-      // Twice: what is under way may be of an older spec.
+      // Two rounds, because the steps under way may belong to an older spec.
       for (const what of ['kill', 'start', 'deliver', 'sync', 'kill', 'start'] as const) step(what)
       while (outbox.length > 0) step('publish')
     },

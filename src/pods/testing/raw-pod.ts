@@ -1,20 +1,20 @@
 import type { PodView } from '../glossary.ts'
 import { JOURNAL_KEY, podView } from '../view.ts'
 
-/* Pods as the API server gives them, with the fields that sluice reads and some that it does not. */
+/* Pods as the API server returns them, with the fields that sluice reads and some other fields. */
 
 export interface RawContainer {
   name: string
   image: string
-  /** Absent: no status for it yet. */
+  /** The status of the container; absent before it has one. */
   status?: {
     id?: string
     imageId?: string
-    /** Default: the image of the spec. */
+    /** The reported image. Default: the image of the spec. */
     image?: string
     ready?: boolean
     running?: boolean
-    /** Null: the runtime does not say. */
+    /** Null if the runtime does not report it. */
     startedAt?: string | null
     waiting?: { reason: string; message?: string }
     restartCount?: number
@@ -32,10 +32,10 @@ export interface RawPodOptions {
   observedGeneration?: number
   containers?: RawContainer[]
   ip?: string
-  /** Of a dual-stack pod, beside that. */
+  /** The addresses of a dual-stack pod in the other IP family. */
   otherIps?: string[]
   node?: string
-  /** Of its node. */
+  /** The addresses of the node. */
   hostIps?: string[]
   labels?: Record<string, string>
   annotations?: Record<string, string>
@@ -45,14 +45,14 @@ export interface RawPodOptions {
   deleting?: boolean
   phase?: string
   ready?: boolean
-  /** When Ready has come to be as it is. */
+  /** Transition time of Ready. */
   readySince?: string
   containersReady?: boolean
-  /** When ContainersReady has come to be as it is. */
+  /** Transition time of ContainersReady. */
   containersReadySince?: string
   graceSeconds?: number
   finalizers?: string[]
-  /** Readiness gates, with their conditions where they have one. */
+  /** Readiness gates, with the status of their conditions if these exist. */
   gates?: { type: string; status?: string; message?: string }[]
 }
 
@@ -72,7 +72,7 @@ export function rawPod(options: RawPodOptions = {}): Raw {
   const { containers = [{ name: 'app', image: 'registry/app:v1', status: runningA }] } = options
   const statuses = containers
     .flatMap(({ name, image, status }) => (status ? [rawStatus(name, image, status)] : []))
-    // Sorted by name, unlike the spec.
+    // The API sorts the statuses by name, unlike the spec.
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const condition = (type: string, value: boolean, since = START): Raw => ({
     type,

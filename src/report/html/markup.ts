@@ -1,13 +1,13 @@
 import { inert } from '../inert.ts'
 
-/** HTML that is safe to stand in a page. Made by `html` alone. */
+/** HTML that is safe to insert into a page. Only `html` creates it. */
 export interface Markup {
   readonly markup: string
 }
 
 type Value = string | number | Markup | readonly Markup[] | undefined
 
-/** A template whose values are text: they are escaped, unless they are markup themselves. Its own indent is left out. */
+/** A template whose values are text: they are escaped, except for markup. The indent of the template is left out. */
 export function html(template: TemplateStringsArray, ...values: Value[]): Markup {
   const parts = withoutIndent(template)
   let markup = parts[0]!
@@ -17,19 +17,19 @@ export function html(template: TemplateStringsArray, ...values: Value[]): Markup
   return { markup }
 }
 
-/** The same on several lines, for `pre`. */
+/** The lines of a text as separate lines, for `pre`. */
 export function lines(text: string): Markup {
   return { markup: text.split('\n').map(escaped).join('\n') }
 }
 
-/** What is shown where something of a drawing is pointed at. */
+/** The tooltip of an element of a drawing. */
 export function titled(text: string): Markup {
   return { markup: `<title>${escaped(text)}</title>` }
 }
 
 const indented = new Map<TemplateStringsArray, string[]>()
 
-/** It would be a third of the page of a large run. */
+/** Removes the indent, which would be a third of the page of a large run. */
 function withoutIndent(template: TemplateStringsArray): string[] {
   const known = indented.get(template)
   if (known) return known
@@ -38,14 +38,14 @@ function withoutIndent(template: TemplateStringsArray): string[] {
   return parts
 }
 
-/** Only for what sluice itself has written: style and script. */
+/** Markup without escaping; only for the style and the script of sluice itself. */
 export function verbatim(markup: string): Markup {
   return { markup }
 }
 
-/** JSON in a script element, which ends at the first `</script`, in whatever string that stands. */
+/** JSON for a script element. The first `</script` ends the element, even within a string, so such characters are escaped. */
 export function embeddedJson(value: unknown): Markup {
-  // Line separators are line ends in a script, though not in JSON.
+  // The line separators U+2028 and U+2029 end a line in a script, but not in JSON.
   const text = JSON.stringify(value).replace(/[<>&\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, codePoint)
   return { markup: text }
 }
@@ -56,7 +56,7 @@ function markupOf(value: Markup | readonly Markup[]): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Also what turns the direction of text, and what no HTML may hold, such as NUL: shown by its code. */
+/** Escapes HTML, and shows characters by their code that change the direction of text or are not allowed in HTML, such as NUL. */
 function escaped(value: string | number | undefined): string {
   return value === undefined ? '' : inert(String(value)).replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }

@@ -15,8 +15,8 @@ import { imageWords } from '../words/images.ts'
 import { failuresTable, loadBalancersTable, podDetails, podsTable } from './tables.ts'
 
 /**
- * Nothing but the file's own style and script, by their hashes: what gets past the escaping could still do nothing. The
- * one image is the empty icon, without which a browser asks the server of the file for one.
+ * The policy allows only the style and the script of the file, by their hashes, so that markup that escapes the escaping has no effect. The
+ * one image is the empty icon; without it a browser requests an icon from the server of the file.
  */
 const POLICY = [
   "default-src 'none'",
@@ -27,7 +27,7 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ')
 
-/** One HTML file with everything in it, its JSON too. */
+/** The report as one HTML file without external parts. It contains the JSON as well. */
 export function reportPage(report: Report, write: Writing): string {
   const title = report.workloads.length === 0 ? `run ${report.run}` : report.workloads.join(', ')
   const lanes = swimlane(report, write)

@@ -1,26 +1,26 @@
-/** Time to place on the axis, with the long stretches in which nothing happens made short. */
+/** Maps time to places on the axis, with shortened stretches without activity. */
 export interface Scale {
-  /** Percent of the width, for an instant in milliseconds. */
+  /** The place of an instant (in milliseconds), in percent of the width. */
   x(atMs: number): number
-  /** The stretches that were made short, in milliseconds. */
+  /** The shortened stretches, in milliseconds. */
   gaps: { fromMs: number; toMs: number }[]
-  /** Where the axis is labelled, in milliseconds. */
+  /** The labelled instants of the axis, in milliseconds. */
   ticks: number[]
 }
 
-/** Idle for longer than this share of all the time in which something happens, and for longer than `LEAST_GAP_MS`. */
+/** A gap is longer than this share of the total activity, and longer than `LEAST_GAP_MS`. */
 const GAP_SHARE = 0.05
 const LEAST_GAP_MS = 10_000
-/** What is left of a gap, as a share of the time in which something happens. */
+/** The width of a shortened gap, as a share of the total activity. */
 const GAP_WIDTH = 0.03
 const TICKS = 8
 
-/** `zeroMs` is what the labels count from, so that they are round. */
+/** The labels count from `zeroMs`, so that they are round. */
 export function createScale(spans: readonly { fromMs: number; toMs: number }[], zeroMs = 0): Scale {
   const busy = merged(spans)
   const busyMs = busy.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
   const isGap = (ms: number): boolean => ms > LEAST_GAP_MS && ms > busyMs * GAP_SHARE
-  // Pieces one after the other, each with the width that it gets, in milliseconds of the busy time.
+  // Consecutive pieces, each with its width in milliseconds of activity.
   const pieces = busy.flatMap(({ fromMs, toMs }, index) => {
     const before = busy[index - 1]
     const own = { fromMs, toMs, width: toMs - fromMs, gap: false }
@@ -51,7 +51,7 @@ export function createScale(spans: readonly { fromMs: number; toMs: number }[], 
   return { x, gaps: pieces.filter(({ gap }) => gap).map(({ fromMs, toMs }) => ({ fromMs, toMs })), ticks: apart(ticks, x) }
 }
 
-/** Labels that would stand on each other are left out. */
+/** Leaves out labels that would overlap. */
 function apart(ticks: readonly number[], x: Scale['x']): number[] {
   const kept: number[] = []
   for (const tick of ticks) {

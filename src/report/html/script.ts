@@ -1,4 +1,4 @@
-/** Filters what the page shows already: without it nothing is missing. */
+/** The script filters the page. Without it the page is complete. */
 export const SCRIPT = `
 document.documentElement.classList.add('js')
 const text = document.getElementById('filter')

@@ -1,4 +1,4 @@
-/** The look of a phase: where traffic is being taken away warm, where the pod is out cold, where it comes back green. */
+/** The colors of the phases: warm while traffic is being taken away, cold while the pod is out, green while it comes back. */
 const PHASES: readonly { states: readonly string[]; light: string; dark: string }[] = [
   { states: ['checking', 'claiming'], light: '#9aa3b2', dark: '#6b7587' },
   { states: ['draining'], light: '#f2b134', dark: '#d99a1c' },

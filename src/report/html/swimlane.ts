@@ -9,7 +9,7 @@ import { html, titled } from './markup.ts'
 import { createScale, type Scale } from './scale.ts'
 import { anchorOf, findable } from './pod-anchor.ts'
 
-/** States in the order in which a pod goes through them, for the legend. */
+/** States in the order of a pod upgrade, for the legend. */
 const LEGEND = [
   'claiming',
   'checking',
@@ -26,10 +26,10 @@ const LEGEND = [
   'closing',
 ]
 
-/** Rows from which on a table has a scroll bar of its own. */
+/** The number of rows from which on a table has a scroll bar of its own. */
 export const MANY = 25
 
-/** A row a pod, a bar a phase, what failed as ticks. Undefined where nothing has a time. */
+/** The chart of the run: one row for each pod, one bar for each phase, and ticks for failures. Undefined if no event has a time. */
 export function swimlane({ pods, failures, startedAt }: Report, write: Writing): Markup | undefined {
   const timed = pods.filter(({ phases }) => phases.some(isWork))
   const spans = timed.flatMap(({ phases }) => phases.filter(isWork).map(spanOf))
@@ -109,7 +109,7 @@ function effectTick(told: ReportEffect, scale: Scale, write: Writing): Markup {
   return tick({ at, title, odd: outcome !== 'failed' }, scale)
 }
 
-/** Those that would stand on each other are one. */
+/** Ticks that would overlap are merged. */
 function failureTicks(failures: readonly ReportFailure[], scale: Scale): Markup[] {
   const byPlace = Map.groupBy(failures, ({ at }) => scale.x(Date.parse(at)).toFixed(1))
   return Array.from(byPlace.values(), (together) => {
@@ -152,7 +152,7 @@ function spanOf({ fromAt, toAt }: ReportPhase): { fromMs: number; toMs: number }
   return { fromMs: Date.parse(fromAt), toMs: Date.parse(toAt) }
 }
 
-/** `10:17:53.120Z` of an instant: the day stands at the top of the page. */
+/** The time of day of an instant, `10:17:53.120Z`; the date is at the top of the page. */
 export function clockTime(at: string): string {
   return at.slice(11)
 }

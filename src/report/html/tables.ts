@@ -11,7 +11,7 @@ import { html, lines } from './markup.ts'
 import { anchorOf, findable } from './pod-anchor.ts'
 import { clockTime, MANY } from './swimlane.ts'
 
-/** Of a million failed requests the first ones tell enough; the JSON has all. */
+/** The table shows the first failures only; the JSON has all of them. */
 const MOST_FAILURES = 200
 
 export function podsTable(pods: readonly ReportPod[], write: Writing): Markup {
@@ -59,7 +59,7 @@ function imageChange(from: string, to: string): string {
   return `${from} → ${to}`
 }
 
-/** The tags alone, where nothing else changes: the row has no room for more, and what is left out stands below. */
+/** Only the tags of the two images, if nothing else differs. The row has no room for the full names, which are in the details below. */
 function shortChange(from: string, to: string): string {
   const end = to.lastIndexOf(':') + 1
   return end > to.lastIndexOf('/') && from.startsWith(to.slice(0, end))
@@ -131,7 +131,7 @@ export function failuresTable({ failures }: Report): Markup {
     ${rest > 0 ? html`<p class="soft">${rest} more are in the JSON.</p>` : undefined}`
 }
 
-/** All that is known of one pod; closed, so that the page can be read. */
+/** The details of one pod, collapsed to keep the page short. */
 export function podDetails(pod: ReportPod, write: Writing): Markup {
   return html`<details class="pod" ${findable(pod)}>
     <summary>${pod.pod} ${outcomeBadge(pod)}</summary>

@@ -11,14 +11,14 @@ export function at(ms: number): string {
 
 export interface SampleOptions {
   pods: number
-  /** Pods at once. */
+  /** The number of pods in progress at once. */
   window: number
-  /** By their number: one that does not come up, and one whose restore was answered by nobody. */
+  /** The numbers of a pod that does not become ready, and of a pod whose restore has no answer. */
   broken?: number
   lost?: number
 }
 
-/** A run as it goes: so many pods after one another, each through all phases, in times that differ a little. */
+/** A typical run: the given number of pods one after another, each through all phases, with slightly different times. */
 export function sampleRecord({ pods: count, window, broken, lost }: SampleOptions): RunRecord {
   const lanes = Array.from({ length: window }, () => 900)
   let stopped = false
@@ -30,7 +30,7 @@ export function sampleRecord({ pods: count, window, broken, lost }: SampleOption
       return podRecord(index, { ...accountOf(index, startMs, 'waiting'), outcome: 'unchanged', reason: { code: 'not-started' } })
     const account = accountOf(index, startMs, index === broken ? 'broken' : index === lost ? 'lost' : 'plain')
     stopped = index === broken
-    // The time in the queue is among its phases.
+    // The phases include the time in the queue.
     lanes[lane] = account.phases.reduce((sum, { ms }) => sum + ms, 0) + 40
     return podRecord(index, account)
   })

@@ -22,7 +22,7 @@ const LOOK =
 
 type Lines = { [C in AdviceCode]: (facts: Readonly<AdviceFields[C]>, write: Writing) => string[] }
 
-/** The lines of each piece of advice. Commands are indented, one a line, to be copied. */
+/** The lines of each piece of advice. Each command is on an indented line of its own, for copying. */
 const ADVICE: Lines = {
   'look-at-entries': ({ entries: some }) => ['Look at these entries; before the drain they were as given:', ...before(some)],
   'look-at-pod': ({ commands }, write) => ['Look at the pod:', ...lines(commands, write)],
@@ -103,7 +103,7 @@ export function isAdvice(value: object): value is Advice {
   return 'code' in value && typeof value.code === 'string' && Object.hasOwn(ADVICE, value.code)
 }
 
-/** One piece of advice, a line each. */
+/** The lines of one piece of advice. */
 export function adviceLines(advice: Advice, write: Writing): string[] {
   const make = ADVICE[advice.code] as ((facts: Advice, write: Writing) => string[]) | undefined
   const { code, ...facts } = advice

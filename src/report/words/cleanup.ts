@@ -18,7 +18,7 @@ function need(by: CleanupNeed): string {
 
 const UNDO = { never: '', 'not-then': '; it can then not be undone', 'no-more': '; it cannot be undone any more' }
 
-/** Why a record is removed, or kept. */
+/** The words for removing or keeping a record. */
 export const cleanup: WordsOf<CleanupReasons> = {
   'record-unreadable': ({ problem }, write) => `it cannot be read: ${write.reason(problem)}`,
   'workload-gone-for-good': ({ run, workloads }) =>

@@ -13,7 +13,7 @@ const found = Object.entries(FAULTS).flatMap(([code, some]) =>
   ),
 )
 
-/** The compiler demands one of each code. */
+/** The type requires a sample of each code. */
 const SKIPS: { [C in SkipCode]: SkipFields[C] } = {
   'no-right': { right: 'list pods', namespace: 'shop' },
   'not-served': { resource: 'endpoints' },
@@ -61,7 +61,7 @@ test('the words of the doctor are as they were read', async () => {
 
 test.each(found)('the words of $code are whole', (finding) => {
   const [message, hint] = [findingMessage(finding, write), findingHint(finding, write)]
-  // Commands stand below, indented.
+  // Commands are on indented lines.
   const prose = hint.split('\n').filter((line) => !line.startsWith('  '))
   expect([message, ...prose].flatMap(faults)).toEqual([])
   expect(message.length * hint.length).toBeGreaterThan(0)

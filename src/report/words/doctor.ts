@@ -14,7 +14,7 @@ import { formatElapsed } from '../elapsed.ts'
 import { adviceLines } from './advice.ts'
 import { agreeing, type Writing } from './writing.ts'
 
-/* What `sluice doctor` says: a line for each check, and for each finding what is so, and what to do about it. */
+/* The English of `sluice doctor`: a line for each check, and for each finding the facts and the way to correct them. */
 
 export const groupTitles: Readonly<Record<CheckGroup, string>> = {
   cluster: 'cluster',
@@ -25,7 +25,7 @@ export const groupTitles: Readonly<Record<CheckGroup, string>> = {
   records: 'records of sluice',
 }
 
-/** What is so where the check has passed. */
+/** The line of each check that has passed. */
 export const checkTitles: Readonly<Record<CheckName, string>> = {
   'api-server': 'the API server answers',
   rights: 'a run has the rights that it needs',
@@ -51,7 +51,7 @@ export const checkTitles: Readonly<Record<CheckName, string>> = {
 
 interface Told<Facts> {
   message(facts: Readonly<Facts>, write: Writing): string
-  /** What to do. */
+  /** How to correct it. */
   hint(facts: Readonly<Facts>, write: Writing): string
 }
 
@@ -59,7 +59,7 @@ type FindingWords = { [C in FindingCode]: Told<FindingFields[C]> }
 
 const SHOWN = 3
 
-/** `a, b, c and 7 more`. */
+/** A list such as `a, b, c and 7 more`. */
 function some(names: readonly string[]): string {
   const hidden = names.length - SHOWN
   return hidden > 0 ? `${names.slice(0, SHOWN).join(', ')} and ${hidden} more` : names.join(', ')
@@ -384,7 +384,7 @@ export function findingMessage(finding: Finding, write: Writing): string {
   return (findingWords[finding.code] as Told<Finding>).message(finding, write)
 }
 
-/** What to do, in one line or several. */
+/** How to correct the problem of a finding, in one line or several. */
 export function findingHint(finding: Finding, write: Writing): string {
   return (findingWords[finding.code] as Told<Finding>).hint(finding, write)
 }
@@ -393,7 +393,7 @@ export function skipMessage(skip: Skip, write: Writing): string {
   return (skipWords[skip.code] as (facts: Skip, write: Writing) => string)(skip, write)
 }
 
-/** Where a finding is explained. */
+/** The page that explains the finding. */
 export function findingPage({ code }: Pick<Finding, 'code'>): string {
   return `docs/doctor.md#${code}`
 }

@@ -33,7 +33,7 @@ test('each command has its shell form, that of the command line which prints it,
   ])
 })
 
-// A reason takes the kind of the command that it is about.
+// A reason may have a field `command` with the kind of a command, which is no command itself.
 test('control: what has the name of a command alone is none', () => {
   const held: Reason = { code: 'lease-may-be-held', lease: 'l', holder: 'h', command: 'upgrade' }
   expect(worded(held, write)).not.toHaveProperty('shell')

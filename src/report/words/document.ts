@@ -5,8 +5,8 @@ import { words } from './words.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * The same document for a reader who wants English too: each reason and each piece of advice gets a `message`, the latter of
- * several lines perhaps, and each command its `shell` form. Both are for people; programs read the code and the fields.
+ * Adds English to a document: each reason and each piece of advice gets a `message`, possibly of several lines, and each command its
+ * `shell` form. Both are for people; programs read the code and the fields.
  */
 export function worded(value: unknown, write: Writing): unknown {
   if (Array.isArray(value)) return value.map((one) => worded(one, write))
@@ -20,7 +20,7 @@ export function worded(value: unknown, write: Writing): unknown {
   return isCommand(value) ? { ...parts, shell: write.command(value) } : parts
 }
 
-/** What a template has stays as it is; so does `prior`, what an adapter has read. */
+/** True for values that stay unchanged: the sides of a template difference, and `prior`, the state that an adapter has read. */
 function isDifference(value: object): boolean {
   return 'path' in value && ('before' in value || 'after' in value)
 }

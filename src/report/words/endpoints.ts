@@ -17,7 +17,7 @@ export function labelsThatDiffer(labels: EndpointReasons['selector-differs']['la
     .join('; ')
 }
 
-/** Why the endpoints of a Service are as they are. */
+/** The words for the endpoints of a Service. */
 export const endpoints: WordsOf<EndpointReasons> = {
   'no-selector': () => 'the Service has no selector: Kubernetes leaves its endpoints to other writers',
   'external-name': () => 'the Service is of type ExternalName, which has no endpoints',

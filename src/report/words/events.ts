@@ -3,9 +3,9 @@ import { formatElapsed } from '../elapsed.ts'
 import { inert } from '../inert.ts'
 import type { Writing } from './writing.ts'
 
-/** What a run tells while it goes on. What comes from outside is made inert. */
+/** The English of the events of a run. Text from outside is made inert. */
 
-/** What a pod waits for; empty where that is not told. */
+/** The condition that a pod waits for; empty if it is not known. */
 export function detail(waiting: Reason | undefined, write: Writing): string {
   return waiting === undefined ? '' : write.reason(waiting)
 }
@@ -14,7 +14,7 @@ export function warning({ pod, reason }: { pod?: string; reason: Reason }, write
   return `warning: ${pod === undefined ? '' : `${inert(pod)}: `}${inert(write.reason(reason))}`
 }
 
-/** Why a pod ended as it did, and what came before that where it went meanwhile. */
+/** The reason for the end of a pod, with an earlier failure if there was one. */
 export function podReason(
   { outcome, reason, before }: { outcome: string; reason: Reason; before?: { reason: Reason } },
   write: Writing,
@@ -93,7 +93,7 @@ export function started({
 
 export const LIFT = 'To lift the pause:'
 
-/** Above the command that goes on, which only waits where somebody has paused the run. */
+/** The line above the command that continues the run. While the run is paused, that command only waits. */
 export function goOn(isPaused: boolean): string {
   return isPaused ? 'To go on from here, once the pause is lifted:' : 'To go on from here:'
 }

@@ -15,13 +15,13 @@ const CLIENTS: Record<Writer['is'], string> = {
   other: 'another client',
 }
 
-/** Such as `a person (kubectl-edit)`. */
+/** The writer, such as `a person (kubectl-edit)`. */
 export function writerWords({ manager, is }: Omit<Writer, 'at'>): string {
   const isNamed = is === 'person' || is === 'other'
   return isNamed ? `${CLIENTS[is]} (${manager})` : CLIENTS[is]
 }
 
-/** Of a condition of a pod: within the controller manager, one controller alone writes Ready. */
+/** The writer of a pod's condition. Within the controller manager, only the node lifecycle controller writes Ready. */
 export function conditionWriterWords(writer: Omit<Writer, 'at'>): string {
   return writer.is === 'controller-manager' ? 'the node lifecycle controller' : writerWords(writer)
 }
@@ -40,7 +40,7 @@ const IN_ENDPOINTS: Record<InEndpoints, string> = { ready: 'ready', 'not-ready':
 
 const yes = (is: boolean | undefined): string => (is === undefined ? 'not set' : String(is))
 
-/** What `sluice explain` finds. */
+/** The words for the findings of `sluice explain`. */
 export const explain: WordsOf<ExplainReasons> = {
   'no-slice': ({ service }) =>
     `service/${service} has no EndpointSlice, though one is made for each Service with a selector: its controller is behind, or does not run`,

@@ -1,4 +1,4 @@
-/** What a load balancer can promise, by the level of its adapter. */
+/** The guarantees of a load balancer, by the level of its adapter. */
 const MEANINGS: Readonly<Record<string, string>> = {
   G3: 'exactly one drain and one restore per pod, in order: the load balancer itself refuses late and stale calls',
   G2: 'exactly one drain and one restore per pod, in order, while the load balancer remembers the operation; else the run stops and asks',
@@ -12,7 +12,7 @@ interface Hazards {
   lock?: { namespace: string; lease: string }
 }
 
-/** What a load balancer does besides that a person should know before it is changed. */
+/** Properties of a load balancer that an operator should know before a change. */
 export function hazardWords({ inFlight, disruptsOthers, lock }: Hazards): string[] {
   return [
     ...(inFlight === 'none' ? ['it does not count what is under way on a pod, which has the settle time to end'] : []),
@@ -22,7 +22,7 @@ export function hazardWords({ inFlight, disruptsOthers, lock }: Hazards): string
   ]
 }
 
-/** Such as `G1: one drain and one restore per pod, …`. */
+/** The level with its meaning, such as `G1: one drain and one restore per pod, …`. */
 export function guaranteeWords(level: string): string {
   return MEANINGS[level] === undefined ? level : `${level}: ${MEANINGS[level]}`
 }

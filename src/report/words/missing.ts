@@ -1,7 +1,7 @@
 import type { MissingReasons } from '../../reasons/missing-reasons.ts'
 import type { WordsOf } from './writing.ts'
 
-/** Names of pods that are told one by one. */
+/** The number of pods that are listed by name. */
 const NAMED = 5
 
 function processesOf(count: number): string {
@@ -12,7 +12,7 @@ function names(pods: readonly string[]): string {
   return `${pods.slice(0, NAMED).join(', ')}${pods.length > NAMED ? ` and ${pods.length - NAMED} more` : ''}`
 }
 
-/** What a report cannot know. */
+/** The words for the gaps of a report. */
 export const missing: WordsOf<MissingReasons> = {
   'no-account': ({ finished }) =>
     finished

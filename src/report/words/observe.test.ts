@@ -26,7 +26,7 @@ const backlog = {
   perSecond: 20,
 } as const
 
-/** The compiler demands one of each code. */
+/** The type requires a sample of each code. */
 const FINDINGS: { [C in ObserverFindingCode]: ObserverFindingFields[C][] } = {
   'cluster-unreachable': [{ cluster: 'west', because }],
   'objects-unread': [{ cluster: 'west', what: 'pods', because }],

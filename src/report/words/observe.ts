@@ -13,7 +13,7 @@ import { formatElapsed } from '../elapsed.ts'
 import { writerWords } from './explain.ts'
 import { agreeing, podNames, type Writing } from './writing.ts'
 
-/* What `sluice observe` says: a line for each change, and for each finding what is so and what to do about it. */
+/* The English of `sluice observe`: a line for each change, and for each finding the facts and the way to correct them. */
 
 export const legTitles: Readonly<Record<Leg, string>> = {
   'pod-endpointslice': 'pod to EndpointSlice',
@@ -49,12 +49,12 @@ const ENTRY: Readonly<Record<EntryChange['change'], string>> = {
 
 const SERVICE = { added: 'is new', 'selector-changed': 'has another selector', gone: 'is gone' }
 
-/** `0.004 s`, `2.5 s`, `3m05s`: a lag below a minute is told by the millisecond. */
+/** A lag such as `0.004 s`, `2.5 s`, `3m05s`. A lag below a minute has a resolution of a millisecond. */
 export function lagWords(ms: number): string {
   return ms < 60_000 ? `${ms / 1000} s` : formatElapsed(ms)
 }
 
-/** One change. */
+/** The words for one change. */
 export function changeWords(change: Change, write: Writing): string {
   switch (change.type) {
     case 'pod': {
@@ -98,14 +98,14 @@ function sourceWords(
   return `the EndpointSlice of ${namespace}/${service}${cluster === own ? '' : ` in cluster ${cluster}`}`
 }
 
-/** Of a cluster whose nodes may not be read, which is no finding. */
+/** The note about a cluster whose nodes the user may not read; this is no finding. */
 export function nodesUnreadNote({ cluster, because }: { cluster: string; because: Reason }, write: Writing): string {
   return `the nodes of the cluster ${cluster} are not looked at: ${write.reason(because)}`
 }
 
 interface Words<Facts> {
   message(facts: Readonly<Facts>, write: Writing): string
-  /** What to do. */
+  /** How to correct it. */
   hint(facts: Readonly<Facts>, write: Writing): string
 }
 
@@ -226,7 +226,7 @@ export function observerFindingMessage(finding: ObserverFinding, write: Writing)
   return wordsOf(finding).message(finding as never, write)
 }
 
-/** Of several lines perhaps: a command stands on its own. */
+/** How to correct the problem of a finding. A command is on a line of its own. */
 export function observerFindingHint(finding: ObserverFinding, write: Writing): string {
   return wordsOf(finding).hint(finding as never, write)
 }

@@ -10,7 +10,7 @@ const STATUS = 'sluice status says what to do about a record that cannot be read
 const OPEN = { asked: 'sts/web', runs: ['r1'], renewalMs: 5_000, aborted: [] }
 
 test.each<[ReasonOf<keyof OrderReasons>, string]>([
-  // The way on fits what was found: no run mends a record.
+  // The way out fits the finding: a run repairs no record.
   [
     { code: 'left-without-record', asked: 'sts/web', found: [POD] },
     `no open run of sts/web is on record, but pod/web-0 is half done: ${UPGRADE}`,

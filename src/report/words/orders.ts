@@ -15,7 +15,7 @@ function nextRenewal(runs: readonly string[], renewalMs: number): string {
   return `the next renewal of ${agreeing(runs, 'its', 'their')} Lease (${seconds(renewalMs)})`
 }
 
-/** What to do about each kind of what no open run tells of; a run brings pods home, and mends no record. */
+/** The next step for each kind of half-finished work without an open run. A run finishes such pods, but repairs no record. */
 function waysOn(found: Readonly<OrderReasons['left-without-record']>['found']): string {
   const isAny = (code: (typeof found)[number]['code']): boolean => found.some((one) => one.code === code)
   return [
@@ -24,7 +24,7 @@ function waysOn(found: Readonly<OrderReasons['left-without-record']>['found']): 
   ].join(', and ')
 }
 
-/** What came of an order, and why it is not carried out, or not as it was asked for. */
+/** The words for the results of orders. */
 export const orders: WordsOf<OrderReasons> = {
   'pause-given': ({ holder, renewalMs, aborted, ...open }) => {
     const it = agreeing(open.runs, 'it', 'them')

@@ -21,17 +21,17 @@ const PODS: Readonly<Record<string, string>> = {
   unknown: 'not known',
 }
 
-/** How a run has ended, at the head of what is said of it. */
+/** The outcome of a run, at the beginning of its description. */
 export function runOutcome({ outcome }: { outcome: string }): string {
   return RUNS[outcome] ?? outcome
 }
 
-/** How a pod has ended, behind its name or a number of pods. */
+/** The outcome of a pod, after its name or a number of pods. */
 export function podOutcome({ outcome }: { outcome: string }): string {
   return PODS[outcome] ?? outcome
 }
 
-/** How the restart of a pod was proven. */
+/** The proofs of a pod's restart. */
 export const PROOFS: Readonly<Record<string, string>> = {
   witness: 'the container of the first status that has seen the patch was replaced by a running one',
   generation: 'the patch changed no spec, and what runs was proven to be of that spec before',

@@ -15,7 +15,7 @@ function toUpgrade({ rotation, standing, lookedFor, waitsForNode }: Readonly<Pla
   return `in rotation${how}${lacking}${waits}`
 }
 
-/** What a plan says of its pods, and warns of. */
+/** The words for the reasons and warnings of a plan. */
 export const plan: WordsOf<PlanReasons> = {
   'goes-on-with-patch': () => 'an earlier run has drained it: goes on with the patch',
   'goes-on-from-patch': () => 'an earlier run has patched it: goes on from there',

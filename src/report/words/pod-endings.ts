@@ -10,7 +10,7 @@ function traffic(detail: Reason | undefined, write: Writing): string {
   return detail === undefined ? NOT_READ : write.reason(detail)
 }
 
-/** Why a pod was on its way back stays said. */
+/** The failure that sent the pod back to its former images, at the beginning of the description. */
 function after(failure: Reason | undefined, write: Writing): string {
   return failure === undefined ? '' : `${write.reason(failure)}; and back on its former images: `
 }
@@ -19,7 +19,7 @@ function untold(told: Because | undefined, write: Writing): string {
   return told === undefined ? '' : `; the ledger could not be told so, which the next run does${cause(told.because, write)}`
 }
 
-/** How the upgrade of a pod ended. */
+/** The words for the end of a pod's upgrade. */
 export const podEndings: WordsOf<PodEndings> = {
   upgraded: ({ rotation }) =>
     ({

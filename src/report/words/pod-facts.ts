@@ -16,7 +16,7 @@ function gates({ gates: some }: Omit<ReasonOf<'readiness-gates-closed'>, 'code'>
 
 const silent = (node: string | undefined): string => (node === undefined ? '' : `; ${nodeSilent(node)}`)
 
-/** How a pod stands, as observed. */
+/** The words for the observed state of a pod. */
 export const podFacts: WordsOf<PodFacts> = {
   'container-waiting': ({ container, waiting, said }) => `container ${container} ${waiting}${said ? `: ${said}` : ''}`,
   'containers-not-ready': ({ containers }) =>
@@ -35,7 +35,7 @@ export const podFacts: WordsOf<PodFacts> = {
     `the kubelet${node === undefined ? '' : ` of node ${node}`} has not seen the patch (generation ${generation}, it reports ${observed})${silent(silentNode)}`,
 }
 
-/** How a pod stands in a list of pods, after its name. */
+/** The state of a pod in a list of pods, after its name. */
 export function standing(reason: Reason | undefined): string {
   switch (reason?.code) {
     case 'terminating':

@@ -2,7 +2,7 @@ import type { PodWaits } from '../../reasons/pod-waits.ts'
 import { cause, seconds, type WordsOf } from './writing.ts'
 import { nodeSilent, terminating } from './pod-facts.ts'
 
-/** What a pod waits for. */
+/** The words for the conditions that a pod waits for. */
 export const podWaits: WordsOf<PodWaits> = {
   'takes-over-record': () => 'an earlier owner has left it open',
   'tries-again': ({ because }, write) => `${write.reason(because)} (tried again)`,

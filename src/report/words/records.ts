@@ -2,7 +2,7 @@ import type { RecordReasons } from '../../reasons/record-reasons.ts'
 import { imageWords } from './images.ts'
 import { agreeing, entries, listed, type WordsOf } from './writing.ts'
 
-/** What records say of pods and runs. */
+/** The words for the statements of records about pods and runs. */
 export const records: WordsOf<RecordReasons> = {
   'record-not-json': () => 'it is not JSON',
   'record-edited': () => 'somebody has edited it: it is not as sluice wrote it',

@@ -7,7 +7,7 @@ const UNDRAINABLE = {
   because: { code: 'not-found', loadBalancer: 'edge', said: 'two servers have its address' },
 } as const
 
-// Found by trial: of two servers with its address the flag was offered, and the run with it refused in the same words.
+// The flag is no way out for a pod with an entry: a run with the flag would be refused too.
 test('without a drain goes only what has no entry', () => {
   expect(wayOutOf({ ...UNDRAINABLE, isThere: false }).hint).toContain('--allow-unbalanced')
   expect(wayOutOf({ ...UNDRAINABLE, isThere: true }).hint).not.toContain('--allow-unbalanced')

@@ -16,12 +16,12 @@ function driftOf({ made, by }: Readonly<TemplateDrift>): string {
   return `a change of the template of a ${by} makes a new ${made}, which replaces every pod without a drain`
 }
 
-/** What drifts: the pods of the owner, or one of them. */
+/** The subject of a template drift: the pods of an owner, or one of them. */
 export function drifting({ pod, owner }: Readonly<TemplateDrift>): string {
   return pod === undefined ? owner : `pod/${pod} of ${owner}`
 }
 
-/** Such as `app stays registry/app:v1`. */
+/** The images that stay, such as `app stays registry/app:v1`. */
 export function stayingImages({ made, images: some }: Readonly<TemplateDrift>): string {
   return some.length === 0 ? `those of its ${made}` : some.map(({ container, image }) => `${container} stays ${image}`).join(', ')
 }
@@ -80,7 +80,7 @@ const OWNERS = {
   },
 }
 
-/** Why a plan is refused. */
+/** The words for the refusals of a plan. */
 export const refusals: WordsOf<Refusals> = {
   'container-twice': ({ container }) => `an image for container ${container} was given twice`,
   'init-container': ({ of, container, known }) =>
@@ -120,7 +120,7 @@ export const refusals: WordsOf<Refusals> = {
   'workload-paused': ({ workload }) => `${workload} is paused: whoever resumes it may start a rollout that replaces the pods`,
 }
 
-/** What to change, and what to type for that on a line of its own. */
+/** How to correct a refusal: a hint, and a command on a line of its own. */
 export interface WayOut {
   hint: string
   command?: Command
@@ -209,7 +209,7 @@ export const waysOut: { [C in RefusalCode]: (facts: Readonly<Refusals[C]>) => Wa
   'workload-paused': ({ resume }) => ({ hint: 'Resume it, and run again once its rollout is over.', command: resume }),
 }
 
-/** What to change so that a plan is not refused. */
+/** How to correct the cause of a refusal. */
 export function wayOutOf(refusal: ReasonOf<RefusalCode>): WayOut {
   return (waysOut[refusal.code] as (facts: ReasonOf<RefusalCode>) => WayOut)(refusal)
 }

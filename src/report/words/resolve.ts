@@ -5,7 +5,7 @@ const NOTHING = { live: 'open for the present', gone: 'left of a former', any: '
 
 const bracketed = (some: Parameters<typeof entries>[0]): string => (some.length === 0 ? '' : ` (${entries(some)})`)
 
-/** Why what a person says of a pod is not recorded. */
+/** The words for a person's report that is not recorded. */
 export const resolving: WordsOf<ResolveReasons> = {
   'nothing-to-resolve': ({ pod, namespace, of }) =>
     `there is nothing to resolve: nothing is ${NOTHING[of]} pod/${pod} in namespace ${namespace}`,

@@ -13,7 +13,7 @@ const ENDINGS = {
 const GONE_FOR_GOOD =
   'if the workload is gone for good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record'
 
-/** How a run ended, and what it told on its way. */
+/** The words for the end and the messages of a run. */
 export const run: WordsOf<RunReasons> = {
   pods: ({ pods }, write) =>
     pods
@@ -137,7 +137,7 @@ export const run: WordsOf<RunReasons> = {
     `or removed (${targets.join(' and ')}), ${write.command(resolve)}`,
 }
 
-/** The pod is out of rotation and has no journal. */
+/** The words for a pod that is out of rotation and has no journal. */
 export function lostJournal({ run: id }: { run: string }, traffic: string): string {
   return (
     `it has no journal, was in rotation when run ${id} began, and is not now (${traffic}): an operator has it out, or its ` +

@@ -21,7 +21,7 @@ const advice = Object.entries(adviceSamples).flatMap(([code, samples]) =>
 )
 const commands: Command[] = Object.values(commandSamples).flat()
 
-/** What is wrong with the words of a code, whatever they say. */
+/** The formal faults of the words of a code. */
 function faults(code: string, sentence: string): string[] {
   const codes = new Set([code, ...Object.keys({ ...reasonSamples, ...adviceSamples })])
   const unmade = [...codes].filter((one) => sentence.includes(`${one} {`))
@@ -78,7 +78,7 @@ test.each(refusals)('the way out of $code is whole', (refusal) => {
   expect(faults(refusal.code, wayOutOf(refusal).hint)).toEqual([])
 })
 
-// Lines that are indented are entries and commands, which stand in columns.
+// Indented lines are entries and commands in columns.
 test.each(advice)('the advice $code is whole', (one) => {
   const prose = adviceLines(one, write).filter((line) => !line.startsWith('  '))
   expect(prose.length).toBeGreaterThan(0)

@@ -1,8 +1,8 @@
 import { inert } from '../inert.ts'
 
 /**
- * A command line that a shell reads back as exactly these words, and that has no effect on the terminal it is printed to. A POSIX
- * shell does; for a word with control characters it takes one that knows $'…', as bash, zsh and ksh do.
+ * A command line that a shell reads back as exactly these words, and that has no effect on the terminal. POSIX shells do so; a word with
+ * control characters needs a shell that supports $'…', such as bash, zsh or ksh.
  */
 export function shellQuote(words: readonly string[]): string {
   return words.map(quoted).join(' ')
@@ -18,7 +18,7 @@ function escaped(character: string): string {
   return character === "'" || character === '\\' ? `\\${character}` : character
 }
 
-/** Three digits a byte: of hexadecimal ones some shells take as many as follow. */
+/** Three octal digits for each byte. Hexadecimal escapes are ambiguous, because some shells take all following digits. */
 function octal(character: string): string {
   return Array.from(Buffer.from(character), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
 }

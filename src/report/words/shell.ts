@@ -1,11 +1,11 @@
 import type { Command } from '../../reasons/command.ts'
 import { shellQuote } from './shell-quote.ts'
 
-/** What the shell form of a command needs besides the command. */
+/** The context of a command's shell form. */
 export interface Way {
-  /** The name that sluice was called by, such as `kubectl sluice`. */
+  /** The name by which sluice was called, such as `kubectl sluice`. */
   program: string
-  /** Flags that lead to the cluster; kubectl takes the same. */
+  /** Flags that select the cluster; kubectl accepts them as well. */
   cluster: readonly string[]
   config: readonly string[]
 }

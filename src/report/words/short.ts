@@ -1,7 +1,7 @@
 import type { Reason } from '../../reasons/reason.ts'
 import type { Writing } from './writing.ts'
 
-/** What went wrong, without its cause and its facts: the end of the output has both. */
+/** The problem without its cause and its facts, which the end of the output contains. */
 export function shortWords(reason: Reason, write: Writing): string {
   switch (reason.code) {
     case 'failed-and-put-back':

@@ -11,14 +11,14 @@ function show(value: unknown): string {
   return text.length <= SHOWN_VALUE_LENGTH ? text : `${text.slice(0, SHOWN_VALUE_LENGTH)}…`
 }
 
-/** The first few differences, of bounded length. */
+/** The first differences, within a maximum length. */
 export function differencesList(found: readonly Difference[]): string {
   const shown = found.slice(0, SHOWN_DIFFERENCES).map(({ path, before, after }) => `${path}: ${show(before)} → ${show(after)}`)
   const hidden = found.length - shown.length
   return [...shown, ...(hidden > 0 ? [`and ${hidden} more`] : [])].join('; ')
 }
 
-/** What a template waits for, after `until`. */
+/** The condition that a template waits for, after the word `until`. */
 function awaited(waiting: ReasonOf<Awaited>): string {
   switch (waiting.code) {
     case 'awaits-template-write':
@@ -33,7 +33,7 @@ function awaited(waiting: ReasonOf<Awaited>): string {
   }
 }
 
-/** What is the matter with the template of a workload, or is waited for there. */
+/** The words for the problems and the waiting conditions of a template. */
 export const template: WordsOf<TemplateReasons> = {
   'workload-deleted': ({ workload }) => `${workload} was deleted`,
   'workload-going': ({ workload }) => `${workload} is being deleted`,

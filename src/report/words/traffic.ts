@@ -2,7 +2,7 @@ import type { TrafficReasons } from '../../reasons/traffic-reasons.ts'
 import { imageWords } from './images.ts'
 import { agreeing, cause, entries, entryReading, seconds, type WordsOf } from './writing.ts'
 
-/** What load balancers and their entries say, and why a call was not sent. */
+/** The words for the state of load balancers and entries, and for calls that were not sent. */
 export const traffic: WordsOf<TrafficReasons> = {
   'entries-read': ({ entries: some }, write) => some.map((one) => entryReading(one, write)).join('; '),
   'in-no-load-balancer': () => 'in no load balancer',

@@ -1,7 +1,7 @@
 import type { UndoReasons } from '../../reasons/undo-reasons.ts'
 import type { WordsOf } from './writing.ts'
 
-/** Why a run cannot be undone. */
+/** The words for a run that cannot be undone. */
 export const undo: WordsOf<UndoReasons> = {
   'run-unreadable': ({ run, problem }, write) => `the ledger of run ${run} cannot be read: ${write.reason(problem)}`,
   'newest-run-unknown': ({ workloads, unreadable }) =>

@@ -3,7 +3,7 @@ import type { Occupancy, WindowReasons } from '../../reasons/window-reasons.ts'
 import { standing as standingOf } from './pod-facts.ts'
 import type { WordsOf, Writing } from './writing.ts'
 
-/** Of several pods, after their number. */
+/** The state of several pods, after their number. */
 const OF_MANY: Record<Occupancy, string> = {
   upgrading: 'being upgraded',
   left: 'left half done by another run',
@@ -32,7 +32,7 @@ function occupants({ pods, lacking, counts }: Omit<ReasonOf<'window-taken'>, 'co
   ].join(', ')
 }
 
-/** A workload that lacks pods. */
+/** The words for a workload that lacks pods. */
 export function shortage({ workload, present, desired, leaving: going }: Omit<ReasonOf<'lacks-pods'>, 'code'>): string {
   return `${workload} has ${present} of its ${desired} pods${leaving(going)}`
 }

@@ -23,7 +23,7 @@ test('so is one whose fields are others, where it stands, and a piece of advice'
   expect(adviceLines(later, write)).toEqual(['ask-somebody {"whom":"ann"}'])
 })
 
-// A ledger is read, and shown, whoever has written to it.
+// A ledger is shown whichever client has written to it.
 test('whatever stands in the fields of a reason, there are words for it', () => {
   const codes = fc.constantFrom(...Object.keys(words))
   const fields = fc.dictionary(

@@ -24,7 +24,7 @@ import { undo } from './undo.ts'
 import { window } from './window.ts'
 import type { WordsOf, Writing } from './writing.ts'
 
-/** A sentence for each code. */
+/** The words for each code. */
 export const words: WordsOf<ReasonFields> = {
   ...podEndings,
   ...podWaits,
@@ -47,8 +47,8 @@ export const words: WordsOf<ReasonFields> = {
 }
 
 /**
- * How reasons are written; `command` gives the shell form of a command, which may add the way to the cluster. A record may be of
- * another version of sluice, or edited: what no words can be made of is shown as it is.
+ * Creates the writing of reasons. `command` returns the shell form of a command, with the flags for the cluster. A record may come from
+ * another version of sluice, or may be edited; facts without words are shown as they are.
  */
 export function createWriting(command: (command: Command) => string = shellForm): Writing {
   const write: Writing = {
@@ -65,12 +65,12 @@ export function createWriting(command: (command: Command) => string = shellForm)
 
 const plain = createWriting()
 
-/** A reason in English, on its own. */
+/** A reason in English. */
 export function reasonWords(reason: Reason): string {
   return plain.reason(reason)
 }
 
-/** What a person is to look at and to run, in English: a line each. */
+/** A piece of advice in English, in lines. */
 export function adviceWords(advice: Advice): string[] {
   return adviceLines(advice, plain)
 }

@@ -3,14 +3,14 @@ import type { EntryReading, LoadBalancerEntry } from '../../reasons/fields.ts'
 import type { Place } from '../../reasons/refusals.ts'
 import type { Reason, ReasonCode, ReasonFields } from '../../reasons/reason.ts'
 
-/** How reasons and commands inside of a sentence are written. */
+/** The writing of reasons and commands within a sentence. */
 export interface Writing {
   reason(reason: Reason): string
   /** The shell form of a command. */
   command(command: Command): string
 }
 
-/** The sentences of the reasons in `Fields`. */
+/** The words for the reasons in `Fields`. */
 export type WordsOf<Fields extends Partial<Record<ReasonCode, unknown>>> = {
   [C in keyof Fields & ReasonCode]: (facts: Readonly<ReasonFields[C]>, write: Writing) => string
 }
@@ -19,12 +19,12 @@ export function entries(some: readonly LoadBalancerEntry[]): string {
   return some.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
 }
 
-/** The form of a verb, or of another word, that goes with so many. */
+/** The form of a verb or another word that agrees with the number. */
 export function agreeing(some: readonly unknown[] | number, one: string, many: string): string {
   return (typeof some === 'number' ? some : some.length) === 1 ? one : many
 }
 
-/** For a person who looks at the load balancers. */
+/** Entries for a person who looks at the load balancers. */
 export function listed(some: readonly LoadBalancerEntry[]): string {
   return some.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ') || 'in no load balancer'
 }
@@ -35,12 +35,12 @@ export function entryReading({ loadBalancer, target, admin, inFlight, said, by }
   return `${loadBalancer}/${target} ${admin}, ${flight}${more === undefined ? '' : ` (${more})`}`
 }
 
-/** The pod that has come in the place of one that is gone, with its address where that is known. */
+/** The replacement of a pod that is gone, with its address if it is known. */
 export function inItsPlace(replacementAt: string | undefined): string {
   return `the pod in its place${replacementAt === undefined ? '' : ` (${replacementAt})`}`
 }
 
-/** What a person is to do about what was drained for a pod that is gone, up to the command that says so. */
+/** The instruction for the drained entries of a pod that is gone, up to the command that reports the result. */
 export function goneAndDrained(pod: string, some: readonly LoadBalancerEntry[], replacementAt: string | undefined): string {
   const [was, entry, it, is] = some.length === 1 ? ['was', 'entry', 'it', 'it is'] : ['were', 'entries', 'them', 'each is']
   return (
@@ -49,12 +49,12 @@ export function goneAndDrained(pod: string, some: readonly LoadBalancerEntry[], 
   )
 }
 
-/** A part of a load balancer. */
+/** A load balancer, or a scope of it. */
 export function place({ loadBalancer, scope }: Place): string {
   return scope === undefined ? `the load balancer "${loadBalancer}"` : `"${scope}" of the load balancer "${loadBalancer}"`
 }
 
-/** `: …` where the cause is known. */
+/** The cause after a colon, if it is known. */
 export function cause(because: Reason | undefined, write: Writing): string {
   return because === undefined ? '' : `: ${write.reason(because)}`
 }
@@ -65,7 +65,7 @@ export function seconds(ms: number): string {
 
 const SHOWN = 3
 
-/** `pods web-0, web-1, web-2 and 7 more`. */
+/** A list such as `pods web-0, web-1, web-2 and 7 more`. */
 export function podNames(names: readonly string[]): string {
   const sorted = names.toSorted()
   const hidden = sorted.length - SHOWN

@@ -7,8 +7,8 @@ import { revisionedRights } from './revisioned-rights.ts'
 export const DAEMON_SET: KindName = { group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets' }
 
 /**
- * Its status names no revision: the newest one is it. Going back to an old template raises the number of its revision.
- * Its pods carry the label value of the revision, not its name.
+ * The status of a DaemonSet names no revision; the revision with the highest number is the current one. A return to an old template raises
+ * the number of its revision. The pods carry the label value of the revision, not its name.
  */
 export const daemonSet: Kind = {
   ...DAEMON_SET,
@@ -24,7 +24,7 @@ export const daemonSet: Kind = {
           (best, one) => (best && best.revision > one.revision ? best : one),
           undefined,
         )
-        // The watch on revisions may be behind the one on the DaemonSet, and a newer one still to come.
+        // The watch of the revisions may lag behind the watch of the DaemonSet, so a newer revision may exist.
         return newest && { revision: newest, certain: false }
       },
     },

@@ -11,7 +11,7 @@ const READS: Pick<KindRight, 'group' | 'verbs' | 'why'> = {
   why: 'The Deployment of a pod, to refuse while a rollout replaces pods. Never written.',
 }
 
-/** Its pods belong to its ReplicaSets, whose names are its own and a hash. */
+/** The pods of a Deployment belong to its ReplicaSets. The name of a ReplicaSet is the name of the Deployment and a hash. */
 export const deployment: Kind = {
   ...DEPLOYMENT,
   shortNames: ['deploy'],

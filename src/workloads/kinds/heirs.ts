@@ -3,8 +3,8 @@ import { byAddress, byName, type GonePod } from '../../pods/heir.ts'
 import type { Kinds } from './kinds.ts'
 
 /**
- * A pod has come in the place of one that is gone: made by the same controller, and there by the rule of its kind. Without a
- * controller, the name is all there is; of a kind that is not known, the address.
+ * True if a pod replaces a pod that is gone: it has the same controller, and fits the rule of its kind. Pods without a controller are
+ * compared by name, pods of an unknown kind by address.
  */
 export function isHeirIn(kinds: Pick<Kinds, 'ofOwner'>): (gone: GonePod, candidate: PodView) => boolean {
   return (gone, candidate) => {

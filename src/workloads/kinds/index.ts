@@ -4,5 +4,5 @@ import { createKinds } from './kinds.ts'
 import { pod } from './pod.ts'
 import { statefulSet } from './stateful-set.ts'
 
-/** The kinds that sluice knows by itself, in the order in which it lists them. */
+/** The built-in kinds, in the order of listings. */
 export const KINDS = createKinds([pod, statefulSet, daemonSet, deployment])

@@ -3,49 +3,48 @@ import type { KindName } from '../../pods/workload-id.ts'
 import type { RevisionRules } from '../revision-rules.ts'
 
 /**
- * How a kind's template and pods are brought to other images.
+ * The way in which a kind's template and pods get other images.
  *
- * - `revisioned`: its template is patched, then each pod together with the label of the new revision, by which the
- *   controller counts it as updated. For controllers with ControllerRevisions that leave pods alone under the update
- *   strategy OnDelete
- * - `pods-alone`: a change of its template would replace the pods, so that only the pods are patched. For controllers that make
- *   their pods through other objects
+ * - `revisioned`: the template is patched first, then each pod, together with the label of the new revision, by which the controller counts
+ *   the pod as updated. For controllers with ControllerRevisions that leave pods alone under the update strategy OnDelete
+ * - `pods-alone`: only the pods are patched, because a change of the template would replace the pods. For controllers that make their pods
+ *   through intermediate objects
  */
 export type Mechanism = { type: 'revisioned'; revisions: RevisionRules } | { type: 'pods-alone'; through: Through }
 
-/** What a controller makes, and what owns the pods in the place of the workload. */
+/** The intermediate objects that a controller makes, which own the pods in place of the workload. */
 export interface Through extends KindName {
-  /** The name of the workload, by that of what it has made: what owned a pod may be gone with it. */
+  /** Derives the name of the workload from the name of the intermediate object, which may be gone together with the workload. */
   workloadName(name: string): string
 }
 
 /** One rule of a Role. */
 export interface KindRight {
   group: string
-  /** Plural. */
+  /** The plural name of the resource. */
   resource: string
   verbs: readonly string[]
-  /** For the workload itself: where its name is known, for it alone. */
+  /** True for the workload itself; if its name is known, the rule is limited to that name. */
   isOfWorkload?: true
-  /** Sentences for whoever grants it. */
+  /** The purpose of the right, in sentences for its granter. */
   why: string
 }
 
-/** Of others, sluice changes the pods alone. */
+/** True if sluice writes the template of this kind. For other kinds it changes the pods only. */
 export function isTemplateWritten({ mechanism }: Pick<Kind, 'mechanism'>): boolean {
   return mechanism?.type === 'revisioned'
 }
 
-/** A kind of workload: all that sluice knows of it. Pure, and cheap to load: the command line is read by it. */
+/** A kind of workload, with everything that sluice knows about it. Pure and cheap to load, because the command line uses it. */
 export interface Kind extends KindName {
-  /** For `TYPE/NAME`, beside the kind and the plural, in lower case. */
+  /** Short names for `TYPE/NAME`, in lower case; the kind and the plural are accepted as well. */
   shortNames: readonly string[]
-  /** Absent for pods: what stands above them decides, or nothing does. */
+  /** Absent for pods: the mechanism of a pod is that of its owner, if it has one. */
   mechanism?: Mechanism
-  /** Which pod of the same controller has come in the place of one that is gone. */
+  /** The rule by which a pod replaces a pod of the same controller that is gone. */
   isHeir: HeirRule
-  /** The ordinal of the pod that is upgraded first, among pods of one stem. */
+  /** The ordinal that is upgraded first, among pods whose names differ in the ordinal only. */
   first: 'lowest' | 'highest'
-  /** What a run needs beside the rights of every run. */
+  /** The rights of a run in addition to those of every run. */
   rights: readonly KindRight[]
 }

@@ -5,13 +5,13 @@ import type { Kind, Mechanism } from './kind.ts'
 export interface Kinds {
   readonly all: readonly Kind[]
   kindOf(name: Pick<KindName, 'group' | 'kind'>): Kind | undefined
-  /** By the TYPE of `TYPE/NAME`, as kubectl reads it: long, short and plural names, also with the group, such as `sts.apps`. */
+  /** Finds a kind by the TYPE of `TYPE/NAME`, as kubectl does: long, short and plural names, also with the group, such as `sts.apps`. */
   kindNamed(type: string): Kind | undefined
-  /** The kind whose objects own pods of this owner: its own, or the kind that makes such owners. */
+  /** The kind that manages the pods of this owner: the owner's kind, or the kind that makes such owners. */
   ofOwner(owner: { apiVersion: string; kind: string }): Kind | undefined
 }
 
-/** @param all where two of them have a name in common, the first is meant by it alone */
+/** @param all the kinds; a name that two of them share means the first */
 export function createKinds(all: readonly Kind[]): Kinds {
   const kindOf: Kinds['kindOf'] = (name) => all.find((kind) => isSameKind(kind, name))
   return {
@@ -28,7 +28,7 @@ export function createKinds(all: readonly Kind[]): Kinds {
   }
 }
 
-/** All names that the kind has on the command line, without its group. */
+/** All names of the kind on the command line, without its group. */
 export function namesOf({ kind, plural, shortNames }: Kind): string[] {
   return [kind.toLowerCase(), plural, ...shortNames]
 }

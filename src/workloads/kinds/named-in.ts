@@ -5,14 +5,17 @@ import { isPod } from './pod.ts'
 
 type OwnedPod = Pick<PodView, 'name' | 'owner'>
 
-/** The pod is of the workload, as far as its own words tell: by name, since that may have been made again, or be gone. */
+/**
+ * True if the pod belongs to the workload by its owner's name. The uid is not compared, because the owner may be gone or may have been
+ * created again.
+ */
 export function isNamedIn(kinds: Pick<Kinds, 'kindOf'>, workload: WorkloadKey, pod: OwnedPod): boolean {
-  // Also a pod that was made by what its kind makes, with nothing above that.
+  // This includes a pod whose owner, such as a ReplicaSet, has no workload above it.
   if (isPod(workload)) return workload.name === pod.name
   return isOwnedBy(pod, workload) || isNamedAfter(kinds, workload, pod)
 }
 
-/** What owned the pod may be gone with it, where the workload keeps few of them: then by the name of that. */
+/** Compares by the name of the intermediate owner, which may be gone already, because workloads keep only a few of these objects. */
 export function isNamedAfter(kinds: Pick<Kinds, 'kindOf'>, workload: WorkloadKey, { owner }: Pick<PodView, 'owner'>): boolean {
   const mechanism = kinds.kindOf(workload)?.mechanism
   if (owner === undefined || mechanism?.type !== 'pods-alone') return false

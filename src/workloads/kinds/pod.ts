@@ -4,13 +4,13 @@ import type { Kind } from './kind.ts'
 
 export const POD: KindName = { group: '', version: 'v1', kind: 'Pod', plural: 'pods' }
 
-/** A pod stands for what owns it; a bare one, which somebody may make again under its name, for itself. */
+/** A pod in a request stands for its owner. A bare pod stands for itself, and may be created again under its name. */
 export const pod: Kind = {
   ...POD,
   shortNames: ['po'],
   isHeir: byName,
   first: 'lowest',
-  // What stands above a pod is not known beforehand: name its kind too.
+  // The owner of a pod is not known in advance, so the request for rights must name the kind of the owner too.
   rights: [],
 }
 
@@ -18,7 +18,7 @@ export function isPod(ref: Pick<KindName, 'group' | 'kind'>): boolean {
   return isSameKind(ref, POD)
 }
 
-/** A bare pod, as the workload that it is. */
+/** The id of a bare pod as a workload. */
 export function podId(name: string): WorkloadId {
   return { ...POD, name }
 }

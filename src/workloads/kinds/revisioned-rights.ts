@@ -1,7 +1,7 @@
 import type { KindName } from '../../pods/workload-id.ts'
 import type { KindRight } from './kind.ts'
 
-/** What the mechanism `revisioned` does with a kind. */
+/** The rights that the mechanism `revisioned` needs for a kind. */
 export function revisionedRights({ group, plural }: KindName): KindRight[] {
   return [
     {

@@ -5,7 +5,7 @@ import { revisionedRights } from './revisioned-rights.ts'
 
 export const STATEFUL_SET: KindName = { group: 'apps', version: 'v1', kind: 'StatefulSet', plural: 'statefulsets' }
 
-/** Its status names the update revision, and its pods carry the revision's name as their label. */
+/** The status of a StatefulSet names the update revision. The label of its pods is the name of the revision. */
 export const statefulSet: Kind = {
   ...STATEFUL_SET,
   shortNames: ['sts'],
@@ -25,7 +25,7 @@ export const statefulSet: Kind = {
     },
   },
   isHeir: byName,
-  // As its controller does.
+  // The StatefulSet controller starts with the highest ordinal as well.
   first: 'highest',
   rights: revisionedRights(STATEFUL_SET),
 }

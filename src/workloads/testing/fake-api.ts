@@ -7,19 +7,19 @@ export type Raw = any
 
 export interface FakeApi {
   client: KubeClient
-  /** Method, and path without the query, of every call; a list is `LIST`. */
+  /** The method and the path without the query of every call; a list is `LIST`. */
   calls: { method: string; path: string }[]
   get(path: string): Raw
-  /** Those whose paths begin so. */
+  /** The stored objects whose paths begin with the prefix. */
   list(prefix: string): [string, Raw][]
-  /** Creates or replaces an object, as some other user would; gives what was stored. */
+  /** Creates or replaces an object, as another client would; returns the stored object. */
   put(path: string, object: Raw): Raw
   /** Changes a stored object in place. */
   edit(path: string, change: (object: Raw) => void): Raw
   remove(path: string): void
-  /** May throw before, or after the call has done its work. */
+  /** Faults that throw before a call has done its work, or after it. */
   faults: { before: (method: string, path: string) => void; after: (method: string, path: string) => void }
-  /** Looks at every object that was stored, as a controller does. */
+  /** Called with every stored object, as for a controller. */
   onStored: (path: string, object: Raw) => void
 }
 

@@ -1,6 +1,6 @@
 import type { PatchOperation } from '../../kube/client.ts'
 
-/** The part of RFC 6902 that sluice uses, as the API server reads it: a `test` against null passes for a missing key. */
+/** The part of RFC 6902 that sluice uses, with the rule of the API server that a `test` against null passes for a missing key. */
 export function applyJsonPatch<T>(document: T, operations: readonly PatchOperation[]): T {
   const copy = structuredClone(document)
   for (const operation of operations) {

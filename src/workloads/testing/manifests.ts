@@ -36,7 +36,7 @@ export interface WorkloadOptions {
   replicas?: number
 }
 
-/** A StatefulSet or a DaemonSet, without a status. */
+/** A StatefulSet or a DaemonSet without a status. */
 export function workload({
   name = 'web',
   template: own = template(),
@@ -112,8 +112,8 @@ export function pod(options: PodOptions = {}): PodView {
 }
 
 /**
- * Does what the controller of a StatefulSet or DaemonSet does with revisions: one for each template, its number raised
- * when the workload goes back to it. `held` keeps it back until `release`.
+ * A controller of the revisions of StatefulSets and DaemonSets: one revision for each template, with a raised number if the workload
+ * returns to it. `held` delays it until `release`.
  */
 export function startRevisionController(api: FakeApi, options: { held?: boolean } = {}): { release(): void } {
   let { held = false } = options

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 
 export interface TestClock extends Clock {
-  /** Lets what is due happen, in its order, with a turn of the event loop after each. */
+  /** Runs the due timers in their order, with a turn of the event loop after each. */
   advance(byMs: number): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export function createTestClock(): TestClock {
   }
 }
 
-/** Everything that waits for nothing but promises has happened afterwards. */
+/** Resolves after everything that depends only on promises has run. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)

@@ -43,5 +43,5 @@ const SHARED: Record<SharedCode, true> = {
   'node-silent': true,
 }
 
-/** All that a reason of endpoints may be. */
+/** The codes of all reasons of endpoints. */
 export const endpointCodes: readonly string[] = [...Object.keys(endpoints), ...Object.keys(SHARED)]

@@ -21,7 +21,7 @@ import { traffic } from './traffic.ts'
 import { undo } from './undo.ts'
 import { window } from './window.ts'
 
-/** The compiler demands one of each code, so that no words go unread: test/golden/words.txt has them all. */
+/** The type requires a sample of each code, so that test/golden/words.txt contains the words of all codes. */
 export const reasonSamples: SamplesOf<ReasonFields> = {
   ...podEndings,
   ...podWaits,

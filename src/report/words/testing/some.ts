@@ -22,7 +22,7 @@ export const INNER: LoadBalancerEntry = { loadBalancer: 'inner', target: 'pool/1
 export const IN: EntryReading = { ...EDGE, admin: 'in', inFlight: 4 }
 export const OUT: EntryReading = { ...EDGE, admin: 'out', inFlight: 0 }
 
-/** Causes, one of each kind of place that they come from. */
+/** A cause of each kind. */
 export const NO_ANSWER: ReasonOf<'api-error'> = { code: 'api-error', kind: 'timeout', said: 'the API server did not answer' }
 export const FORBIDDEN: ReasonOf<'api-error'> = {
   code: 'api-error',
@@ -44,7 +44,7 @@ export const IMAGE_NOT_PULLED: ReasonOf<'container-waiting'> = {
   waiting: 'ImagePullBackOff',
   said: 'Back-off pulling image "registry.example/app:v2"',
 }
-/** Why a pod is on its way back to its former images. */
+/** The failure that sent a pod back to its former images. */
 export const FAILED: ReasonOf<'restart-not-proven'> = { code: 'restart-not-proven', because: { code: 'container-not-replaced' } }
 export const TERMINATING: ReasonOf<'terminating'> = { code: 'terminating', dueAt: AT, finalizers: [] }
 
