@@ -35,15 +35,15 @@ const OTHERS = ['reason', 'several']
 
 const HEAD = `# Reasons
 
-Why something is as it is stands in events, reports, plans and records as data: a \`code\`, and the fields that go with it. In JSON each
-reason has a \`message\` besides, and each command a \`shell\` form: both are English for people, and may change at any time. Programs
-read the code and the fields. Codes are added, and so are fields; read a code that you do not know as "something else".
+Events, reports, plans and records carry reasons as data: a \`code\` with typed fields. In JSON, each reason also has a \`message\`, and
+each command a \`shell\` form. Both are English for people, and may change at any time: programs read the code and the fields. A later
+version may add codes and fields, so a program treats an unknown code as "another reason".
 
-\`NAME: { … }\` is a reason with the code NAME and these fields; a \`Reason\` among them is one of all those below. With \`NoFields\` the
-code says everything. A reason from a record may have \`more\`, the number of entries that its lists have lost. The documents that
-have reasons: [json.md](json.md).
+\`NAME: { … }\` is the reason with the code NAME and these fields. A field of type \`Reason\` holds any reason of this page. A reason with
+\`NoFields\` has its code alone. A reason from a record may have \`more\`: the number of entries that were cut from its lists.
+[json.md](json.md) has the documents that carry reasons.
 
-The declarations are those of the source, copied by \`node scripts/write-reasons-page.ts\`.
+The declarations are copied from the source by \`node scripts/write-reasons-page.ts\`.
 `
 
 /** Returns the up-to-date page. */
