@@ -7,7 +7,7 @@ import { PODS } from './testing/explore.ts'
 import { IN, OUT, recorded, REJECTED, UNKNOWN } from './testing/recorded.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
-/* An earlier owner has left a record open: it is taken over before anything else is done. This owner has epoch 2. */
+/* An open record of an earlier owner is claimed before any other step. This owner has epoch 2. */
 
 const CLOSED = recorded('closed', { epoch: 1, targets: [] })
 
@@ -18,7 +18,7 @@ const end = (drive: Drive) => {
   return { state: drive.state(), outcome, reason, deadline }
 }
 
-/** A claim that was refused, and what the pod said then. */
+/** Refuses the claim, and answers the read with `seen`. */
 async function refused(drive: Drive, seen: object): Promise<void> {
   expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
   await drive.answer(REJECTED)

@@ -5,9 +5,8 @@ import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
 /**
- * Put back, and compared with what was before: `compared` (given by the state that uses this) goes by the answer. What differs
- * where no restore was done, or nobody knows, or it is drained still, is no sign that it came back as something else, and is not
- * counted.
+ * The states that restore the targets and compare them with their prior state. The state that uses them supplies `compared`, which decides
+ * on the answer. Only a difference after a restore counts: a target that is unread, or still drained, has not come back otherwise.
  */
 export function comparing(restoreInput: (from: From) => EffectInput) {
   return {
@@ -44,7 +43,7 @@ export function comparing(restoreInput: (from: From) => EffectInput) {
   }
 }
 
-/** It is back as something else, too often; or not back, for too long. */
+/** The ends of a pod whose targets came back differently too often, or did not come back in time. */
 export const NOT_AS_BEFORE = [
   {
     guard: 'isTooDifferent',

@@ -10,48 +10,48 @@ import type {
 import type { Restart } from '../../src/pods/witness.ts'
 import type { Reason } from '../../src/reasons/reason.ts'
 
-/** A pod as observed now, with its journal read. */
+/** A pod as it is observed now, with its journal. */
 export interface Observation {
   pod: PodView
   stored: ReadJournal
 }
 
-/** A pod that has come in the place of one that is gone. */
+/** A pod that came in the place of a pod that is gone. docs/protocol.md calls this pod the replacement. */
 export interface Heir {
   pod: PodView
-  /** Same controller and same address: the load balancer's entry means this pod now. */
+  /** The pod has the same controller and the same address. The entry of the load balancer means this pod now. */
   sameAddress: boolean
-  /** What was drained for the one before is drained for it, by its own record. */
+  /** The entries of the gone pod are drained for this pod, under a record of its own. */
   isDrained: boolean
-  /** As far as is known now: of what cannot be watched it is not known. */
+  /** The readiness as far as it is known. A pod that cannot be watched is not known to be ready. */
   isReady: boolean
 }
 
 export interface PodUpgradeInput extends Observation {
   run: string
   epoch: number
-  /** The uid of the Lease that the epoch is of; absent where the pod has none of this process. */
+  /** The uid of the Lease that counts the epoch. Absent where this process holds no Lease for the pod. */
   lease?: string
   wanted: ContainerImage[]
-  /** What it goes back to where it fails, by the ledger; else what its journal says it had. */
+  /** The images that a failed pod goes back to, by the ledger. Absent: the images in the baseline of its journal. */
   before?: ContainerImage[]
-  /** The dry run was made already, when the whole run was checked. */
+  /** The dry run of the patch has been accepted in the check of the whole run. */
   rehearsed: boolean
-  /** The run takes another back: what it patches in are the former images. */
+  /** The run undoes another run: it patches the former images in. */
   undoes?: true
-  /** The address that its targets were found by, where an earlier owner recorded it. */
+  /** The address at which the targets were found, where an earlier owner recorded it. */
   address?: string
-  /** From the ledger, for a pod that is gone and took its journal with it. */
+  /** The targets by the ledger, for a pod that is gone together with its journal. */
   targets?: JournalTarget[]
-  /** Its journal cannot be read: what the ledger says of its targets, for a person. */
+  /** The targets by the ledger, for the report on a pod whose journal cannot be read. */
   recorded?: JournalTarget[]
-  /** What was drained for it is settled, by the ledger. */
+  /** The ledger has the pod's targets as settled. */
   settled?: boolean
-  /** The pod does not exist any more; `pod` is what the ledger knows of it. */
+  /** The pod does not exist any more. `pod` has the data of the ledger. */
   gone: boolean
 }
 
-/** How a pod ended; see PodOutcome in src/engine/events.ts. */
+/** The outcome of a pod. See PodOutcome in src/engine/events.ts. */
 export type Outcome =
   | 'upgraded'
   | 'skipped'
@@ -68,43 +68,43 @@ export type Deadline = 'drain' | 'restart' | 'rollback' | 'ready' | 'restore'
 
 export interface PodContext extends PodUpgradeInput {
   uid: string
-  /** The record as this owner last stored it, or is about to store it. */
+  /** The record that this owner stored last, or is about to store. */
   record: Journal | undefined
-  /** What was stored when that could be read last; undefined where nothing was open then. */
+  /** The open journal at the last observation with a readable journal. Undefined where no record was open at that time. */
   lastRead: Journal | undefined
   restart: Restart | undefined
   traffic: TrafficReading | undefined
-  /** Its Service endpoints, as they are now. */
+  /** The endpoints of the pod's Services now. */
   endpoints: readonly PodEndpoint[]
-  /** Undefined until it was looked for; null where none is there. */
+  /** The replacement of a gone pod. Undefined until it was looked for; null where none exists. */
   heir: Heir | null | undefined
-  /** False where nothing will take the place of a gone pod (scaled down, or no controller). */
+  /** False where no pod will replace a gone pod (scaled down, or no controller). */
   heirExpected: boolean
-  /** The window has given this run a place for it. What an earlier owner has taken out needs none. */
+  /** The window has given the pod a place. A pod that an earlier owner drained needs no place. */
   admitted: boolean
   interrupted: boolean
-  /** The drain deadline was passed over: what is in flight on it is cut. */
+  /** The drain deadline was passed over: requests in flight on the pod are cut. */
   passedOver: boolean
-  /** It has got requests again since it had settled last: its images are patched only once it has settled anew. */
+  /** The pod has got requests again since it settled last. Its images are patched only after it has settled anew. */
   returned: boolean
-  /** Images were sent, and nobody has answered: they may land as long as the record stands that they were sent over. */
+  /** A write of images has no answer. The images can land as long as the pod has the record that the write tests. */
   inDoubt: boolean
-  /** Interrupted, and brought home on the images that an earlier run has patched it to. */
+  /** The run was interrupted, and brings the pod home on the images that an earlier run patched in. */
   keepsPatch: boolean
-  /** An earlier call that nobody answered, and that was not seen to be done, may still arrive and undo what came after it. */
+  /** An earlier call without an answer, which was not seen to be done, can still arrive and undo later calls. */
   lateCall: boolean
-  /** A deadline that fired while a call was under way; acted on at the next safe point. */
+  /** A deadline that fired during a call. The machine acts on it at the next safe point. */
   expired: Deadline | undefined
-  /** What the last port call answered: its `kind`. */
+  /** The `kind` of the last answer of a port. */
   answer: string | undefined
-  /** What the last port call had to say against it. */
+  /** The obstacle that the last answers of the ports named. */
   trouble: Reason | undefined
-  /** Refusals, differences, or writes after the deadline that came to nothing, in the current state. */
+  /** The number of refusals, differences, and failed writes after the deadline, in the current state. */
   tries: number
   outcome: Outcome | undefined
   /** Present together with the outcome. */
   reason: Reason | undefined
-  /** The named deadline that ended it. */
+  /** The deadline that ended the upgrade, by its name in the config. */
   deadline: Deadline | undefined
 }
 
@@ -113,20 +113,23 @@ export type PodEvent =
   | { type: 'gone' }
   | { type: 'endpoints'; endpoints: readonly PodEndpoint[] }
   | { type: 'heir'; heir: Heir | null; expected: boolean }
-  /** The window has a place. */
+  /** The window has a place for the pod. */
   | { type: 'start' }
-  /** It has none any more. */
+  /** The window has no place for the pod any more. */
   | { type: 'wait' }
-  /** A load balancer of its targets has restarted or reloaded, and may have forgotten the drain. */
+  /** A load balancer of the pod's targets has restarted or reloaded, and may have forgotten the drain. */
   | { type: 'reloaded' }
-  /** A container of it changed; the machine tells itself. */
+  /** A container of the pod has changed. The machine raises this event itself. */
   | { type: 'moved' }
-  /** Start nothing new; undo what can be undone; bring home what is patched. */
+  /** Start no new work, undo what can be undone, and bring a patched pod home. */
   | { type: 'interrupt' }
-  /** Leave everything as it is: the same command goes on from there. */
+  /** Leave the pod in its state. The same command resumes it. */
   | { type: 'checkpoint' }
   /** Another owner holds the Lease. */
   | { type: 'lost'; reason: Reason }
 
-/** `busy`: a write or a drain is under way, and is waited out. That it gets requests is only noted; who sees it drains it. */
+/**
+ * `busy`: a write or a drain is under way, and is waited out. A pod that gets requests meanwhile is only noted; the engine drains it once
+ * it sees that.
+ */
 export type PodTag = 'busy'

@@ -9,19 +9,19 @@ import type { Fault, World } from './testing/world.ts'
 import { BAD, V1, V2, createWorld } from './testing/world.ts'
 
 /*
- * The owner is killed before delivery k, for every k, and another begins where the record and the observation say. What
- * the dead one sent arrives all the same. Judged by what the world stored and received.
+ * The owner is killed before delivery k, for every k, and another owner begins by the record and the observation. The calls of the dead
+ * owner still arrive. The tests judge by the state and the calls of the world.
  */
 
 interface Story {
-  /** Before delivery n of the first owner. */
+  /** The delivery of the first owner before which it is interrupted or killed. */
   interruptAt?: number
   killAt?: number
   killAgainAt?: number
   fault?: (call: number, port: keyof PodPorts) => Fault
   first?: OwnerOptions
   second?: OwnerOptions
-  /** Whoever takes over begins with what was observed before this delivery, and hears of the present a while later. */
+  /** The delivery whose observation the next owner begins with. The present reaches it HEARS_MS later. */
   staleFrom?: number
   events?: { at: number; happen: (world: World) => void }[]
 }
@@ -35,7 +35,7 @@ interface Ending {
 }
 
 const MOST_DELIVERIES = 5_000
-/** From an owner's death until another may begin. */
+/** The time from the death of an owner until another one may begin. */
 const TAKEOVER_MS = 200
 
 const HEARS_MS = 30
@@ -76,12 +76,12 @@ async function play({ interruptAt, killAt, killAgainAt, fault, first, second, st
   return { world, deliveries, outcome: context.outcome, value, isInterrupted: interrupted }
 }
 
-/** Whatever happened, this held. */
+/** The facts that hold in every story. */
 function judge({ world, value, isInterrupted }: Ending): void {
   expect(value).toBe('done')
   expect(world.violations).toEqual([])
   expect(world.lb).toBe('in')
-  // Nothing is sent anew that a read-back says is done; a re-admission alone is called in any case.
+  // No effect is sent again that a read-back shows as done. Only a re-admission is called in any case.
   expect(world.redundant).toBeLessThanOrEqual(isInterrupted ? 1 : 0)
   expect(world.stored.kind === 'none' || (world.stored.kind === 'read' && world.stored.journal.step === 'closed')).toBe(true)
   for (const attempt of new Set(world.effects.map((one) => one.attempt))) {
@@ -89,7 +89,7 @@ function judge({ world, value, isInterrupted }: Ending): void {
     expect(own).toEqual(['drain', 'restore'])
   }
   for (const { effect, intents } of world.effects) {
-    // Every effect has its durable intent before it, and one to restore was written for a pod that served.
+    // Every effect has its durable intent before it. The intent of a restore was written for a pod that served.
     expect(intents.at(-1)?.kind).toBe(effect)
     expect(effect === 'drain' || intents.at(-1)?.serves).toBe(true)
   }
@@ -137,7 +137,7 @@ test('a takeover of an open record claims it once, one of nothing open claims no
   expect([...claims].toSorted()).toEqual([0, 1])
 })
 
-/** Taken over at every delivery, by what was observed at every delivery before. */
+/** The takeovers at every delivery, by the observation at every earlier delivery. */
 async function staleStories(): Promise<Story[]> {
   const { deliveries } = await play({})
   const stories: Story[] = []
@@ -303,7 +303,7 @@ test('a later run for other images, interrupted at once: put back untouched, or 
     const ending = await play({ killAt, second: { run: 'run-2', wanted, first: [{ type: 'interrupt' }] } })
     judge({ ...ending, isInterrupted: true })
     const { image, imageId } = ending.world.pod!.containers[0]!
-    // What runs is what the spec asks for: nothing was put back while it restarted.
+    // The container runs the image of the spec: the pod was not put back during its restart.
     expect(imageId).toBe(`sha256:${image}`)
     outcomes.add(`${ending.outcome} on ${image}`)
   }
@@ -319,7 +319,7 @@ test('a later run for the images that it had before, as an undo is, adopts it at
     expect(ending.world.pod?.containers[0]).toMatchObject({ image: V1, ready: true })
     ways.add(`${ending.outcome}: ${order(ending)}`)
   }
-  // Not drained yet, drained or patched, and home already.
+  // The takeover comes before the drain, after the drain or the patch, or once the pod is home.
   expect([...ways].toSorted()).toEqual(['skipped: ', 'upgraded: drain restore', 'upgraded: drain restore drain restore'])
 })
 
@@ -329,7 +329,7 @@ describe('an image that does not run, and a run that rolls back', () => {
   const failing = (story: Story = {}): Promise<Ending> =>
     play({ ...story, first: { ...rollback, ...story.first }, second: { ...rollback, ...story.second } })
 
-  /** Home on its old image. */
+  /** The pod is home on its old image. */
   function judgeBack(ending: Ending): void {
     judge(ending)
     expect(ending.world.pod?.containers[0]).toMatchObject({ image: V1, running: true, ready: true })
@@ -348,7 +348,7 @@ describe('an image that does not run, and a run that rolls back', () => {
     for (let killAt = 0; killAt < deliveries; killAt++) {
       const ending = await failing({ killAt })
       judgeBack(ending)
-      // Killed when all was done, the second one finds a pod at home, and makes an attempt of its own.
+      // An owner that takes over after the end finds the pod at home, and makes an attempt of its own.
       const anew = ending.world.effects.length === 4
       expect([killAt, ending.outcome, ending.world.patches]).toEqual([
         killAt,
@@ -440,7 +440,7 @@ describe('negative controls: with a protection off, the sweep finds it', () => {
   })
 
   test('an open record of an earlier owner is not claimed', async () => {
-    // Before an answer has come in a state, it is the record that was begun with.
+    // The machine's own record must not count before an answer has come.
     const guards: OwnerOptions['guards'] = {
       isRecorded: ({ context }) => context.answer === undefined || isRecorded(context),
     }

@@ -8,7 +8,7 @@ import { PODS } from './testing/explore.ts'
 import { IN, OUT, PUT_BACK, recorded, REJECTED, said, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1, V2 } from './testing/world.ts'
 
-/* Each deadline by its name, and that a call under way is waited out: the clock is stepped, hop by hop. */
+/* Each deadline fires with its name, and calls under way are waited out. The clock is stepped in small hops. */
 
 const JUST_READY = { code: 'not-ready-in-time' }
 const BUSY = { state: 'out', inFlight: 3, detail: said('edge/web-0 draining, 3 in flight') }
@@ -30,7 +30,7 @@ async function emptying(): Promise<Drive> {
   return drive
 }
 
-/** Proven and ready: the restore intent is being written. */
+/** The restart is proven and the pod is ready: the restore intent is being written. */
 async function restoring(): Promise<Drive> {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)
@@ -45,7 +45,7 @@ const end = ({ actor }: Drive) => {
   return { value, outcome: context.outcome, deadline: context.deadline, reason: context.reason }
 }
 
-/** Answers each call the same way until the machine does something else; by what it was given, where that is a function. */
+/** Answers each call from `answers` until the machine takes another step. A function gets the input of the call. */
 async function keepAnswering(drive: Drive, answers: Record<string, unknown>, ms: number): Promise<void> {
   const next = (): unknown => {
     const answer = answers[drive.calling() ?? '']
@@ -107,7 +107,6 @@ test('emptying: what is in flight is looked at when it has settled, never before
   expect(drive.state()).toBe('patching.writing')
 })
 
-// Found by reading: a load balancer that says "done" and sends requests all the same was drained every half second, without end.
 test('emptying: reloads that come faster than it settles do not put its deadline off', async () => {
   const drive = createDrive({ stored: recorded('patched'), wanted: [{ container: 'app', image: 'registry/app:v3' }] })
   await drive.answer(OUT)
@@ -177,7 +176,7 @@ describe('emptying: not empty in time', () => {
 
 describe('patching: a write that nobody answers, or with 5xx, while reads are answered', () => {
   const seen = { pod: PODS.before, stored: recorded('drain') }
-  /** Of images nothing is known, and they are kept out. */
+  /** Answers the writes of images with "unknown", and stores the fences. */
   const fence = ({ restates, pod, record }: StoreInput): unknown =>
     restates && { kind: 'stored', seen: { pod, stored: { kind: 'read', journal: record } } }
 
@@ -226,7 +225,7 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
     }
     beforeEach(() => void (stored = seen.stored))
 
-    /** One in flight at the first look after each write, none after that. */
+    /** The first look after each write finds one request in flight, and later looks find none. */
     async function keepBusy(drive: Drive, ms: number): Promise<number> {
       let [isFirst, writes] = [true, 0]
       for (let passed = 0; passed < ms && !drive.state().startsWith('readmitting'); passed += 50) {
@@ -240,7 +239,6 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
       return writes
     }
 
-    // Found by reading: it was held out for as long as the webhook was down, and written to 782 times in half an hour.
     test('the deadline goes on: it is put back', async () => {
       const drive = await patching()
       const writes = await keepBusy(drive, DEADLINES.drainDeadline - 500)
@@ -285,7 +283,7 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
     })
   })
 
-  /** The read-back has found nothing, and it is seen as it is about to be sent again. */
+  /** The read-back finds no patch, and the patch shows right before it would be sent again. */
   async function landing(pod: PodView): Promise<Drive> {
     const drive = await patching()
     await drive.answer(UNKNOWN)
@@ -407,15 +405,15 @@ test('restarting: the witness was missed: a container that stands for the quiet 
 })
 
 describe('restarting: no deadline is shorter than the proof that it waits for', () => {
-  /** Of an image with the digest of before: without a witness nothing but time proves it. */
+  /** The new image has the old digest. Without a witness, only time proves the restart. */
   const QUIET_POD = { ...PODS.retagged, observedGeneration: 2 }
 
-  /** The container comes up ten seconds before the deadline. */
+  /** The container starts ten seconds before the deadline. */
   async function asLate(pod: PodView, stored = recorded('patched')): Promise<Drive> {
     const drive = createDrive({ stored, pod: PODS.asked })
     await drive.answer(OUT)
     await drive.pass(DEADLINES.restartDeadline - 10_000)
-    // The status between the two was not seen.
+    // The status between the two was not observed.
     drive.send({ type: 'observed', pod, stored })
     expect(drive.state()).toMatch(/^restarting.watching/)
     return drive
@@ -568,7 +566,6 @@ describe('warming: one that is ready as its deadline comes has its readyFor', ()
     expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: JUST_READY })
   })
 
-  // Found by a reviewer: reloads that came faster than readyFor had no end.
   test('so has one that had to be drained again since', async () => {
     const drive = await readyAtTheDeadline()
     drive.send({ type: 'reloaded' })
@@ -710,7 +707,6 @@ describe('warming: ready for readyFor in time, and a call that may still arrive 
     expect(drive.state()).toBe('restoring.writing')
   })
 
-  // Found by a reviewer: one that was started ever again, and ready at once, had no end.
   test('but where it was started anew: there is no time left', async () => {
     const drive = await waitingOut()
     const containers = PODS.ready.containers.map((one) => ({ ...one, containerId: 'c3', restartCount: 1 }))
@@ -759,7 +755,6 @@ test('restoring: not confirmed in time is for a person', async () => {
   })
 })
 
-// Found by a fresh user: the first run had named the socket that was gone, and who went on with it was not told.
 test('restoring: what could not be read in time says why, where no call was tried', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await keepAnswering(drive, { inspect: UNREAD }, DEADLINES.restoreDeadline + 500)
@@ -775,7 +770,6 @@ describe('restoring: the intent is stored, and the pod is not ready', () => {
     return drive
   }
 
-  // Found by reading: no call had left, and a person was told that the restore could not be confirmed.
   test('in time: a person is told that', async () => {
     const drive = await waiting()
     await keepAnswering(drive, { inspect: OUT }, 1_000)
@@ -796,7 +790,6 @@ describe('restoring: the intent is stored, and the pod is not ready', () => {
   })
 })
 
-// Found by reading: an ephemeral container was added, the first call of its restore was lost, and the pod was for a person.
 test.each([
   { now: 'by its digest, whatever name the status gives', imageId: 'registry/app@sha256:v2', isFit: true },
   { now: 'by its digest, and another runs', imageId: 'registry/app@sha256:v9', isFit: false },
@@ -831,7 +824,6 @@ test('verifying: what reads back as something else is restored again, and in the
   })
 })
 
-// Found by trial: a load balancer that answered at once and did it two seconds later was given 0.7 s, and put the pod back after that.
 describe('verifying: what is drained still is waited for', () => {
   const drained = { kind: 'different', reason: said('drain, it was ready'), drained: true }
 
@@ -882,7 +874,6 @@ describe('verifying: what is drained still is waited for', () => {
   })
 })
 
-// Found by reading: the pod had crashed, or the Lease was not held for a moment, and a person was told that it came back otherwise.
 test('verifying: what differs where no restore has left is no sign that it came back as something else', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)
@@ -923,11 +914,10 @@ test('readmitting: not ready in time, it stays out', async () => {
   expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'restore' })
 })
 
-// Found by reading: the one call of a pod that had waited until it was quiet was answered "busy", and a person was asked at once.
 describe('the deadline of the calls begins with the intent, however long the wait before it was', () => {
   const BUSY_NOW = { kind: 'retryable', reason: said('busy') }
 
-  /** Its calls are refused for now until just before the deadline, and then done: the state after that. */
+  /** Refuses the calls for now until just before the deadline, and then applies one. Returns the state after that. */
   async function doneLate(drive: Drive): Promise<string> {
     expect(drive.calling()).toBe('effect')
     await keepAnswering(drive, { inspect: OUT, effect: BUSY_NOW }, DEADLINES.restoreDeadline - 500)
@@ -945,7 +935,7 @@ describe('the deadline of the calls begins with the intent, however long the wai
     return drive
   }
 
-  /** Not ready, and then with an image of several names, until the whole time of the deadline is over. */
+  /** The pod is not ready, and then has an image with several names, until the whole deadline is over. */
   async function readmittedLate(): Promise<Drive> {
     const containers = PODS.before.containers.map((one) => ({ ...one, statusImage: 'other:name' }))
     const named = { ...PODS.before, generation: 2, observedGeneration: 2, containers }
@@ -1137,7 +1127,6 @@ describe('settling', () => {
 
   const heir = { pod: { ...PODS.ready, uid: 'heir', name: 'web-0' }, sameAddress: true, isDrained: false, isReady: true }
 
-  // Found by reading: the run never ended.
   describe('where the ledger cannot be written any more', () => {
     const LAST_MS = DEADLINES.settleDeadline + LAST_TRIES_MS
     const refused = { kind: 'unknown', reason: said('configmaps "sluice-run" is forbidden') }
@@ -1186,13 +1175,12 @@ describe('settling', () => {
     })
   })
 
-  // Found by reading: the restore had begun to count anew, and once it was left nothing counted any more.
   test('a restore that is left because the pod is not ready any more ends with the whole', async () => {
     const drive = createDrive({ gone: true, targets: [TARGET] })
     await drive.answer(OUT)
     await drive.pass(DEADLINES.readyDeadline - 1_000)
     drive.send({ type: 'heir', heir, expected: true })
-    // The time of the whole is over while the intent is being written.
+    // The deadline of the whole settlement ends while the intent is being written.
     await drive.pass(DEADLINES.restoreDeadline + 2_000)
     await drive.answer({ kind: 'stored' })
     expect(drive.state()).toBe('settling.restoring.calling')
@@ -1302,7 +1290,6 @@ describe('where a failed pod is rolled back', () => {
     expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'drain', reason: { code } })
   })
 
-  // Found by simulation.
   test.each([
     { isReady: true, value: 'failed', reason: { code: 'reclaimed', entry: PUT_BACK } },
     { isReady: false, value: { rollingBack: 'writing' }, reason: { code: 'restart-not-proven' } },

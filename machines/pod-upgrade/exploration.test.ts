@@ -7,9 +7,9 @@ import { podUpgradeMachine } from './index.ts'
 import type { Place, Snapshot } from './testing/explore.ts'
 import { activeNodes, explore, pathOf, placeOf } from './testing/explore.ts'
 
-/* All paths: from every beginning, with every answer of every call, every timer, and everything the world can tell. */
+/* All paths of the machine: from every beginning, with every answer of every call, every timer and every event of the world. */
 
-/** With the rollback, which has the more ways: where a run holds, a pod that fails ends where this one ends that fails twice. */
+/** The machine has the rollback, since that makes more paths. Without it, a failed pod ends where a failed rollback ends. */
 const machine = podUpgradeMachine.provide({ guards: { rollsBack: () => true } })
 const { places, through } = explore(machine)
 const all: Place[] = [...places.values()]
@@ -28,7 +28,7 @@ function leavesOf(node: StateNode): string[] {
   return children.length === 0 ? [node.path.join('.')] : children.flatMap(leavesOf)
 }
 
-/** Places from which one of `goals` can be reached by the events that `may` takes. */
+/** The places from which one of `goals` can be reached by the events that `may` accepts. */
 function reaching(goals: readonly Place[], may: (type: string) => boolean): Set<string> {
   const sources = new Map<string, string[]>()
   for (const { snapshot, exits } of all) {
@@ -93,9 +93,9 @@ test('while a call is under way nothing but its answer, a checkpoint or a lost L
       exits
         .filter(({ event, through: steps }) => {
           const isAnswer = event.type.startsWith('xstate.done') || event.type.startsWith('xstate.error')
-          // What is only asked for may be left, for what is known already.
+          // A read may be left unfinished where its answer is known already.
           const isTold = event.type === 'reloaded' && /\.(reading|looking)$/.test(pathOf(snapshot))
-          // … and the write of images for what says whether it has landed, and sees to it that it does not later.
+          // A write of images may be left for the fence, which finds out whether the images have landed, and keeps them out otherwise.
           const isFenced = event.type === 'reloaded' && steps.some((step) => pathOf(step).endsWith('.fencing.ready'))
           return !isAnswer && !isTold && !isFenced && steps.length > 0 && pathOf(steps.at(-1)!) !== pathOf(snapshot)
         })
@@ -130,7 +130,7 @@ describe('once interrupted', () => {
 
   test('no pod is patched, and none is left half done', () => {
     expect(interrupted.length).toBeGreaterThan(100)
-    // But by a write that was under way already.
+    // A write that was under way at the interrupt may still succeed.
     const patched = ways.filter(
       ({ snapshot, steps }) =>
         pathOf(snapshot) !== 'patching.writing' && steps.some((step) => pathOf(step) === 'patching.writing'),
@@ -142,10 +142,10 @@ describe('once interrupted', () => {
 
   test('every place leads home: back as it was, or on the images that it was patched to', () => {
     const home = ended.filter(({ snapshot: { value } }) => value === 'done')
-    // By a world that goes on turning; nobody is asked to step in.
+    // The world keeps changing, and no operator acts.
     const leading = reaching(home, (type) => type !== 'interrupt')
     const stranded = interrupted.filter(({ snapshot }) => !leading.has(placeOf(snapshot)))
-    // Entries that are nobody's any more are for a person, interrupted or not.
+    // Entries that mean no pod any more are left to an operator, interrupted or not.
     expect([...new Set(stranded.map(({ snapshot }) => pathOf(snapshot)))].toSorted()).toEqual([
       'settling.abandoning.pausing',
       'settling.abandoning.writing',
@@ -175,7 +175,7 @@ test('a pod is done only when its record is closed, was never opened, or its tar
     const { stored, gone, pod, outcome } = steps.at(-1)!.context
     const isOpen = stored.kind === 'read' && stored.journal.step !== 'closed'
     const from = steps.map((step) => pathOf(step))
-    // What could not be closed is told, or is of a pod that is no more.
+    // A record that could not be closed is reported, or belongs to a pod that is gone.
     const isSettled = from.some((path) => path.startsWith('settling'))
     expect(!isOpen || isSettled || gone || pod.deleting || outcome === 'failed', `${from.join(' ')}: ${outcome}`).toBe(true)
   }
@@ -184,7 +184,7 @@ test('a pod is done only when its record is closed, was never opened, or its tar
 test('nothing is drained, patched or put back under an earlier owner’s record', () => {
   const acting = active.filter(({ snapshot }) => {
     const isEffect = activeNodes(snapshot).some(({ invoke }) => invoke.some(({ id }) => id === 'drain' || id === 'restore'))
-    // What is gone is settled by the ledger.
+    // The ledger settles a gone pod.
     return !snapshot.context.gone && (isEffect || ['patching.writing', 'rollingBack.writing'].includes(pathOf(snapshot)))
   })
   expect(acting.length).toBeGreaterThan(100)

@@ -26,13 +26,13 @@ import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import { isProvenSpec, provenGeneration } from '../../src/pods/proven-spec.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
 
-/* What the machine decides by: pure functions of the record and the observation. */
+/* The facts by which the machine decides: pure functions of the record and the observation. */
 
 type Known = Pick<PodContext, 'pod' | 'stored' | 'run' | 'epoch' | 'lease' | 'wanted' | 'record' | 'endpoints'>
 
 /**
- * The open record as this owner goes on with it: prior state and attempt are the old owner's, never those of a new
- * inspection, which would read "drained" and put back that.
+ * The open record under the name of this owner. Prior state and attempt stay those of the earlier owner. A new inspection would read
+ * "drained", and a restore would then put back that state.
  */
 export function openRecord({
   stored,
@@ -49,7 +49,7 @@ export function openRecord({
   if (journal) {
     const origin = journal.origin ?? (journal.run === run ? undefined : journal.run)
     const { rollback, lease: _, ...rest } = journal
-    // Another request says anew where the pod is to go; and what it was to go back to may not be had.
+    // Another run sets the images anew, and may not find the images of an earlier rollback. So its record has no rollback.
     const goesBack = journal.run === run && !keepsPatch
     return {
       ...rest,
@@ -60,25 +60,25 @@ export function openRecord({
       ...(goesBack && rollback && { rollback }),
     }
   }
-  // The journal went with the pod: the ledger says what may have been drained.
+  // The journal is gone with the pod. The ledger tells which targets may be drained.
   if (gone && targets && targets.length > 0) return { run, epoch, attempt: 1, step: 'drain', baseline: [], targets }
   return undefined
 }
 
 /**
- * The images that the pod is to run now: those asked for, or those that it goes back to. Where it is not drained, no others than
- * those of the containers that need no drain: the rest is for an attempt of its own, once this one is closed.
+ * The images that the pod is to run now: the images of the rollback, else the wanted images. A pod that is not drained gets only the images
+ * of containers that need no drain. The other images need an attempt of their own, after this one is closed.
  */
 export function goalOf({ wanted, record }: Pick<PodContext, 'wanted' | 'record'>): ContainerImage[] {
   return record?.rollback ?? withinUndrained(record, wanted)
 }
 
-/** It asks for other images than the request, of whatever containers. */
+/** Reports whether the pod asks for other images than the request, whatever their containers need. */
 export function differsFromRequest({ pod, wanted }: Pick<PodContext, 'pod' | 'wanted'>): boolean {
   return !asksFor(pod, wanted)
 }
 
-/** The images that a pod which failed goes back to. Once only: undefined where it has, and where it has no others. */
+/** The images that a failed pod goes back to. Undefined where the pod was rolled back before, or has no other former images. */
 export function formerImages({
   record,
   pod,
@@ -90,7 +90,7 @@ export function formerImages({
   return asksFor(pod, images) ? undefined : images
 }
 
-/** The record of a rollback: patched once more, in the same attempt. */
+/** The record of a rollback. The rollback is a second patch in the same attempt. */
 export function rollbackRecord(context: Pick<PodContext, 'stored' | 'record' | 'pod' | 'before'>): Journal {
   const { record, pod } = context
   const images = record!.rollback ?? formerImages(context)!
@@ -105,8 +105,8 @@ export function rollbackRecord(context: Pick<PodContext, 'stored' | 'record' | '
 }
 
 /**
- * The open record as it is stored, or was before somebody removed it; but for its fence, which no images get past that were sent over
- * it.
+ * The open record with its fence raised by one. A record that was removed is taken as it was read last. Images whose write tests the former
+ * fence can no longer land.
  */
 export function fencedRecord(context: Parameters<typeof reopened>[0] & Pick<PodContext, 'lastRead'>): Journal {
   const lost = lostRecord(context)
@@ -114,36 +114,39 @@ export function fencedRecord(context: Parameters<typeof reopened>[0] & Pick<PodC
   return { ...record, fence: 1 + (record.fence ?? 0) }
 }
 
-/** The open record that somebody has removed, or made unreadable. */
+/** The open record that was removed from the pod, or made unreadable. */
 export function lostRecord({ stored, lastRead }: Pick<PodContext, 'stored' | 'lastRead'>): Journal | undefined {
   return isOpen(stored) ? undefined : lastRead
 }
 
-/** It gets other images: what it was to be put back on is no more. Found by simulation (seed 60501834). */
+/** The record with its step before the restore. A pod that gets other images cannot be restored on its former images. */
 function beforeRestore(record: Journal): Journal {
   if (record.step !== 'restore') return record
   return { ...record, step: record.generation === undefined ? 'drain' : 'patched' }
 }
 
-/** What the images of this record were sent over is not what stands there now, which they are guarded by: they cannot land any more. */
+/**
+ * Reports whether images that were sent with this record can no longer land: their write tests a fence that the stored record does not have
+ * any more.
+ */
 export function isFenced({ stored, record, lastRead }: Pick<PodContext, 'stored' | 'record' | 'lastRead'>): boolean {
   const journal = openJournal(stored)
   return journal === undefined ? lastRead === undefined : (journal.fence ?? 0) > (record?.fence ?? 0)
 }
 
-/** What a patch is sent over. */
+/** The fence that the write of a patch tests. */
 function fenceOf({ stored }: Pick<PodContext, 'stored'>): Pick<Journal, 'fence'> {
   const fence = openJournal(stored)?.fence
   return fence === undefined ? {} : { fence }
 }
 
-/** An owner before this one has begun the rollback, and its write has landed late. */
+/** Reports whether the rollback that an earlier owner began is stored. The write of that owner can land late. */
 export function isRollbackStored({ stored, run, record }: Pick<PodContext, 'stored' | 'run' | 'record'>): boolean {
   const journal = openJournal(stored)
   return journal?.rollback !== undefined && journal.run === run && record?.rollback === undefined
 }
 
-/** The record as it is stored, with the targets by the ids that this owner has found them under. */
+/** The record as it is stored, with the target ids that this owner has found. */
 export function reopened(
   context: Pick<PodContext, 'stored' | 'run' | 'epoch' | 'lease' | 'gone' | 'targets' | 'record' | 'keepsPatch'>,
 ): Journal | undefined {
@@ -151,24 +154,26 @@ export function reopened(
   return stored && context.record ? followed(stored, context.record.targets) : (stored ?? context.record)
 }
 
-/** The images that the pod's spec has for the containers that were patched. */
+/** The images that the pod's spec has for the patched containers. */
 export function patchedImages(pod: PodView, record: Journal | undefined): ContainerImage[] {
   const patched = new Set(record?.baseline.map(({ name }) => name))
   return pod.containers.flatMap(({ name, image }) => (patched.has(name) ? [{ container: name, image }] : []))
 }
 
-/** Its entries in the load balancers were pointed at another address, and have other ids since. */
+/** The record with other targets: load balancer entries that were pointed at another address have other ids. */
 export function followed(record: Journal, targets: JournalTarget[] | undefined): Journal {
   return targets === undefined ? record : { ...record, targets }
 }
 
-/** The one that a drain begins, or goes on with. */
+/** The attempt that the next drain begins, or continues. */
 function attemptAfter({ stored }: Pick<PodContext, 'stored'>): number {
   if (stored.kind !== 'read') return 1
   return stored.journal.attempt + (stored.journal.step === 'closed' ? 1 : 0)
 }
 
-/** An attempt came to its end after the record was drawn up: what it says of the prior state may be from the middle of that. */
+/**
+ * Reports whether an attempt ended after this record was made. The prior state in the record may then come from the middle of that attempt.
+ */
 export function isOutdated({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
   return record !== undefined && record.attempt < attemptAfter({ stored })
 }
@@ -197,7 +202,7 @@ export function nextRecord(context: Known, step: Journal['step'], found?: Pick<J
       ...(endpoints.length > 0 ? { endpoints } : {}),
     }
   }
-  // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
+  // A container may have restarted since the drain. So the baseline is that of the pod as the guards of this patch describe it.
   if (step === 'patched') {
     const goal = goalOf(context)
     const baseline = baselineAfter(openJournal(context.stored), pod, goal)
@@ -206,21 +211,20 @@ export function nextRecord(context: Known, step: Journal['step'], found?: Pick<J
   return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record), ...provenNow(record) } : {}) }
 }
 
-/** What is known of the containers as the drain begins: the record of the upgrade before tells it, and is written over. */
+/** The proven generation before the drain. The record of the last upgrade holds it, and the drain intent replaces that record. */
 function provenBefore({ pod, stored }: Pick<PodContext, 'pod' | 'stored'>): Pick<Journal, 'proven'> {
   const proven = provenGeneration(pod, stored)
   return proven === undefined ? {} : { proven }
 }
 
-/** A patched pod is put back only once its restart is proven. */
+/** The generation of the patch counts as proven, since a patched pod is restored only after the proof of its restart. */
 function provenNow({ generation }: Journal): Pick<Journal, 'proven'> {
   return generation ? { proven: generation } : {}
 }
 
 /**
- * What the next patch is judged by. Of containers that one before it in this attempt has patched, and this one does not change, it
- * is what they were before that: the kubelet may not have replaced them yet. Found by reading: a run for one container went on
- * where another had been patched a moment ago, and the pod was put back before that one had restarted.
+ * The baseline by which the next patch is judged. A container that an earlier patch of this attempt changed, and this one does not, keeps
+ * its baseline from before that patch. The kubelet may not have replaced it yet, so its restart still needs a proof.
  */
 function baselineAfter(earlier: Journal | undefined, pod: PodView, goal: readonly ContainerImage[]): BaselineContainer[] {
   if (earlier?.generation === undefined) return baselineOf(pod, goal)
@@ -232,7 +236,7 @@ function baselineAfter(earlier: Journal | undefined, pod: PodView, goal: readonl
   return [...baselineOf(pod, others), ...kept]
 }
 
-/** What a person has said of the drain says nothing of the restore; what was said in the middle of that holds on. */
+/** Removes a person's statements about the drain, which do not hold for the restore. Statements made during the restore stay. */
 function unsaid({ step, targets }: Journal): JournalTarget[] {
   if (step === 'restore') return targets
   return targets.map((target) => {
@@ -241,50 +245,53 @@ function unsaid({ step, targets }: Journal): JournalTarget[] {
   })
 }
 
-/** The record of a re-admission: nothing was patched, whatever was tried, and its containers are to be those of before the drain. */
+/** The record of a re-admission. It names no patch, and keeps the baseline of the containers from before the drain. */
 export function readmission({ record, stored }: Pick<PodContext, 'record' | 'stored'>): Journal {
-  // The record at hand may be that of a patch which was not stored.
+  // The record in the context may be that of a patch that was not stored.
   const { generation: _, ...rest } = { ...record!, baseline: (openJournal(stored) ?? record!).baseline }
   return { ...rest, step: 'restore', targets: unsaid(rest) }
 }
 
 /**
- * The kubelet may be about to replace a container, for what somebody else has patched in or taken back. Found by simulation (seed
- * 42024334): sluice's own patch was refused, and the pod was put back as its container went.
+ * Reports whether the kubelet may be about to replace a container. Another writer can have patched an image in, or back. A pod in that
+ * state is not ready for a restore, even if sluice's own patch was refused.
  */
 export function isRestless({ pod, stored }: Pick<PodContext, 'pod' | 'stored'>): boolean {
   return !isProvenSpec(pod, stored) && misnamed(pod) !== undefined
 }
 
-/** One whose status names another image than its spec asks for. */
+/** The first running container whose status names another image than its spec. */
 export function misnamed({ containers }: PodView): ContainerView | undefined {
   return containers.find((container) => container.running && !isNamedAsAsked(container))
 }
 
-/** What has come in its place: no record of this run tells of it. */
+/** Reports the result of isRestless for the replacement. No record of this run proves the spec of the replacement. */
 export function isHeirRestless({ heir }: Pick<PodContext, 'heir'>): boolean {
   return heir != null && isRestless({ pod: heir.pod, stored: { kind: 'none' } })
 }
 
-/** On top of the grace period, until an unchanged container counts as proven. */
+/** The time after the grace period until an unchanged container counts as proven. */
 const QUIET_MARGIN_MS = 5_000
 /**
- * The same where its status does not even name the wanted image. A kubelet that stops right after it has said that it saw the patch
- * leaves the old image so; by the end of this time the node controller has said that the pod is not ready.
+ * The margin in place of QUIET_MARGIN_MS where the status of a container does not name the wanted image. A kubelet that stops right after
+ * it has seen the patch leaves the old image in the status. Within this time the node controller marks such a pod not ready.
  */
 export const UNNAMED_MARGIN_MS = 60_000
 
-/** To the former images, by a rollback or by an undo: the kubelet may hold back a container that ended shortly before. */
+/**
+ * Reports whether the pod returns to its former images, by a rollback or an undo. The kubelet may then delay the start of a container that
+ * ended shortly before.
+ */
 export function isWayBack({ record, undoes }: Pick<PodContext, 'record' | 'undoes'>): boolean {
   return record?.rollback !== undefined || undoes === true
 }
 
-/** For how long no container may change, where nothing but time proves what runs. */
+/** The time for which no container may change, where time alone proves the running images. */
 export function quietMs(context: Pick<PodContext, 'pod' | 'restart'>): number {
   return context.pod.gracePeriodSeconds * 1000 + (namesWantedImages(context) ? QUIET_MARGIN_MS : UNNAMED_MARGIN_MS)
 }
 
-/** The record is stored on the pod as it was to be. */
+/** Reports whether the pod has the record of the context. */
 export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
   if (stored.kind !== 'read' || record === undefined) return false
   const { journal } = stored
@@ -299,28 +306,34 @@ export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'reco
 }
 
 /**
- * The images of this record have landed: it is stored, or was before somebody removed it or made it unreadable. Found by simulation
- * (seed 60460142): what somebody had patched in since was written over, as the record was unreadable by then.
+ * Reports whether the images of this record have landed. A record that was removed or made unreadable counts as it was read last. Otherwise
+ * sluice would write over images that another writer has set since.
  */
 export function hasLanded({ stored, record, lastRead }: Pick<PodContext, 'stored' | 'record' | 'lastRead'>): boolean {
   const lost = lostRecord({ stored, lastRead })
   return record?.step === 'patched' && isRecorded({ stored: lost ? { kind: 'read', journal: lost } : stored, record })
 }
 
-/** A pod that an earlier run has patched gets other images in the same attempt: found by reading, its claim was taken for that. */
+/**
+ * Reports whether two records have the same patch. The claim of a record that an earlier run has patched is not the patch with the new
+ * images of this attempt.
+ */
 function isSamePatch(a: Journal, b: Journal): boolean {
   const imagesOf = ({ baseline }: Journal): string => JSON.stringify(baseline.map(({ name, image }) => [name, image]))
   return a.generation === b.generation && imagesOf(a) === imagesOf(b)
 }
 
-/** Another owner, later than this one, has written the journal. */
+/** Reports whether a later owner has written the journal. */
 export function isUsurped({ stored, run, epoch }: Pick<PodContext, 'stored' | 'run' | 'epoch'>): boolean {
   if (stored.kind !== 'read') return false
   const { journal } = stored
   return journal.epoch > epoch || (journal.epoch === epoch && journal.run !== run)
 }
 
-/** Same pod, other address: its sandbox died. Its entries in the load balancers mean an address that is nobody's. */
+/**
+ * Reports whether the same pod has another address, after its sandbox died. Its entries in the load balancers have the old address, which
+ * may be no pod's.
+ */
 export function isMoved({ gone, pod, address, record }: Pick<PodContext, 'gone' | 'pod' | 'address' | 'record'>): boolean {
   return !gone && address !== undefined && pod.ip !== undefined && pod.ip !== address && (record?.targets.length ?? 0) > 0
 }
@@ -329,25 +342,24 @@ export function isVanished(context: Pick<PodContext, 'gone' | 'pod' | 'address' 
   return isEnding(context) || isMoved(context)
 }
 
-/** It will not serve again: deleted, being deleted, or at its end (evicted). */
+/** Reports whether the pod will not serve again: deleted, terminating, or ended (evicted). */
 export function isEnding({ gone, pod }: Pick<PodContext, 'gone' | 'pod'>): boolean {
   return gone || pod.deleting || pod.finished
 }
 
-/** In no load balancer, or an operator has it out of all of them. */
+/** Reports whether sluice drains no target of the pod: the pod is in no load balancer, or an operator has taken it out of all. */
 export function hasNoTouchedTargets({ record }: Pick<PodContext, 'record'>): boolean {
   return record?.targets.every(({ untouched }) => untouched) ?? true
 }
 
-/** What has come in its place is drained by a record of its own, which is what counts. */
+/** Reports whether the replacement was drained under a record of its own. That record decides then. */
 export function isHeirDrained({ heir }: Pick<PodContext, 'heir'>): boolean {
   return heir?.sameAddress === true && heir.isDrained
 }
 
 /**
- * It asks for other images than it had before the drain: whoever has patched it, nothing has proven what runs now. By the
- * record as it is stored: the next one is made of what the pod asks for now. Where somebody has removed that, or made it
- * unreadable, by the last one that could be read. Found by simulation (seed 2950278): an earlier run had patched it.
+ * Reports whether the pod has other images than before the drain, so that nothing proves the running containers. The stored record is the
+ * measure, since the next record copies the images of the pod. Without a readable record, the last record that could be read counts.
  */
 export function isPatchedElsewhere({
   stored,
@@ -360,7 +372,7 @@ export function isPatchedElsewhere({
   return baseline.some(({ name, image }) => pod.containers.some((one) => one.name === name && one.image !== image))
 }
 
-/** This owner waits for the restart, or had seen it, and somebody else has patched the pod since. */
+/** Reports whether another writer has patched the pod since this owner began to wait for the restart. */
 export function isRewritten(context: Pick<PodContext, 'pod' | 'wanted' | 'record' | 'restart'>): boolean {
   return context.restart !== undefined && asksForOthers(context)
 }
@@ -370,9 +382,8 @@ export function asksForOthers(context: Pick<PodContext, 'pod' | 'wanted' | 'reco
 }
 
 /**
- * The images that the pod comes home on: those that it is to run, and those that an earlier request has patched besides.
- * Found by reading: a command that asked for no image, or for another container's, put a pod back whose patched container
- * was still the old one.
+ * The images with which the pod goes back into rotation: its goal, and the images that an earlier request has patched into other
+ * containers. The pod must not be restored while such a container still runs its old image.
  */
 function homeOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): ContainerImage[] {
   const goal = goalOf(context)
@@ -382,16 +393,16 @@ function homeOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Contain
   return [...goal, ...besides]
 }
 
-/** What is known of the restart as of now; continued by each observation. */
+/** The state of the restart proof now. Each observation continues it. */
 export function beginRestartOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Restart {
   const { record, pod } = context
   const begun = beginRestart(record?.generation ?? 0, record?.baseline ?? [], homeOf(context))
-  // With a generation that was proven before the drain nothing has been patched in since.
+  // A patch whose generation was proven before the drain has changed no spec since.
   const isSame = begun.generation > 0 && record?.proven === begun.generation && pod.observedGeneration >= begun.generation
   return observeRestart(isSame ? provenSince(begun) : begun, pod)
 }
 
-/** The patched containers are proven, they and the pod are ready, and its endpoints are back that were there before. */
+/** Reports whether the restarts are proven, the pod and its patched containers are ready, and its earlier endpoints are back. */
 export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpoints'>): boolean {
   return notReadyReason(context) === undefined
 }
@@ -401,7 +412,7 @@ export function notReadyReason(
 ): Reason | undefined {
   const { restart, pod } = context
   const goal = homeOf(context)
-  // Then the kubelet is about to replace what is ready now.
+  // With other images in the spec, the kubelet is about to replace the ready container.
   if (!asksFor(pod, goal)) return { code: 'images-changed' }
   if (restart === undefined || restartProof(restart) === undefined) return { code: 'restart-unproven' }
   const reason = unready(
@@ -412,7 +423,7 @@ export function notReadyReason(
   return missingEndpointOf(context)
 }
 
-/** Which of the endpoints that it had before the drain is not back. */
+/** The first endpoint from before the drain that is not back. */
 export function missingEndpointOf({
   record,
   endpoints,
@@ -420,7 +431,7 @@ export function missingEndpointOf({
   return missingEndpoint(record?.endpoints ?? [], endpoints)
 }
 
-/** Milliseconds until a probe would have told that what is called ready is not; see ContainerView. */
+/** The milliseconds until a probe would have found that a container which is called ready is not. See ContainerView. */
 export function goalUnprobedMs(context: Pick<PodContext, 'pod' | 'wanted' | 'record'>): number {
   return unprobedMs(
     context.pod,
@@ -428,7 +439,7 @@ export function goalUnprobedMs(context: Pick<PodContext, 'pod' | 'wanted' | 'rec
   )
 }
 
-/** The status of each patched container names the image that it was given. */
+/** Reports whether the status of each patched container names its new image. */
 export function namesWantedImages({ restart, pod }: Pick<PodContext, 'restart' | 'pod'>): boolean {
   return restart !== undefined && namesWanted(restart, pod)
 }
@@ -438,8 +449,8 @@ export function restartTroubleOf({ restart, pod }: Pick<PodContext, 'restart' | 
 }
 
 /**
- * It was not patched, and runs another image than before all the same: somebody has taken his own back, and that is about to go.
- * Found by simulation (harsh seed 4527).
+ * Reports whether a pod without a patch of sluice runs another image than before. Another writer has patched the pod and taken that back,
+ * so the kubelet is about to replace the container.
  */
 function runsOthers(record: Journal | undefined, pod: PodView): boolean {
   return (record?.baseline ?? []).some(({ name, imageId }) => {
@@ -449,15 +460,15 @@ function runsOthers(record: Journal | undefined, pod: PodView): boolean {
   })
 }
 
-/** The restore intent was written for it, perhaps long ago: may it still be put back? */
+/** Reports whether the pod may be put back now. The restore intent may be old. */
 export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record' | 'lastRead'>): boolean {
   const { pod, record } = context
-  // Where other images were patched in and taken back, the kubelet may be about to kill what is ready, for them.
+  // With other images patched in and taken back, the kubelet may be about to kill a container that is ready.
   if (!isSpecObserved(pod)) return false
   if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context) && !runsOthers(record, pod)
   const patched = record.baseline.map(({ name }) => name)
   if (unready(pod, patched) !== undefined) return false
-  // Somebody has changed its spec since it was patched: what is ready may be what the kubelet is about to replace.
+  // A spec that was changed after the patch can make the kubelet replace a container that is ready.
   const isAsPatched = record.generation === 0 || pod.generation <= record.generation
   return isAsPatched || pod.containers.every((one) => !patched.includes(one.name) || isNamedAsAsked(one))
 }

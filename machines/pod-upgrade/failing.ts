@@ -3,8 +3,8 @@ import type { Deadline } from './context.ts'
 import type { EndingReason } from './reasons.ts'
 
 /**
- * Where a patched pod fails: back to its former images, once, where the run says so; else it stays out of rotation.
- * Over what was decided before: a rollback that fails is a failure.
+ * The transitions of a patched pod that fails. The pod goes back to its former images, once, where the run has that option; otherwise it
+ * stays out of rotation. The failure replaces an earlier outcome: a rollback that fails is a failure.
  */
 export function failing(reason: EndingReason, deadline?: Deadline) {
   const why = { reason, ...(deadline ? { deadline } : {}) }

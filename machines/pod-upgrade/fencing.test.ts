@@ -9,8 +9,8 @@ import { IN, OUT, PUT_BACK, recorded, REJECTED, said, UNKNOWN, UNREAD } from './
 import { V1, V2 } from './testing/world.ts'
 
 /*
- * Images that nobody has answered for may land at any time. Before the pod is drained again, put back or given up, the record that they
- * are guarded by is written anew: they have landed before that, or never do. Found by simulation (seed 60969043).
+ * Images whose write has no answer may land at any time. Before the pod is drained again, put back or given up, the record that the write
+ * tests is written anew. The images have landed before that, or never land.
  */
 
 const BUSY = { ...OUT, inFlight: 2 }
@@ -58,7 +58,7 @@ const STATES = [
 describe.each(STATES)('$state: images that are not answered', ({ state, begin, step, seen, landed }) => {
   const read = { kind: 'read', seen }
 
-  /** … and are not found, as the load balancers are asked whether it is out. */
+  /** The read-back does not find the images, and the load balancers are asked again. */
   async function inDoubt(): Promise<Drive> {
     const drive = await begin()
     await drive.answer(UNKNOWN)
@@ -112,7 +112,7 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     expect(drive.state()).toBe(`${state}.${at}`)
     drive.send(RELOADED)
     expect(written(drive)).toMatchObject({ restates: true, record: { step, fence: 1 } })
-    // Who has seen that drains it.
+    // The engine sees the requests too, and drains the pod.
     expect(drive.actor.getSnapshot().hasTag('busy')).toBe(true)
     await drive.stored()
     await drive.pass(DELAYS.retry)
@@ -203,7 +203,6 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
       expect(isFence(drive)).toBe(false)
     })
 
-    // Found by simulation (seed 60460142): they were sent once more, over that.
     test.each(['rereading', 'pausing', 'confirming'])(
       'in $0, and patched the pod, once they have landed: his images stay',
       async (at) => {
@@ -239,7 +238,6 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     })
   })
 
-  // Found by a reviewer: it had no end.
   test('somebody removes the journal as soon as it is written: given up after the deadline', async () => {
     const drive = await begin()
     await drive.answer(REJECTED)
@@ -259,7 +257,6 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'failed', deadline: 'drain' })
   })
 
-  // Found by a reviewer: one load balancer did not answer, and what another was seen to send it counted for nothing.
   test('an operator has put it back in a load balancer, while another cannot be read: at once', async () => {
     const drive = await inDoubt()
     await drive.answer({ ...UNREAD, reclaimed: PUT_BACK })
@@ -292,7 +289,6 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'failed', deadline: 'drain' })
   })
 
-  // Found by a reviewer: both deadlines began anew each time, without end.
   test('it gets requests again at each of its writes: given up after the deadline', async () => {
     const drive = await begin()
     let [passedMs, writes] = [0, 0]
@@ -329,7 +325,6 @@ test('interrupted while images are in doubt: put back once they are out of the w
   expect([drive.state(), written(drive)!.record.step]).toEqual(['readmitting.writing', 'restore'])
 })
 
-// Found by a reviewer: it was put back twenty seconds later, with nothing written by then.
 test('interrupted after images in doubt were read back: the same', async () => {
   const drive = await patching()
   await drive.answer(UNKNOWN)
@@ -342,7 +337,6 @@ test('interrupted after images in doubt were read back: the same', async () => {
   expect([drive.state(), written(drive)!.record.step]).toEqual(['readmitting.writing', 'restore'])
 })
 
-// Found by a reviewer: with an API server that takes longer than is waited for, it never came back to its images.
 test('a rollback goes on where it is interrupted: its images are not kept out', async () => {
   const drive = await rollingBack()
   drive.send({ type: 'interrupt' })
@@ -375,7 +369,6 @@ test('images that were refused can land no more: the record stays as it is', asy
   expect(written(drive)).toBeUndefined()
 })
 
-// Found by a reviewer: it was failed, and somebody blamed, since the load balancer was busy as it was drained again.
 test.each([
   { name: 'done', answer: { kind: 'applied' }, next: 'patching.settling' },
   { name: 'not answered', answer: UNKNOWN, next: 'patching.looking' },
@@ -397,7 +390,6 @@ test.each([
   expect(written(drive)!.wanted).toEqual([{ container: 'app', image: V2 }])
 })
 
-// Found by simulation (seed 60501834): it was written as to be put back on what somebody had patched other images over.
 test.each([
   { change: {}, step: 'patched' },
   { change: { generation: undefined }, step: 'drain' },

@@ -14,10 +14,10 @@ const MEANWHILE = [
   { guard: 'isVanished', target: '#pod.settling' },
 ] as const
 
-/** The images that were sent and not answered are to be got out of the way before anything else is done. */
+/** Images without an answer must be kept out before any other step. */
 export const IN_DOUBT = { guard: 'isInDoubt', target: 'fencing' } as const
 
-/** … at once, where the pod is seen to get requests. */
+/** A pod that is seen to get requests while images are in doubt is fenced at once. */
 export const RETURNED = {
   reloaded: [
     { guard: and(['isInDoubt', not('isVanished')]), target: '.fencing', actions: 'noteReturn' },
@@ -26,15 +26,13 @@ export const RETURNED = {
 } as const
 
 /**
- * The write of images. One that nobody has answered may land at any time, which is harmless while the pod is out: it is read back, and
- * made again. But a load balancer may forget to keep the pod out, and nothing is written where it is drained again. So before the pod is
- * drained again or put back, or is given up, the record is written anew over what the images are guarded by: they have landed before
- * that, or never do. Found by simulation (seed 60969043): they landed under requests, more than a second after these had been seen.
- *
- * The same where somebody has removed the record: images that are sent over none could be kept out by nothing.
- * @param found where it goes once its images are found to have landed
- * @param late where it ends past the deadline
- * @param givenUp … or without any images in doubt
+ * The write of images. A write without an answer may land at any time, and is read back and made again. A load balancer can forget the
+ * drain meanwhile, so that the images would land under requests. So before the pod is drained again, put back or given up, the record that
+ * the write tests is written anew, as a fence: the images have landed before that, or never land.
+ * A record that was removed from the pod is also written first: a write that tests no record could not be kept out.
+ * @param found the transitions after the images are found to have landed
+ * @param late the end past the deadline
+ * @param givenUp the ends without images in doubt
  */
 export function fencing(
   state: 'patching' | 'rollingBack',
@@ -42,7 +40,7 @@ export function fencing(
   { found, late, givenUp }: { found: Choices; late: Choices[number]; givenUp: Choices },
 ) {
   const write = writing(recording, 'patched', 'confirming')
-  // Interrupted, what was not patched is put back. What is rolled back goes on.
+  // An interrupted run puts an unpatched pod back. A rollback goes on.
   const isRefused = or(['isOverdue', 'isRejectedForGood'])
   const isToEnd = state === 'patching' ? or([isRefused, 'isInterrupted']) : isRefused
   const known = [...MEANWHILE, ...found] as const
@@ -70,12 +68,12 @@ export function fencing(
     }),
     fencing: podSetup.createStateConfig({
       initial: 'ready',
-      // Where they have landed, the call that is under way comes to nothing.
+      // Images that have landed make the write of the fence pointless.
       always: found,
       states: {
         ready: { always: [...ways, { target: 'writing' }] },
         ...writing('fence', 'deciding', 'ready'),
-        // Found by a reviewer: where it was removed as soon as it was stored, that was without end.
+        // A stored fence counts as a try after the deadline: a record that another writer removes each time would loop otherwise.
         written: {
           always: [
             { guard: 'isStored', target: 'deciding', actions: 'countLateTry' },
@@ -86,7 +84,7 @@ export function fencing(
           always: [
             ...ways,
             late,
-            // Nothing is to be kept out.
+            // No images need to be kept out.
             { guard: and([not('isInDoubt'), 'isInterrupted']), target: `#pod.${state}.deciding` },
             { target: 'pausing' },
           ],

@@ -6,11 +6,11 @@ import { PODS } from './testing/explore.ts'
 import { recorded, said, UNKNOWN } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
-/* A load balancer that cannot be read, and whose answer was lost: nothing is sent again, and a person is asked. */
+/* A load balancer cannot be read, and its answer was lost: nothing is sent again, and an operator is asked. */
 
 const HIDDEN = { state: 'unknown', hidden: true, inFlight: null, detail: said('edge/web-0 unknown') }
 
-/** Sends it on its way until the drain is called. */
+/** Drives the pod until the drain is called. */
 async function draining(): Promise<Drive> {
   const drive = createDrive()
   drive.send({ type: 'start' })

@@ -1,10 +1,8 @@
 /**
- * The upgrade of one pod. Each state's exit is a fact that was observed, never elapsed time alone; every invoke is one
- * port call, so that the machine is the only program counter; nothing here does I/O, or knows a clock but `after`.
- *
- * Where a pod is follows from two things only, the journal on it and what is observed: `deriving` is the first state of
- * a fresh start and of a resume alike. A call that is under way is always waited out: a deadline or an interrupt that
- * comes meanwhile is noted, and acted on at the next safe point.
+ * The upgrade of one pod. Each state ends on an observed fact, never on elapsed time alone. Each invoke is one call of a port, so that the
+ * machine is the only program counter. The machine does no I/O, and its only clock is `after`.
+ * The journal on the pod and the observation decide where a pod is: `deriving` is the first state of a fresh start and of a resume. The
+ * machine waits for the end of each call. A deadline or an interrupt during a call is noted, and acted on at the next safe point.
  */
 import { and, not, type SnapshotFrom } from 'xstate'
 import { NO_ENDPOINTS } from '../../src/pods/endpoints.ts'
@@ -62,7 +60,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     lost: { target: '.stopped', actions: 'endLost' },
   },
   states: {
-    /** Transient: where is this pod, by record and observation? */
+    /** Decides on the state of the pod, by its record and the observation. */
     deriving: {
       entry: ['begin', { type: 'noteRollback', params: { outcome: 'rolledBack', reason: 'rolledBackBefore' } }],
       always: [
@@ -83,7 +81,7 @@ export const podUpgradeMachine = podSetup.createMachine({
         },
         { guard: 'isGone', target: 'settling' },
         { guard: and([not('hasNoRecord'), not('isRecorded')]), target: 'claiming' },
-        // Settled by an earlier owner, which has not closed its journal.
+        // An earlier owner has settled the pod's targets, and has not closed its journal.
         {
           guard: and(['isSettled', not('hasNoRecord')]),
           target: 'closing',
@@ -96,23 +94,23 @@ export const podUpgradeMachine = podSetup.createMachine({
           actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
         },
         { guard: 'hasNoRecord', target: 'queued' },
-        // A takeover and a resume always begin with the read-back.
-        // Nothing was drained or patched: whether it is to be drained is decided anew, by the images and the config of now, and in its turn.
+        // A takeover and a resume begin with a read-back. An open drain record of a pod that needs no drain is closed without one: nothing
+        // was drained or patched, and the next attempt decides anew.
         { guard: and(['hasDrainRecord', 'isUndrained']), target: 'closing' },
         { guard: 'hasDrainRecord', target: 'draining.reading' },
         { guard: 'hasRestoreRecord', target: 'restoring.reading' },
-        // Found by simulation (seed 42000193): the pod had moved, and was patched over what somebody had patched in since.
+        // A pod that has moved may also have other images by another writer. Those images must not be patched over.
         { guard: 'isRewritten', target: 'patching.rewritten' },
-        // A new request, for other images: the pod is out already.
+        // The request has other images, and the pod is drained already.
         { guard: 'asksForOthers', target: 'draining.reading' },
         { target: 'restarting.confirming', actions: 'beginRestart' },
       ],
     },
-    /** Waits for a place in the window: one that it had before is another's by now. */
+    /** Waits for a place in the window. A pod that comes back here has lost its earlier place to another pod. */
     queued: {
       entry: 'losePlace',
       always: [
-        // An earlier owner's record comes to light.
+        // The record of an earlier owner has become visible.
         { guard: not('hasNothingOpen'), target: 'deriving', actions: 'reopen' },
         {
           guard: 'isInterrupted',
@@ -142,14 +140,14 @@ export const podUpgradeMachine = podSetup.createMachine({
     settling,
     closing,
     done: { type: 'final' },
-    /** It stays out of rotation, or was refused before the drain; a later run goes on from there. */
+    /** The pod stays out of rotation, or was refused before the drain. A later run can go on from there. */
     failed: { type: 'final' },
-    /** Its traffic state cannot be known or repaired: never guess. */
+    /** The traffic state of the pod cannot be known or repaired. sluice never guesses. */
     needsOperator: { type: 'final' },
-    /** Left where it is: interrupted, or owned by another. */
+    /** The pod is left in its state: the run was interrupted, or another owner has the pod. */
     stopped: { type: 'final' },
   },
 })
 
-/** One pod upgrade at one moment: its state in `value`, and what is known in `context`. */
+/** The state of one pod upgrade at one moment: `value` is the state, and `context` holds the facts. */
 export type PodSnapshot = SnapshotFrom<typeof podUpgradeMachine>

@@ -11,7 +11,7 @@ import type {
   TargetsInput,
 } from './ports.ts'
 
-/* What the machine gives its ports: always from the context, so that a call is decided by record and observation. */
+/* The inputs of the ports. They come from the context, so that the record and the observation decide each call. */
 
 export interface From {
   context: PodContext
@@ -22,7 +22,7 @@ export function podInput({ context }: From): PodInput {
   return { uid, pod, stored, wanted: goalOf(context) }
 }
 
-/** Nothing is decided yet: all that is asked for, whatever a look before this one has found. */
+/** The input before any decision: all wanted images, whatever an earlier look has found. */
 export function requestInput({ context }: From): PodInput {
   const { uid, pod, stored, wanted } = context
   return { uid, pod, stored, wanted }
@@ -68,7 +68,7 @@ export function restoreInput(from: From): EffectInput {
   return { ...placeInput(from), toServe: from.context.pod, effect: 'restore', record: from.context.record! }
 }
 
-/** … of a pod that is gone. */
+/** The restore of the targets of a gone pod, for its replacement. */
 export function heirRestoreInput(from: From): EffectInput {
   return { ...restoreInput(from), toServe: from.context.heir!.pod }
 }

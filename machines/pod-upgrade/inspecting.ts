@@ -5,8 +5,8 @@ import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
 /**
- * Reads the pod's traffic in all load balancers; the state `judging`, or of another name where there are two, goes by what was
- * read. It is given by the state that uses this.
+ * Reads the pod's traffic in all load balancers. `judging` names the next state, which decides on the reading. The state that uses this
+ * supplies it.
  */
 export function inspecting(input: (from: From) => InspectInput = inspectInput, judging = 'judging') {
   return podSetup.createStateConfig({

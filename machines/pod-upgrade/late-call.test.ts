@@ -9,11 +9,11 @@ import { recorded, said } from './testing/recorded.ts'
 import { WANTED } from './testing/world.ts'
 
 /*
- * A drain that nobody answered was sent again, and the first arrives after the restore. Setting a state cannot be safe
- * from that: it has to be seen, and repaired, while the restore intent is still open.
+ * A drain without an answer was sent again, and the first one arrives after the restore. A load balancer whose state is only set cannot
+ * prevent that. So the drain must be seen and repaired while the restore intent is open.
  */
 
-/** Begins at an open restore intent; plays back these answers and readings, and tells what was called. */
+/** Begins at an open restore intent, plays these answers and readings, and returns the calls. */
 async function play(answers: EffectAnswer[], readings: TrafficReading['state'][]): Promise<{ calls: string[]; value: unknown }> {
   const calls: string[] = []
   const next = <T>(name: string, list: T[]): T => {

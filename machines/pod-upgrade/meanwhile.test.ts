@@ -9,10 +9,7 @@ import { IN, OUT, recorded, REJECTED, said, UNKNOWN, UNREAD } from './testing/re
 import { TARGET, V1, V2 } from './testing/world.ts'
 import { waitingFor } from './waiting.ts'
 
-/*
- * What becomes of the pod, or of the one in its place, while something is asked, written or called for it: each was found by
- * reading the code, and would have been sent all the same.
- */
+/* Changes of the pod, or of its replacement, during a read, a write or a call. None of them may let the next step be sent. */
 
 const MOVED = { ...PODS.ready, ip: '10.0.0.9' }
 
@@ -28,7 +25,7 @@ const OTHERS_RUN: PodView = {
   })),
 }
 
-/** The record of a re-admission by an earlier owner: nothing was patched. */
+/** The record of a re-admission by an earlier owner, without a patch. */
 function readmitted(): ReadJournal {
   const { generation: _, ...journal } = recorded('restore', { epoch: 1 }).journal
   return { kind: 'read', journal }
@@ -122,7 +119,6 @@ describe('the restore', () => {
     expect((drive.input() as StoreInput).record).toMatchObject({ step: 'patched', generation: 3 })
   })
 
-  // Found by simulation (seed 44620325): drained anew, with the intent to restore on record.
   test.each(['emptying.settling', 'emptying.reading', 'patching'])(
     'the same, and it gets requests again (%s): it is home, and nothing is drained without an intent',
     async (state) => {
@@ -321,7 +317,7 @@ describe('the restore', () => {
     const drive = createDrive({ stored: recorded('drain'), pod: PODS.before })
     await drive.answer(OUT)
     await drive.pass(DELAYS.settle)
-    // Somebody's own images run still, and he has taken them back.
+    // The container still runs the image of another writer, and the spec has the former image again.
     drive.send({ type: 'observed', pod: OTHERS_RUN, stored: recorded('drain') })
     await drive.answer(OUT)
     expect(drive.state()).toBe('patching.writing')
@@ -450,7 +446,7 @@ describe('a rollback that somebody has taken back', () => {
     const { record } = drive.input() as StoreInput
     expect(record.generation).toBe(5)
     await drive.stored(pod('c2', V1, 5))
-    // The container of the former image ends, and comes up once more: the kubelet has not seen the patch yet.
+    // The container of the former image ends and starts again, before the kubelet has seen the patch.
     drive.send({ type: 'observed', pod: pod('c3', V1, 5), stored: { kind: 'read', journal: record } })
     expect(drive.state()).toMatch(/^restarting/)
   })
@@ -566,7 +562,6 @@ test('a rollback that is written again is written only to a pod that is out', as
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
 })
 
-// Found by a reviewer: its machine broke, and with it the run.
 test('a pod that is about to be rolled back, and that somebody has given its former images: failed, and says so', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, { rollsBack: () => true })
   await drive.answer(OUT)
@@ -640,7 +635,6 @@ describe('interrupted while the drain intent is written: nothing is drained', ()
   })
 })
 
-// Found by reading: the API server was away, or had not answered yet, and others went down meanwhile.
 describe('the window has no place any more while the drain intent is written: nothing is drained, and it waits again', () => {
   test.each(['stored', 'read as stored', 'never stored'] as const)('it is %s', async (how) => {
     const drive = createDrive()

@@ -7,7 +7,7 @@ import { PODS } from './testing/explore.ts'
 import { IN, OUT, recorded, said, UNKNOWN } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
-/* The pod, or the one in its place, is at another address than its entry in the load balancer. */
+/* The pod, or its replacement, has another address than its entry in the load balancer. */
 
 const REMOVED = { ...OUT, removed: true }
 const ELSEWHERE = { kind: 'elsewhere', reason: said('at its new address 10.0.0.9 it is in no load balancer') }
@@ -31,7 +31,7 @@ describe('the same pod, whose sandbox died', () => {
     expect((drive.input() as TargetsInput).targets).toEqual([NOW])
     await drive.answer(OUT)
     await drive.pass(5_000)
-    // The restore intent is durable with the entry as it is called now.
+    // The restore intent is durable under the present name of the entry.
     expect(drive.calling()).toBe('store')
     expect(drive.input()).toMatchObject({ record: { step: 'restore', targets: [NOW] } })
   })
@@ -117,7 +117,6 @@ describe('a pod that is gone, with another in its place at another address', () 
     expect(drive.input() as EffectInput).toMatchObject({ effect: 'restore', record: { targets: [NOW] } })
   })
 
-  // Found by reading: at each later change of any pod it was elsewhere once more, and asked for from the start.
   test('is at its place from then on, with all its addresses', async () => {
     const dual = { ...heir, otherIps: ['fd00::9'] }
     const gone = { ...PODS.ready, otherIps: ['fd00::1'] }
@@ -153,7 +152,6 @@ describe('a pod that is gone, with another in its place at another address', () 
     })
   })
 
-  // Found by trial: it was said to be back in rotation, and was in no load balancer.
   test('is said to be in no rotation where somebody has put the entry back as it was', async () => {
     const drive = createDrive({ gone: true, targets: [TARGET] })
     drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false, isDrained: false, isReady: true }, expected: true })
@@ -184,7 +182,6 @@ describe('a pod that is gone, with another in its place at another address', () 
     })
   })
 
-  // Found by simulation: the next owner took what had come back to the old address for what the entries mean.
   test('is left out with the address that its entry was pointed at, where the other is there no more', async () => {
     const drive = await start()
     await drive.answer(FOLLOWED)
@@ -195,7 +192,6 @@ describe('a pod that is gone, with another in its place at another address', () 
     expect(drive.input() as SettleInput).toMatchObject({ settlement: 'abandoned', targets: [NOW], address: '10.0.0.9' })
   })
 
-  // Found by reading: it was to be put back at the address of the one before, for one that is at another.
   test('is asked for anew where yet another has come while it was asked for', async () => {
     const drive = await start()
     const other = { ...heir, uid: 'other', ip: '10.0.0.11' }

@@ -4,8 +4,8 @@ import type { Reason } from '../../src/reasons/reason.ts'
 import type { Observation } from './context.ts'
 
 /*
- * What a pod upgrade asks of the world. One invoke is one call of one of these; each resolves with what came of it,
- * and rejects only on a bug. The engine gives them once per run and finds the pod by its uid.
+ * The ports of a pod upgrade. One invoke is one call of one port. Each call resolves with its answer, and rejects only on a bug. The engine
+ * supplies the ports once per run, and finds the pod by its uid.
  */
 
 export interface PodInput extends Observation {
@@ -14,17 +14,17 @@ export interface PodInput extends Observation {
 }
 
 export interface StoreInput extends PodInput {
-  /** The record as it is to be stored. */
+  /** The record to store. */
   record: Journal
-  /** It stands already, in an earlier owner's name or without the fence. */
+  /** The record repeats the stored one, under the name of this owner or with another fence. */
   restates?: true
 }
 
 export interface EffectInput {
   uid: string
-  /** Of a restore, who is to get requests by it, as it was when that was decided: the pod itself, or the one in its place. */
+  /** The pod that gets requests after a restore: the pod itself or its replacement, as it was when the restore was decided. */
   toServe?: PodView
-  /** Where its targets are found: by that it is known whether they are its own still. */
+  /** The address of the targets. It tells whether the entries still mean the pod. */
   address?: string
   effect: 'drain' | 'restore'
   record: Journal
@@ -40,59 +40,59 @@ export interface TargetsInput {
 }
 
 export interface InspectInput extends TargetsInput {
-  /** It was patched since every load balancer said that it was out: one that cannot be read is believed so much. */
+  /** The pod was patched after every load balancer read as out. A load balancer that cannot be read still counts as out then. */
   wasOut: boolean
-  /** Those too that an operator has out: where one of them takes requests, the pod is not to be patched. */
+  /** Read also the entries that an operator has taken out. A pod that gets requests through one of them must not be patched. */
   all?: true
 }
 
 export interface RelocateInput extends TargetsInput {
-  /** The pod itself, or the one that has come in its place. */
+  /** The pod itself, or its replacement. */
   pod: PodView
 }
 
 export interface SettleInput extends TargetsInput {
   /**
-   * `restore`: the intent; `closed`: nothing is open any more; `left`: the same, and its entries stay out, since nothing comes in its
-   * place; `abandoned`: left out, for a person.
+   * The settlement. `restore`: the restore intent. `closed`: nothing is open any more. `left`: closed, and the entries stay out, since no
+   * pod comes in this place. `abandoned`: left out, for an operator.
    */
   settlement: 'restore' | 'closed' | 'left' | 'abandoned'
-  /** Of the Lease of whoever settles it. */
+  /** The epoch of the Lease of the owner that settles the pod. */
   epoch: number
-  /** Where its targets are found: by that it is known who comes in its place. */
+  /** The address of the targets. It tells which pod comes in this place. */
   address?: string
 }
 
-/** `unknown`: it may or may not have happened, or could not be asked; `reason` says why. */
+/** `unknown`: the effect may have happened, or could not be asked for. `reason` tells why. */
 export type Unknown = { kind: 'unknown'; reason: Reason }
 
 export type SnapshotAnswer =
-  /** `undrained`: the containers that change, where the pod needs no drain for them: then it has no targets. */
+  /** `undrained`: the containers that change, for a pod that needs no drain for them. Such a pod has no targets. */
   | { kind: 'taken'; targets: JournalTarget[]; undrained?: string[]; address: string }
   | { kind: 'absent'; reason: Reason }
   | Unknown
 export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; reason: Reason } | Unknown
-/** A write to the ledger. */
+/** The answer to a write to the ledger. */
 export type LedgerAnswer = { kind: 'stored' } | Unknown
-/** What the kubelet's Events say of the images that the pod's containers were started from. */
+/** The images of the container starts, by the Events of the kubelet. */
 export type PullsAnswer = { kind: 'read'; pulls: ImagePull[] } | Unknown
-/** A guarded write to the pod. */
+/** The answer to a guarded write to the pod. */
 export type StoreAnswer = { kind: 'stored'; seen: Observation } | { kind: 'rejected'; reason: Reason } | Unknown
-/** `refused`: the right to read it is gone, which an administrator may give back. */
+/** `refused`: the right to read the pod is missing. An administrator may grant it again. */
 export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } | { kind: 'refused'; reason: Reason } | Unknown
 /**
- * A drain or restore over all targets of the pod: the worst of them.
- * `unknown`: bytes may have left; `retryable`: proven not applied; `refused`: trying again cannot help.
- * `lateCall`: an earlier call got no answer and was not seen to be done: it may still arrive.
+ * The worst answer to a drain or restore over all targets of the pod.
+ * `unknown`: bytes may have left. `retryable`: the call is proven not applied. `refused`: another try cannot help.
+ * `lateCall`: an earlier call has no answer and was not seen to be done. It can still arrive.
  */
 export type EffectAnswer = ({ kind: 'applied' } | { kind: 'retryable' | 'refused'; reason: Reason } | Unknown) & {
   lateCall?: true
 }
-/** Are the targets again exactly as they were before the drain? `drained`: the one that differs is as the drain has left it. */
+/** Whether the targets are exactly as they were before the drain. `drained`: the target that differs still has the state of the drain. */
 export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; reason: Reason; drained?: true } | Unknown
 /**
- * Where the load balancers have the pod by its address now: in the same entries, or not. `targets` where these have
- * followed the pod to its new address, and go by other ids since.
+ * Whether the load balancers have the pod's current address in the same entries. `targets` is present where the entries followed the pod to
+ * its new address, and got other ids.
  */
 export type RelocateAnswer =
   | { kind: 'same'; address: string; targets?: JournalTarget[] }
@@ -121,7 +121,7 @@ function logic<Output, Input>(call: (input: Input) => Promise<Output>) {
   return fromPromise<Output, Input>(({ input }) => call(input))
 }
 
-/** The ports as the machine invokes them. */
+/** The ports as actors of the machine. */
 export function portActors(ports: PodPorts): { [Name in keyof PodPorts]: Logic<Name> } {
   return {
     snapshot: logic(ports.snapshot),

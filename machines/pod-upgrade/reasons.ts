@@ -6,10 +6,10 @@ import { silentNodeOf } from '../../src/pods/readiness.ts'
 import type { PodContext } from './context.ts'
 import { hasNoTouchedTargets, isHeirDrained, notReadyReason, restartTroubleOf } from './facts.ts'
 
-/* Why a pod ended as it did. */
+/* The reasons for the outcome of a pod. */
 
 const because = ({ trouble }: PodContext): Because => (trouble === undefined ? {} : { because: trouble })
-/** Where no call has failed: that the entries could not be read. */
+/** The trouble of the last call. Without such trouble, the reason why the entries could not be read. */
 const becauseOrUnread = (c: PodContext): Because => {
   const { trouble, traffic } = c
   if (trouble !== undefined || traffic?.state !== 'unknown' || traffic.hidden) return because(c)
@@ -19,20 +19,20 @@ const trafficOf = ({ traffic }: PodContext): { traffic?: Reason } => (traffic ? 
 const entriesOf = (targets: readonly JournalTarget[]): LoadBalancerEntry[] =>
   targets.flatMap(({ loadBalancer, target, untouched }) => (untouched ? [] : [{ loadBalancer, target }]))
 const ownEntries = ({ record }: PodContext): LoadBalancerEntry[] => entriesOf(record?.targets ?? [])
-/** Of an entry that a person has called in, nothing is in doubt. */
+/** The entries in doubt. An entry that a person has called in is not in doubt. */
 const doubtedEntries = ({ record }: PodContext): LoadBalancerEntry[] =>
   entriesOf((record?.targets ?? []).filter(({ said }) => said !== 'in'))
 
 const storedImages = ({ pod }: PodContext): NamedImage[] => pod.containers.map(({ name, image }) => ({ container: name, image }))
 
-/** A pod that was being rolled back keeps the reason for that beside what came over it. */
+/** The reason for the rollback, for a pod whose rollback ended with another reason. */
 const after = ({ reason, record }: PodContext): { after?: Reason } =>
   record?.rollback === undefined || reason === undefined ? {} : { after: reason }
 
-/** The next run finds the pod so, while its journal shows as open. */
+/** Present where the journal still shows as open. The next run finds the pod settled, and closes the journal. */
 const unclosed = (c: PodContext): { unclosed?: Because } => (isOpen(c.stored) ? { unclosed: because(c) } : {})
 
-/** The next run finds the entry of the pod open, and settles it anew. */
+/** Present where the ledger could not be written. The next run finds the entry of the pod open, and settles it anew. */
 const untold = (c: PodContext): { untold?: Because } => (c.answer === 'stored' ? {} : { untold: because(c) })
 
 function settled(c: PodContext): Reason {
@@ -47,7 +47,7 @@ function settled(c: PodContext): Reason {
   return { code: isHeirDrained(c) ? 'settled-by-drained-replacement' : 'settled-by-replacement', ...by }
 }
 
-/** Where the API server gives generations, an old one says that the kubelet has not even seen the patch. */
+/** The reason for a container that was not replaced. An old `observedGeneration` shows that the kubelet has not seen the patch. */
 function unreplaced({ restart, pod }: PodContext): ReasonOf<'container-not-replaced' | 'kubelet-behind'> {
   if (restart === undefined || restart.seen) return { code: 'container-not-replaced', ...silentNodeOf(pod) }
   const { observedGeneration: observed, node } = pod

@@ -5,9 +5,9 @@ import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
 /**
- * Somebody, or a reload, has put it back: drained again, as the same operation. It settles anew once it is out; the states `settling`,
- * `returned` (a pause, since a load balancer that says "done" and reads as before would be called without end) and `judging` are given
- * by the state that uses this.
+ * Drains the pod again, as the same operation, after a person or a reload has put it back. The pod settles anew once it is out. The state
+ * that uses this supplies `settling`, `judging` and `returned`. `returned` pauses, so that a load balancer which answers "done" and reads
+ * as before is not called without end.
  */
 export function redraining() {
   return {
@@ -31,7 +31,7 @@ export function redraining() {
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } },
         },
         { guard: and(['isApplied', not('hasLateCall'), not('hasReturned')]), target: 'settling' },
-        // As after the first call. Found by simulation (seed 43687994): it had no answer, and took the pod out two seconds later.
+        // As after the first call: a late call, or requests since, make the answer doubtful, so the traffic is read.
         { target: 'looking' },
       ],
     }),

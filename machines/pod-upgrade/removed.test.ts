@@ -5,7 +5,7 @@ import { PODS } from './testing/explore.ts'
 import { OUT, recorded, said, UNKNOWN } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
-/* Its entry is not there, and nobody knows that it was drained before: removed, or a load balancer is just coming up. */
+/* The entry is missing, and no drain before is known: the entry was removed, or its load balancer is starting. */
 
 const NOT_THERE = { state: 'mixed', removed: true, inFlight: null, detail: said('edge/web-0 absent') }
 const MISSING = { kind: 'retryable', reason: said('there is no entry web-0 any more') }
@@ -27,7 +27,6 @@ const end = ({ actor }: Drive) => {
   return { value, outcome: context.outcome, deadline: context.deadline, reason: context.reason }
 }
 
-// Found by reading: it was taken for the proof of the drain, and the pod was patched in rotation.
 test('after a drain that nobody has answered: it is drained again, and not patched', async () => {
   const drive = await drainInDoubt()
   expect([drive.state(), drive.calling()]).toEqual(['draining.calling', 'effect'])

@@ -5,9 +5,9 @@ import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
 /**
- * A drain or restore that is resolved: called, and read back wherever the answer leaves a doubt; `judging` (given by
- * the state that uses this) goes by what was read. A failed read-back is read again, never taken for "not done"; the
- * same operation is sent anew only where it was seen not to be done.
+ * Resolves a drain or a restore: a call, and a read-back where the answer leaves a doubt. `judging` (of the state that uses this) decides
+ * on the reading. A failed read-back is repeated, and never counts as "not done". The same operation is sent again only after a reading of
+ * "not done".
  */
 export function resolving(effect: 'drain' | 'restore', targets: { applied: string; refused: string }) {
   return {
@@ -23,12 +23,12 @@ export function resolving(effect: 'drain' | 'restore', targets: { applied: strin
     }),
     called: podSetup.createStateConfig({
       always: [
-        // "Done" may be wrong, and true only once an earlier call arrives. Found by simulation (seed 51029588): the settle time was
-        // counted from the answer. Nor where it has got requests since that one of the calls was done.
+        // "Done" may be wrong where an earlier call can still arrive, or where the pod got requests after one of the calls. A read-back
+        // decides then, and the settle time counts from it.
         ...(effect === 'drain' ? [{ guard: and(['isApplied', or(['hasLateCall', 'hasReturned'])]), target: 'reading' }] : []),
         { guard: 'isApplied', target: targets.applied },
         { guard: 'isRefused', target: targets.refused },
-        // Not at once: what was sent may still arrive, and what was refused for now would be refused again.
+        // The retry waits: a sent call may still arrive, and a busy load balancer would refuse again at once.
         { target: 'waiting' },
       ],
     }),

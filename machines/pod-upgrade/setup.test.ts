@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { podUpgradeMachine } from './index.ts'
 import { reasons } from './reasons.ts'
 
-/* Every word of the setup is used by a state, and every word of a state is in the setup. */
+/* Every guard, action and reason of the setup is used by a state, and every one in a state is in the setup. */
 
 interface Used {
   guards: Set<string>
@@ -25,7 +25,7 @@ function action(one: unknown): void {
   if (params?.reason) used.reasons.add(params.reason)
 }
 
-/** `and`, `or`, `not` keep the guards that they are made of. */
+/** `and`, `or` and `not` keep the guards that they join. */
 function guard(one: unknown): void {
   if (typeof one === 'string') used.guards.add(one)
   const { guards } = one as { guards?: unknown[] }
@@ -63,6 +63,6 @@ test.each(['guards', 'actions', 'delays', 'actors'] as const)('%s', (kind) => {
 })
 
 test('reasons', () => {
-  // A bug is the one that no state names.
+  // No state names `bug`.
   expect([...used.reasons, 'bug'].toSorted()).toEqual(Object.keys(reasons).toSorted())
 })

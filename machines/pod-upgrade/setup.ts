@@ -52,12 +52,12 @@ import type { PullsAnswer, RelocateAnswer, SnapshotAnswer } from './ports.ts'
 import type { EndingReason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 
-/** A write that is refused this often, with its guards made anew each time, is refused for good. */
+/** The number of rejections after which a write, with guards made anew each time, counts as rejected for good. */
 const MOST_REJECTIONS = 5
-/** A restore that reads back as something else than before, and than drained, this often is for a person. */
+/** The number of restores that read back as neither the prior state nor drained, after which the pod is left to an operator. */
 const MOST_DIFFERENCES = 3
 
-/** What a state begins with. */
+/** The context at the beginning of a state. */
 const UNTRIED = { tries: 0, trouble: undefined, answer: undefined, inDoubt: false }
 
 export interface Ending {
@@ -79,12 +79,12 @@ function taken(
 }
 
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
-  // The way back to the former images has a restart deadline of its own.
+  // The return to the former images has a restart deadline of its own.
   const isRollback = deadline === 'restart' && isWayBack(context)
   return { outcome, reason: reasons[reason](context), deadline: isRollback ? 'rollback' : deadline }
 }
 
-/** What a finished port call answered. */
+/** The answer of a finished port call. */
 function outputOf(event: PodEvent): Output {
   return (event as unknown as { output: Output }).output
 }
@@ -102,14 +102,11 @@ const answers =
   ({ context }: { context: PodContext }) =>
     context.answer === kind
 
-/**
- * The words of the pod upgrade machine: its ports, guards and actions. The states (beside this file) are made of these
- * names alone.
- */
+/** The vocabulary of the pod upgrade machine: its ports, guards and actions. The states use these names alone. */
 export const podSetup = setup({
   types: {} as { context: PodContext; events: PodEvent; input: PodUpgradeInput; tags: PodTag },
   actors: portActors(missingPorts),
-  // The engine gives the real ones from the run's settings.
+  // The engine supplies the delays from the run's settings.
   delays: {
     retry: 0,
     poll: 0,
@@ -124,7 +121,7 @@ export const podSetup = setup({
     settleDeadline: 0,
   },
   guards: {
-    // the record
+    // Guards on the record.
     isUnreadable: ({ context }) => context.stored.kind === 'unreadable',
     isUsurped: ({ context }) => isUsurped(context),
     isRecorded: ({ context }) => isRecorded(context),
@@ -134,7 +131,7 @@ export const podSetup = setup({
     hasDrainRecord: ({ context }) => context.record?.step === 'drain',
     isUndrained: ({ context }) => context.record?.undrained !== undefined,
     isOutdated: ({ context }) => isOutdated(context),
-    // Its intent is an earlier owner's.
+    // The drain intent is that of an earlier owner, and this run has no place for the pod.
     lacksPlace: ({ context }) => context.record?.step === 'drain' && !context.admitted,
     hasRestoreRecord: ({ context }) => context.record?.step === 'restore',
     hasNoTouchedTargets: ({ context }) => hasNoTouchedTargets(context),
@@ -149,9 +146,9 @@ export const podSetup = setup({
     isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
     isRestoreStored: ({ context }) => openJournal(context.stored)?.step === 'restore',
-    // … or its restore on those images was begun.
+    // The stored record names a patch, or the restore after one.
     isKnownPatched: ({ context }) => openJournal(context.stored)?.generation !== undefined,
-    // the pod
+    // Guards on the pod.
     isGone: ({ context }) => context.gone,
     isEnding: ({ context }) => isEnding(context),
     isSettled: ({ context }) => context.settled === true && isEnding(context),
@@ -161,10 +158,10 @@ export const podSetup = setup({
     differsFromRequest: ({ context }) => differsFromRequest(context),
     isRewritten: ({ context }) => isRewritten(context),
     isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined,
-    /** Its containers are replaced, and only time is missing, or a word of the kubelet. */
+    /** The containers are replaced. The proof lacks only time, or an Event of the kubelet. */
     awaitsQuiet: ({ context: { restart, pod } }) => restart !== undefined && awaitsQuiet(restart, pod),
     awaitsEvents: ({ context: { restart, pod } }) => restart !== undefined && awaitsEvents(restart, pod),
-    // Where it is rolled back, that is said of the image before for as long as the kubelet has not tried the former one.
+    // During a rollback the trouble may be that of the failed image, until the kubelet has tried the former one.
     isHopeless: ({ context }) => context.record?.rollback === undefined && (restartTroubleOf(context)?.hopeless ?? false),
     isReady: ({ context }) => isReady(context),
     isNotReady: ({ context }) => !isReady(context),
@@ -185,24 +182,21 @@ export const podSetup = setup({
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
     hasEnded: ({ context }) => context.gone || (context.pod.finished && !context.pod.deleting),
     noHeirComes: ({ context }) => context.heir === null && !context.heirExpected,
-    // its traffic
+    // Guards on the traffic.
     isOut: ({ context }) => context.traffic?.state === 'out',
     isIn: ({ context }) => context.traffic?.state === 'in',
     isRemoved: ({ context }) => context.traffic?.removed ?? false,
     isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
     isHidden: ({ context }) => context.traffic?.hidden ?? false,
     mayBeOld: ({ context }) => context.traffic?.old ?? false,
-    /**
-     * Not of a patched pod that is not ready: it fails the requests that it gets, and other images are what helps. Found by simulation
-     * (seed 44816537): it never got them, however often the same command was run.
-     */
+    /** A patched pod that is not ready never counts as reclaimed. It fails its requests, and only other images can repair it. */
     isReclaimed: ({ context }) =>
       context.traffic?.reclaimed !== undefined && (context.pod.ready || openJournal(context.stored)?.generation === undefined),
-    // null is "cannot know": then the settle time is all there is to wait for.
+    // An `inFlight` of null cannot be known. The settle time is the only wait then.
     isEmpty: ({ context: { traffic } }) => traffic?.state === 'out' && (traffic.inFlight ?? 0) === 0 && !traffic.emptying,
     isPassedOver: ({ context }) => context.passedOver,
     hasReturned: ({ context }) => context.returned,
-    // the run
+    // Guards on the run.
     isRehearsed: ({ context }) => context.rehearsed,
     isInterrupted: ({ context }) => context.interrupted,
     isExpired: ({ context }) => context.expired !== undefined,
@@ -214,11 +208,11 @@ export const podSetup = setup({
     isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,
     hasLateCall: ({ context }) => context.lateCall,
     mayStillChange: ({ context }) => context.lateCall || context.traffic?.pending === true,
-    /** The engine says whether a drain deadline may be passed over. */
+    /** The engine supplies whether a drain deadline may be passed over. */
     mayProceed: () => false,
-    /** … and whether a pod that fails goes back to its former images. */
+    /** The engine supplies whether a failed pod goes back to its former images. */
     rollsBack: () => false,
-    // what the last port call answered
+    // Guards on the last answer of a port.
     isAbsent: answers('absent'),
     isAccepted: answers('accepted'),
     isRefused: answers('refused'),
@@ -239,14 +233,14 @@ export const podSetup = setup({
     markInterrupted: assign({ interrupted: true }),
 
     begin: assign({ ...UNTRIED, expired: undefined }),
-    /** The same. But the time to be ready goes on where it has to be drained again in between, and so does its end. */
+    /** Begins a state, and keeps an expired ready deadline: a drain in between does not restart the time to be ready. */
     beginAgain: assign({ ...UNTRIED, expired: ({ context }) => (context.expired === 'ready' ? 'ready' : undefined) }),
     takePlace: assign({ admitted: true }),
     losePlace: assign({ admitted: false }),
     forgetTraffic: assign({ traffic: undefined }),
     forgetTries: assign({ tries: 0 }),
     forgetLateCall: assign({ lateCall: false }),
-    /** It is closed: with it goes how its upgrade was to end. */
+    /** Forgets the closed record, and with it the outcome that its upgrade was to have. */
     forgetRecord: assign({ record: undefined, outcome: undefined, reason: undefined, deadline: undefined }),
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
@@ -272,16 +266,16 @@ export const podSetup = setup({
     recordRestore: assign({ record: ({ context }) => nextRecord(context, 'restore') }),
     recordReadmission: assign({ record: ({ context }) => readmission(context) }),
     recordClosed: assign({ record: ({ context }) => nextRecord(context, 'closed') }),
-    /** What was to be stored and was not: the pod is no nearer to its end, and must get no request. */
+    /** Drops a record that was not stored. The pod is no nearer to its end, and must get no request. */
     dropDraft: assign({ record: ({ context }) => reopened(context) }),
-    /** Goes on from what is stored, with the targets under their present ids: how it was to end is open again. */
+    /** Goes on from the stored record, with the targets under their present ids. The outcome is open again. */
     reopen: assign(({ context }) => ({
       record: reopened(context),
       outcome: undefined,
       reason: undefined,
       deadline: undefined,
     })),
-    /** What the pod asks for is wanted from here on, and not what it was to go back to where that is something else. */
+    /** Makes the patched images of the pod the wanted images, in place of an earlier rollback. */
     keepPatch: assign(({ context }) => ({
       keepsPatch: true,
       wanted: patchedImages(context.pod, context.record),
@@ -290,7 +284,7 @@ export const podSetup = setup({
 
     takeAnswer: assign(({ context, event }) => {
       const { kind, reason, seen, lateCall = context.lateCall, drained } = outputOf(event)
-      // What reads as drained is not back yet: that alone is no sign that it came back as something else.
+      // A target that still reads as drained has not come back yet, and is no difference.
       const isFailed = kind === 'rejected' || (kind === 'different' && !drained)
       return {
         answer: kind,
@@ -301,7 +295,7 @@ export const podSetup = setup({
         ...(seen ? taken(seen, context) : {}),
       }
     }),
-    /** A refusal is counted with its answer. */
+    /** Counts a failed try after the deadline. A rejection is counted by `takeAnswer`. */
     countLateTry: assign({
       tries: ({ context: { tries, expired, answer } }) => tries + (expired !== undefined && answer !== 'rejected' ? 1 : 0),
     }),
@@ -321,8 +315,8 @@ export const podSetup = setup({
     }),
     dropTargets: assign({ record: ({ context: { record } }) => record && followed(record, []) }),
     /**
-     * Another may have come in its place while that was asked. The place is now where this one is, with all its addresses. Found by
-     * reading: of a dual-stack pod it was elsewhere once more at the next change of any pod, and was never put back in a busy cluster.
+     * Takes the replacement at its address. Another pod may have replaced it during the call. The place becomes the replacement's, with all
+     * its addresses, so that a dual-stack pod does not read as elsewhere at the next event.
      */
     takeFollowed: assign(({ context: { heir, address, pod } }) => {
       if (heir === undefined || heir === null) return {}
@@ -338,17 +332,17 @@ export const podSetup = setup({
     }),
 
     /**
-     * Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. But a rollback that
-     * fails is a failure. Found by simulation (seed 44816537): it had not come to its former images, and was told to be back on them.
+     * Ends the upgrade, or decides on its outcome. An earlier outcome stays, such as that of a refusal before a re-admission. The exception
+     * is a rollback that fails, which is a failure.
      */
     end: assign(({ context }, params: Ending) =>
       context.outcome === undefined || (context.outcome === 'rolledBack' && params.outcome === 'failed')
         ? ending(params, context)
         : {},
     ),
-    /** The same, over whatever was decided before. */
+    /** Sets the outcome, and replaces an earlier one. */
     overrule: assign(({ context }, params: Ending) => ending(params, context)),
-    /** By the record it has failed already, and is on its way back. */
+    /** Sets the outcome of a pod whose record shows a rollback: the pod failed before, and is on its way back. */
     noteRollback: assign(({ context }, params: Ending) =>
       context.record?.rollback !== undefined && context.outcome === undefined ? ending(params, context) : {},
     ),

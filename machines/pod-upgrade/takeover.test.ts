@@ -18,7 +18,7 @@ const [PROXY] = testPod({
   ],
 }).containers as [PodView['containers'][number]]
 
-/* What an earlier owner, or the end of the pod, does to an upgrade that is under way. */
+/* An earlier owner, or the end of the pod, interferes with an upgrade that is under way. */
 
 test('an earlier owner’s images patch lands while this one writes its own: the restart is judged by that one’s baseline', async () => {
   const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
@@ -88,7 +88,6 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     expect(drive.state()).toBe('emptying.settling')
   })
 
-  // Found by reading: it got requests for as long as the other took to answer.
   test.each(['draining.reading', 'emptying.reading'])('a reload while another is still asked (%s): the same', async (state) => {
     const drive = createDrive({
       stored: recorded('patched', { epoch: 1 }),
@@ -107,7 +106,6 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     expect(drive.state()).toBe('emptying.settling')
   })
 
-  // Found by reading: another load balancer did not answer, and the first forgot once more. It settles from when it is seen out.
   test.each(['draining.calling', 'emptying.redraining'])(
     'a reload while it is drained again (%s): read once more',
     async (state) => {
@@ -138,7 +136,6 @@ describe('an earlier run has patched it, and this one asks for other images', ()
   })
 })
 
-// Found by reading: the record had this run's container alone, and the pod was put back before the other one had restarted.
 test('an earlier run has patched another of its containers a moment ago: that one has to restart too', async () => {
   const PROXY_V2 = 'registry/proxy:v2'
   const drive = createDrive({
@@ -218,12 +215,11 @@ test('its images patch has landed, unanswered, and somebody has made the journal
     kind: 'read',
     seen: { pod: PODS.asked, stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
   })
-  // Whether they have, nobody can read: the record is written anew, and no images get past that.
+  // The images may have landed, which cannot be read. The new record keeps them out from now on.
   await drive.stored(PODS.asked)
   expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
 })
 
-// Harsh seed 2950278.
 test.each([
   { name: 'made unreadable', stored: { kind: 'unreadable', problem: { code: 'record-not-json' } } },
   { name: 'removed', stored: { kind: 'none' } },
@@ -250,7 +246,7 @@ test.each([
   },
 )
 
-/** Adopted, drained anew while the drain of its earlier owner may still arrive, interrupted, and read as out. */
+/** Adopted, and drained anew while the drain of the earlier owner may still arrive, then interrupted, and read as out. */
 async function interruptedWithLateDrain(): Promise<Drive> {
   const drive = createDrive({ stored: recorded('drain') })
   await drive.answer(IN)
@@ -352,7 +348,6 @@ test.each([
   expect([drive.state(), drive.actor.getSnapshot().context.outcome]).toEqual(['done', 'settled'])
 })
 
-// Found by simulation (seed 44781792): it was still going, and what had been put back for the next one was put back once more.
 test.each([
   { name: 'going', pod: PODS.deleting },
   { name: 'evicted', pod: { ...PODS.before, finished: true } },
@@ -371,8 +366,6 @@ test('one that was settled and is not at its end is open again', async () => {
   expect([drive.state(), drive.calling()]).toEqual(['draining.reading', 'inspect'])
 })
 
-// Found by simulation (seed 44816537): a webhook had rewritten its former images, it was out by an operator, and in again by the time
-// of the next run, which told that it was back on them.
 describe('on its way back to images that were rewritten, and an operator has put back what he had out', () => {
   const rollback = [{ container: 'app', image: V1 }]
   const stored = recorded('patched', { rollback, generation: 3 })
@@ -424,7 +417,6 @@ describe('on its way back to images that were rewritten, and an operator has put
   })
 })
 
-// Found by simulation: it was on its way back to the images that it was not given, and went round without end.
 test('interrupted on its way back to images that were rewritten: it comes home on those that it was given', async () => {
   const rollback = [{ container: 'app', image: V1 }]
   const rewritten = { ...PODS.back, containers: PODS.back.containers.map((one) => ({ ...one, image: 'mirror/app' })) }
@@ -516,7 +508,7 @@ test('its place is gone while the drain intent is to be tried again: it waits, a
   await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
   expect(drive.state()).toBe('draining.pausing')
   drive.send({ type: 'wait' })
-  // The intent may still arrive: a closed record keeps it out.
+  // The write of the intent may still arrive. A closed record keeps it out.
   expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
   await drive.stored()
   expect(drive.state()).toBe('queued')

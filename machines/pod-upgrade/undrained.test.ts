@@ -5,14 +5,14 @@ import type { PodInput, StoreInput } from './ports.ts'
 import { createDrive, DELAYS, type Drive } from './testing/drive.ts'
 import { OUT, recorded } from './testing/recorded.ts'
 
-/* A pod of which a container changes that needs no drain. */
+/* A pod whose changed container needs no drain. */
 
 const APP: ContainerImage = { container: 'app', image: 'app:v2' }
 const AGENT: ContainerImage = { container: 'log-agent', image: 'agent:v2' }
 const UNDRAINED = { undrained: ['log-agent'], targets: [] }
 const BASELINE = [{ name: 'log-agent', image: 'agent:v1', containerId: 'g1', imageId: 'sha256:agent:v1' }]
 
-/** With these images asked for, and this one running in the agent. */
+/** A pod with these images in its spec, and with `runs` running in the agent. */
 function podOf(generation: number, { app = 'app:v1', agent = 'agent:v1', runs }: Record<string, string> = {}): PodView {
   const status = (id: string, image: string) => ({ id, image, imageId: `sha256:${image}`, running: true, ready: true })
   return testPod({
@@ -30,7 +30,7 @@ function podOf(generation: number, { app = 'app:v1', agent = 'agent:v1', runs }:
 const recordOf = (drive: Drive): Journal => (drive.input() as StoreInput).record
 const wantedOf = (drive: Drive): ContainerImage[] => (drive.input() as PodInput).wanted
 
-/** From the snapshot that says so to the patch. */
+/** Drives the pod from its snapshot to the patch. */
 async function patching(wanted: ContainerImage[], pod = podOf(1)): Promise<Drive> {
   const drive = createDrive({ pod, wanted })
   drive.send({ type: 'start' })
@@ -41,7 +41,7 @@ async function patching(wanted: ContainerImage[], pod = podOf(1)): Promise<Drive
   return drive
 }
 
-/** … through the calls for no target, which change nothing, to the write of the images. */
+/** Drives the pod through the calls without targets, which change nothing, to the write of the images. */
 async function toImages(drive: Drive): Promise<void> {
   await drive.stored()
   expect(drive.state()).toBe('draining.calling')
@@ -51,7 +51,7 @@ async function toImages(drive: Drive): Promise<void> {
   expect(drive.state()).toBe('patching.writing')
 }
 
-/** … from a restart that is proven home. */
+/** Drives the pod home after the proof of its restart. */
 async function home(drive: Drive): Promise<void> {
   await drive.pass(DELAYS.readyFor)
   expect(drive.state()).toBe('restoring.writing')

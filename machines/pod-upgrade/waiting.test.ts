@@ -10,7 +10,6 @@ import { waitingFor } from './waiting.ts'
 
 const gone = { pod: testPod({ ip: '10.0.0.1' }), heir: null, traffic: OUT } as PodContext
 
-// Found by trial: a ready pod was there at another address, or the entry could not be read, and neither could be seen.
 test('who waits for what comes in the place of a pod says where, or why that is not known', () => {
   expect(waitingFor('settling', gone)).toEqual({ code: 'awaits-replacement', address: '10.0.0.1' })
   expect(waitingFor('settling', { ...gone, address: '10.0.0.9' })).toEqual({ code: 'awaits-replacement', address: '10.0.0.9' })
@@ -24,7 +23,6 @@ test('an entry that could not be read back in time is left to a person with the 
   expect(reasons.inDoubt(gone)).toEqual(doubt)
 })
 
-// Found by a breaker: it was named, and asked about, once more.
 test('what a person has said to be in is not in doubt', () => {
   const inner = { ...TARGET, loadBalancer: 'inner' }
   const doubted = (...targets: JournalTarget[]): string[] => {

@@ -8,8 +8,8 @@ import { goalUnprobedMs, isHeirRestless, isRestless, misnamed, notReadyReason, q
 const LATE_CALL = { code: 'late-call' } as const
 
 /**
- * What a pod waits for now; undefined where that is an answer only. `minReadyMs` of its workload is given where that is longer than
- * `readyFor`.
+ * The reason for which a pod waits now. Undefined where the pod waits only for an answer. `minReadyMs` is given where the `minReadySeconds`
+ * of the workload are longer than `readyFor`.
  */
 export function waitingFor(state: string, context: PodContext, floor: { minReadyMs?: number } = {}): Reason | undefined {
   const { traffic, trouble, heir, pod, address, passedOver } = context
@@ -42,7 +42,7 @@ export function waitingFor(state: string, context: PodContext, floor: { minReady
       if (heir) return heir.isReady ? held : { code: 'replacement-not-ready', replacement: heir.pod.name }
       if (traffic?.state === 'unknown') return traffic.detail
       if (pod.deletion && !context.gone) return { code: 'awaits-end-of-pod', pod: pod.name, ...pod.deletion }
-      // Where its entry is pointed is asked once a pod has come to another address: until then it may be stale here.
+      // The entry's current address is asked for only after a pod has come to another address. Until then the known address may be stale.
       return { code: 'awaits-replacement', ...at(address ?? pod.ip) }
     default:
       return held
@@ -60,7 +60,7 @@ function restartWait(context: PodContext): ReasonOf<'kubelet-has-not-seen-patch'
   return { code: 'quiet-time', quietMs: quietMs(context) }
 }
 
-/** Somebody may have patched it a moment ago, and the kubelet be about to replace what is ready. */
+/** Another writer may have patched the pod a moment ago, so that the kubelet is about to replace a ready container. */
 function imageDoubt(context: PodContext, pod: PodView): ReasonOf<'image-in-doubt'> {
   const { name, image, statusImage } = misnamed(pod)!
   const runs = statusImage === undefined ? {} : { runs: statusImage }

@@ -11,16 +11,18 @@ type Recording =
   | 'recordClosed'
   | 'fence'
 
-/** The record at hand; a fence is of the one that is stored, and leaves that at hand alone. */
+/**
+ * The input of the write where that is not the record of the context. A fence is written on the stored record, and does not change the
+ * context.
+ */
 const INPUTS: Partial<Record<Recording, typeof storeInput>> = { recordClaim: claimInput, fence: fenceInput }
 
 export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
 
 /**
- * A guarded write to the pod. Whatever does not clearly succeed is read anew, and `deciding` (given by the state that
- * uses this) goes by what is stored then: never resent blindly, never taken for done. Before the next try, of which
- * `again` is the first state, there is a pause: where reads succeed and writes do not, nothing else would slow it down.
- * After the deadline some tries more: an API server that was away for longer than that may be back.
+ * A guarded write to the pod. A write without a clear success is read back, and `deciding` (of the state that uses this) decides by the
+ * stored record. A pause comes before the next try, which begins in `again`: failing writes with working reads would loop otherwise. Tries
+ * after the deadline are limited, since the API server may be back by then.
  */
 export function writing(recording: Recording, stored: string, again = 'writing') {
   return {
@@ -47,7 +49,7 @@ export function writing(recording: Recording, stored: string, again = 'writing')
     reread: podSetup.createStateConfig({
       always: [
         { guard: 'isUnknown', target: 'rewaiting' },
-        // Found by trial: without its rights, a run held a pod out for ever.
+        // A missing right counts as a failed try, so that the run does not hold the pod out for ever.
         { guard: 'isRefused', target: 'rewaiting', actions: 'countLateTry' },
         { target: 'deciding' },
       ],

@@ -6,8 +6,8 @@ import { awaitsPerson } from './status/pod-advice.ts'
 type Left = Awaited<ReturnType<typeof leftOut>>
 
 /**
- * What a person has to do before a run can settle it, as `sluice status` says it. Found by a fresh user: status asked for him, and the
- * plan said that the run would settle it first; the run ended with 8 once more.
+ * The entries that a person must settle before a run can, as `sluice status` tells them. Without these warnings, a plan would promise a
+ * settlement that ends with exit 8 again.
  */
 export function abandonedReasons(
   left: Left,

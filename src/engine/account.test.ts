@@ -103,7 +103,6 @@ test('a wall clock that is set meanwhile disturbs nothing', () => {
   })
 })
 
-// Found by a breaker: of all pods it was the largest, and none of a workload whose Lease had had fewer owners was known by its journal.
 test('in the ledger each pod has the epoch of its own Lease, beside that of its process', () => {
   const account = createAccount()
   account.note(event(0, { type: 'started', run: 'r1', epoch: 7, resumed: true, pods: [] }))

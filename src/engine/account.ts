@@ -3,10 +3,10 @@ import { epochsOf, processEpochOf, shortId } from '../journal/account.ts'
 import type { BaselineContainer, PodView } from '../pods/glossary.ts'
 import type { PodState, RunEvent, RunResult } from './events.ts'
 
-/** What this process does in a run, folded from its events: for the report, here and in the ledger. */
+/** The work of this process in a run, folded from its events, for the report and the ledger. */
 export interface Account {
   note(event: RunEvent): void
-  /** By uid. What a pod that is not at its end is in lasts until `atMs`, on the clock of the events. */
+  /** The accounts of the pods by uid. The current phase of an unfinished pod lasts until `atMs`, on the clock of the events. */
   pods(atMs: number): Map<string, PodAccount>
   process(ending: { by: string; endedAt: string } & Pick<RunResult, 'outcome' | 'reason'>): ProcessAccount
 }
@@ -15,7 +15,7 @@ const ENDS: ReadonlySet<PodState> = new Set(['done', 'failed', 'needsOperator'])
 
 interface Entry {
   account: PodAccount
-  /** On the clock of the events; undefined once it is at its end. */
+  /** The beginning of the current phase, on the clock of the events. Undefined once the pod has ended. */
   since: number | undefined
   beganAtMs: number
 }
@@ -25,7 +25,9 @@ export function createAccount(): Account {
   const warnings: Warning[] = []
   let plan: Pick<ProcessAccount, 'window' | 'guarantees'> = { window: 0, guarantees: [] }
   let start: Pick<ProcessAccount, 'epoch' | 'resumed'> = { epoch: 0, resumed: false }
-  /** Wall time of the event clock's beginning: one for all, so that a wall clock that is set meanwhile disturbs nothing. */
+  /**
+   * The wall time of the zero of the event clock. All wall times derive from it, so that a change of the wall clock cannot disturb them.
+   */
   let zeroAtMs: number | undefined
 
   function entryOf(uid: string, atMs: number): Entry {
@@ -132,8 +134,8 @@ export function createAccount(): Account {
 }
 
 /**
- * For the ledger: of each pod the epoch of its own Lease, which is what its journal has. Found by a breaker: a run of several workloads
- * told the largest of theirs of every pod, and by `sluice status` nobody had to look after one that needed a person.
+ * Gives each pod in the ledger the epoch of the Lease of its own workload. The journal of the pod has that epoch, and `sluice status`
+ * compares the two. The largest epoch of a run of several workloads would hide pods that need an operator.
  */
 export function withLeaseEpochs(account: Account, epochOf: (uid: string) => number): Account {
   return {
@@ -152,7 +154,7 @@ function endPhase(entry: Entry, atMs: number): void {
   entry.since = undefined
 }
 
-/** The containers that were patched, before and now. */
+/** Lists the patched containers, with their images and ids before and now. */
 export function restartsOf(baseline: readonly BaselineContainer[], { containers }: PodView): ContainerRestart[] {
   return baseline.flatMap((before): ContainerRestart[] => {
     const now = containers.find(({ name }) => name === before.name)

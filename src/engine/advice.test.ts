@@ -25,7 +25,6 @@ it('names what to look at, how it was, and how to go on', () => {
   ])
 })
 
-// Found by a breaker: what had come in its place under its name was spoken of too.
 it('does not send anybody to a pod that is gone', () => {
   expect(needsOperatorAdvice({ pod, gone: true, targets: [target('web/web-1@10.0.0.1:80')], former })).toEqual([
     { code: 'look-at-entries', entries: [{ loadBalancer: 'edge', target: 'web/web-1@10.0.0.1:80', prior }] },
@@ -39,7 +38,6 @@ it('names the address of what has come in its place, where that is known', () =>
   expect(advice).toContainEqual({ code: 'point-entries-at-replacement', replacementAt: '10.0.0.5' })
 })
 
-// Found by a breaker: a person had said of one that it was in, and was asked about both.
 it('asks of a pod that is in rotation in a part, as a person has said, about the rest alone, and not whether that is out', () => {
   const inner = { ...target('lb/web-1'), loadBalancer: 'inner' }
   const said = { ...target('web/web-1'), said: 'in' as const }

@@ -4,23 +4,23 @@ import type { Command } from '../reasons/command.ts'
 
 export interface Stranded {
   pod: Pick<PodView, 'name' | 'namespace'>
-  /** It does not exist any more. */
+  /** The pod does not exist any more. */
   gone: boolean
-  /** It is there, and its containers have ended for good: evicted by its kubelet, say. */
+  /** The pod exists, and its containers have ended for good, for example after an eviction by the kubelet. */
   finished?: boolean
-  /** The address of what has come in its place. */
+  /** The address of the pod that came in its place. */
   replacementAt?: string
-  /** Where it is by now, if its entries mean another address. */
+  /** The current address of the pod. Present where the pod's entries mean another address. */
   movedTo?: string
-  /** What may be out of rotation for it, as recorded before the drain. */
+  /** The entries that may be out of rotation for the pod, as recorded before the drain. */
   targets: readonly JournalTarget[]
-  /** What ran before the patch. */
+  /** The containers with their images before the patch. */
   former: readonly Pick<BaselineContainer, 'name' | 'image'>[]
 }
 
 /**
- * What a person has to look at and to do where no run can go on by itself. The load balancer's own commands are not
- * here: the engine knows its entries, not its tools.
+ * Makes the advice for a pod with which no run can go on. Commands of load balancers are not included: the engine knows the entries, and
+ * not the tools of the load balancer.
  */
 export function needsOperatorAdvice(stranded: Stranded): Advice[] {
   const { pod, gone } = stranded
@@ -37,17 +37,19 @@ function wayOn({ gone, finished, movedTo, replacementAt }: Stranded): Advice {
   return movedTo === undefined ? { code: 'run-again' } : { code: 'point-entries-at', address: movedTo }
 }
 
-/** What no run can know, a person looks at, and says. */
+/** The advice to look at the entries and to state their traffic with `sluice resolve`, since only a person can find that out. */
 function resolveAdvice(stranded: Stranded): Advice {
   const { pod, gone, finished, movedTo, targets } = stranded
-  // Out of rotation is not taken of a pod that is gone, has ended, or is at another address.
+  // `sluice resolve` refuses `--traffic out` for a pod that is gone, has ended, or is at another address.
   if (gone || finished || movedTo !== undefined)
     return { code: 'say-entries-are-right', commands: [resolve(pod, { traffic: 'in', ...(gone ? { gone: true } : {}) })] }
   if (isPartSaid(stranded)) return putRestBack(pod, unsaidOf(targets))
   return { code: 'say-what-is-seen', commands: [resolve(pod, { traffic: 'out' }), resolve(pod, { traffic: 'in' })] }
 }
 
-/** A pod that is in rotation in some of its load balancers, as a person has said, cannot be called out in the others. */
+/**
+ * The advice for a pod whose entries a person has confirmed in some load balancers: the pod cannot be called out of rotation in the others.
+ */
 export function putRestBack(pod: Stranded['pod'], rest: readonly JournalTarget[]): Advice {
   return { code: 'put-rest-back', commands: [resolve(pod, { traffic: 'in', loadBalancers: loadBalancersOf(rest) })] }
 }
@@ -63,7 +65,7 @@ export function loadBalancersOf(targets: readonly JournalTarget[]): string[] {
   return [...new Set(targets.map(({ loadBalancer }) => loadBalancer))]
 }
 
-/** For a pod that failed and stays out of rotation. */
+/** The advice for a pod that failed and stays out of rotation. */
 export function failedAdvice({ pod, targets, former }: Stranded): Advice[] {
   return [
     { code: 'stays-out', entries: entriesBefore(targets) },
@@ -72,22 +74,22 @@ export function failedAdvice({ pod, targets, former }: Stranded): Advice[] {
   ]
 }
 
-/** For a pod that takes requests again, on its former images. */
+/** The advice for a pod that gets requests again, on its former images. */
 export function rolledBackAdvice(pod: Stranded['pod']): Advice[] {
   return [{ code: 'see-why-it-failed', commands: [describe(pod)] }]
 }
 
-/** On its way back, and there. */
+/** Reports whether a person has said of some entries that they are in, and the pod still exists at its address. */
 function isPartSaid({ gone, finished, movedTo, targets }: Stranded): boolean {
   return !gone && !finished && movedTo === undefined && targets.some(({ said }) => said === 'in')
 }
 
-/** Of these a person has not said that the pod is in rotation. */
+/** The entries of which a person has not said that they are in rotation. Entries that sluice did not touch are not included. */
 export function unsaidOf(targets: readonly JournalTarget[]): JournalTarget[] {
   return targets.filter(({ said, untouched }) => said !== 'in' && !untouched)
 }
 
-/** The entries that sluice may have drained, each with what it was before that. */
+/** The entries that sluice may have drained, each with its state before the drain. */
 export function entriesBefore(targets: readonly JournalTarget[]): EntryBefore[] {
   return targets.flatMap(({ loadBalancer, target, prior, untouched }) => (untouched ? [] : [{ loadBalancer, target, prior }]))
 }

@@ -33,30 +33,30 @@ export interface ConclusionOptions {
   ledgers: RunLedgers
   owners: Owners
   end: RunEnd
-  /** Who has ordered what is being obeyed. */
+  /** The origin of the order that is carried out. */
   orderedBy(): string
   /** Aborted where the run was interrupted. */
   signal: AbortSignal
-  /** Of all that was told. */
+  /** The account of all events. */
   account: Account
-  /** Milliseconds since the run began, as its events have them. */
+  /** The time since the run began, on the clock of its events, in milliseconds. */
   atMs(): number
-  /** How the run ends is decided: no order is obeyed from now on. */
+  /** The outcome of the run is decided. No order is carried out from now on. */
   onConcluding(): void
-  /** An abort has left some pods of a workload on other images than the others. */
+  /** An abort has left pods of a workload on different images. */
   onMixed(mixed: MixedWorkload[]): void
-  /** Rejects with a RunError: `conflict` where another owner has the Lease, `deadline` where nobody can say. */
+  /** Rejects with a RunError: `conflict` where another owner has a Lease, `deadline` where that is not known. */
   assertOwned(): Promise<void>
   tell(event: RunEventBody): void
 }
 
-/** The templates and ledgers of a run once its pods are at their end. */
+/** The end of a run's templates and ledgers, once its pods have ended. */
 export interface Conclusion {
-  /** This process has its Leases still. An API server that is away is waited for, unless it is interrupted. */
+  /** Reports whether this process still has its Leases. An API server without an answer is waited for, unless the run is interrupted. */
   isStillOwned(): Promise<boolean>
   /** Puts the template back where a pod was rolled back. */
   endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void>
-  /** Puts the template back after an abort, and closes the ledgers. */
+  /** Puts the templates back after an abort, and closes the ledgers. */
   conclude(pods: readonly PodResult[]): Promise<void>
 }
 
@@ -79,19 +79,18 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
 
   async function conclude(pods: readonly PodResult[]): Promise<void> {
     try {
-      // A pod may have come to its end on what was observed alone, while another had taken over.
+      // A pod can end on its observation alone, while another owner has taken over.
       await assertOwned()
     } catch (error) {
-      // Found by a reviewer: the wall clock had leapt, the API server was away for half a second, and nobody closed the ledger, or said
-      // that it was open.
+      // A short outage of the API server leaves the ledger open. The warning tells of that.
       return isTaken(error) ? undefined : tellUnclosed(pods, error, end.isAborted())
     }
     options.onConcluding()
     const aborted = end.isAborted() ? await endAbort(pods) : undefined
-    // Begun, and not at its end: for the next abort.
+    // The abort has begun and is not done. The next abort continues it.
     if (end.isAborted() && aborted === undefined) return
     try {
-      // A template may take long to be put back.
+      // The Leases are confirmed again, since putting a template back can take long.
       if (aborted) await patiently(assertOwned)
       const looking = { ledgers, pods, world, client, namespace, aborts: aborted !== undefined }
       const left = await patiently(() => findLeftOpen(looking))
@@ -113,21 +112,21 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     } catch (error) {
       return tellUnclosed(pods, error, aborted !== undefined)
     }
-    // Found by reading: an abort had ended its run, and was told not to have, since an old record could not be removed.
+    // A record that cannot be removed is only a warning, and not the outcome of the run.
     const named = namedByJournals([...world.store.all(), ...world.beside.all()])
     await pruneLedgers({ ledgers, client, namespace, assertOwned, named }).catch((error: unknown) =>
       tell({ type: 'warning', reason: { code: 'ledgers-not-removed', because: reasonOf(error) } }),
     )
   }
 
-  /** Found by reading: a run was called aborted, and was open, with its order. */
+  /** Warns of a ledger that could not be closed. An aborted run whose ledger is open is not called aborted. */
   async function tellUnclosed(pods: readonly PodResult[], error: unknown, isAborted: boolean): Promise<void> {
     const trouble: Reason = { code: 'ledger-not-closed', because: reasonOf(error) }
     tell({ type: 'warning', reason: trouble })
     if (isAborted && (await isAnyOpen())) end.withOpenRecord(pods, trouble, error)
   }
 
-  /** By their records, which another may have closed meanwhile, or this process without an answer. */
+  /** Reads whether a ledger is open. Another process may have closed it, or this one without an answer. */
   async function isAnyOpen(): Promise<boolean> {
     const open = [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) =>
       header.finishedAt ? [] : [header.run],
@@ -146,9 +145,8 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   }
 
   /**
-   * Those that are there, whose own journal says that nothing is drained for them, and of whom nothing else was told; of those that
-   * are gone, whose journal has gone with them, those of whom just that was told. Found by reading: one that was replaced while the
-   * run went on stayed open, and the next process put back what an operator had out, or asked for a person where nobody can read it.
+   * The pods for which nothing is drained: present pods with nothing open in their journals and no other result, and gone pods whose result
+   * says so. The ledger notes them as `idle`, so that the next run does not restore an entry that an operator has out.
    */
   function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlySet<string> {
     const told = new Map(pods.map((result) => [result.uid, result]))
@@ -162,8 +160,8 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   }
 
   /**
-   * By uid, below which drain intents that come from now on count for nothing, where the entry does not say it already: of pods with
-   * nothing open, as when this process began.
+   * The terms below which later drain intents are void, by uid, where the entries do not have them: those of pods with nothing open, now
+   * and when this process began.
    */
   function boundsOf({ entries }: Ledger): ReadonlyMap<string, Term> {
     const observed = observedIn(world)
@@ -177,8 +175,8 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   }
 
   /**
-   * Or it has gone on its way back, and nobody goes on with it. Found by reading: the template stayed on the images that had failed,
-   * and what was made anew came up on those. One that is there has it on record, for the same command again.
+   * Reports whether the pod was rolled back, or went on the way back. The template must not keep the images that failed, since new pods
+   * would get them. A pod that still exists is on record, and the same command continues it.
    */
   function isRolledBack({ uid, outcome, before }: PodResult): boolean {
     const pod = world.store.get(uid)?.pod
@@ -201,7 +199,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     await putBackAfterRollback({ ledger: current.ledger, ended, world, failed, signal: by, isOwned: owners.confirmAll, tell })
   }
 
-  /** Undefined where a template could not be put back. */
+  /** Puts the templates back after an abort. Undefined where one could not be put back. */
   async function endAbort(pods: readonly PodResult[]): Promise<LedgerHeader['aborted']> {
     try {
       const { current, superseded } = ledgers
@@ -214,7 +212,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       if (left.length > 0) end.because({ outcome: 'conflict', reason: { code: 'aborted-but', left } })
       const mixed = left.length > 0 ? [] : mixedAfterAbort({ ledger, ended, world })
       options.onMixed(mixed)
-      // An interrupt comes too late now to change it.
+      // The outcome is decided, so that a later interrupt cannot change it.
       end.because(end.ofPods(pods))
       return { by: options.orderedBy(), left, mixed }
     } catch (error) {

@@ -8,11 +8,11 @@ import { testPod } from '../pods/testing/raw-pod.ts'
 import { createRollout } from './rollout/rollout.ts'
 import type { Traffic } from './traffic/traffic.ts'
 
-/* How often the rollout decides: a decision looks at every pod. */
+/* The number of decisions of the rollout. A decision looks at every pod. */
 
 const CHANGES = 40
 
-/** So many pods that all wait, of which one changes each millisecond; the instants of the decisions since then. */
+/** Runs `count` waiting pods, of which one changes each millisecond. Returns the instants of the decisions. */
 async function decisionsWith(count: number): Promise<{ startedAt: number; at: number[] }> {
   const clock = createVirtualClock()
   const stored = { kind: 'none' } as const

@@ -4,20 +4,21 @@ import type { Reason } from '../reasons/reason.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 
 /**
- * - `preflight`: it cannot start, and nothing was touched
- * - `conflict`: another owner has the workload
- * - `deadline`: the cluster cannot be watched any more, or the Lease not be renewed
- * - `aborted`: it was to end a run, which another has ended
+ * The kinds of a RunError:
+ * - `preflight`: the run cannot start, and sluice has changed nothing.
+ * - `conflict`: another owner holds the workload.
+ * - `deadline`: the run cannot watch the cluster, or cannot renew its Lease, any more.
+ * - `aborted`: the run that an abort was to end has been ended by another process.
  */
 export type RunErrorKind = 'preflight' | 'conflict' | 'deadline' | 'aborted'
 
-/** A run cannot be prepared. */
+/** The error of a run that cannot be prepared. */
 export class RunError extends Error {
   override readonly name = 'RunError'
   readonly component = 'engine'
   readonly kind: RunErrorKind
   readonly reason: Reason
-  /** Who has the workload: the same command goes on once that one is done. */
+  /** The identity of the owner that holds the workload. The same command can go on once that owner is done. */
   readonly holder: string | undefined
   constructor(kind: RunErrorKind, reason: Reason, options: { cause?: unknown; holder?: string } = {}) {
     super(reason.code, { cause: options.cause })
@@ -27,12 +28,12 @@ export class RunError extends Error {
   }
 }
 
-/** By another owner, or another’s write. */
+/** Reports whether the error tells of another owner, or of a write of another owner. */
 export function isTaken(error: unknown): boolean {
   return error instanceof RunError && error.kind === 'conflict'
 }
 
-/** A call to a load balancer that the engine itself has held back. */
+/** A call to a load balancer that the engine itself held back. */
 export class Withheld extends AdapterError {
   readonly reason: Reason
   constructor(reason: Reason) {
@@ -41,7 +42,7 @@ export class Withheld extends AdapterError {
   }
 }
 
-/** What an error says, with the words of whoever said it. */
+/** Makes a reason of an error. The reason quotes the text of the error's source. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof RunError || error instanceof WorkloadError || error instanceof Withheld) return error.reason
   if (error instanceof AdapterError)

@@ -5,7 +5,7 @@ import type { Plan } from '../plan/plan.ts'
 import type { Advice } from '../reasons/advice.ts'
 import type { Reason } from '../reasons/reason.ts'
 
-/** The states of one pod upgrade, as docs/states.md explains them. */
+/** The states of the upgrade of one pod. docs/states.md explains each state. */
 export type PodState =
   | 'deriving'
   | 'queued'
@@ -27,17 +27,17 @@ export type PodState =
   | 'needsOperator'
 
 /**
- * How one pod ended.
- * - `upgraded`: new images run, and it is back in rotation as it was before
- * - `skipped`: nothing was to do
- * - `unchanged`: put back on its old images (interrupted or refused after the drain), or never started
- * - `rolledBack`: it failed, and is back in rotation on its old images
- * - `failed`: it is out of rotation; or it is not: it was refused before the drain, or is back on its old images, as after a
- *   drain that was not empty in time; `traffic` says which
- * - `settled`: the pod is gone for good, and what was drained for it is closed or restored
- * - `needsOperator`: its traffic state cannot be known or repaired
- * - `interrupted`: left half done and resumable by the same command
- * - `conflict`: another owner writes its journal
+ * The outcome of one pod:
+ * - `upgraded`: the pod runs the new images, and is back in rotation as before.
+ * - `skipped`: the pod had nothing to do.
+ * - `unchanged`: the pod is back on its old images (interrupted or refused after the drain), or was never started.
+ * - `rolledBack`: the pod failed, and is back in rotation on its old images.
+ * - `failed`: the pod failed. `traffic` tells whether the pod is out of rotation. A pod that was refused before the drain, or whose drain
+ * was not empty in time, is not.
+ * - `settled`: the pod is gone for good, and its drained entries are closed or restored.
+ * - `needsOperator`: the traffic state of the pod cannot be known or repaired.
+ * - `interrupted`: the pod is left half done, and the same command resumes it.
+ * - `conflict`: another owner writes the journal of the pod.
  */
 export type PodOutcome =
   | 'upgraded'
@@ -54,46 +54,46 @@ export type PodOutcome =
 export type DeadlineName = 'drain' | 'restart' | 'rollback' | 'ready' | 'restore'
 
 /**
- * Where the traffic of a pod is when its upgrade has ended.
- * - `asBefore`: sluice has nothing of it out of rotation
- * - `out`: sluice has it out of rotation
- * - `operatorOut`: the pod is upgraded, and an operator had it out of rotation before: it is left so
- * - `leftOut`: the pod is gone, and its entries stay out of rotation for good, since no replacement was to come
+ * The state of a pod's traffic at the end of its upgrade:
+ * - `asBefore`: sluice holds no entry of the pod out of rotation.
+ * - `out`: sluice holds the pod out of rotation.
+ * - `operatorOut`: the pod is upgraded, and stays out of rotation, since an operator had taken it out before the upgrade.
+ * - `leftOut`: the pod is gone, and its entries stay out of rotation for good, since no replacement was to come.
  */
 export type PodTraffic = 'asBefore' | 'out' | 'operatorOut' | 'leftOut'
 
-/** An end that no other pod is started after. */
+/** An outcome after which the run starts no other pod. */
 export interface BadEnding {
   outcome: 'failed' | 'rolledBack' | 'needsOperator'
   reason: Reason
   deadline?: DeadlineName
 }
 
-/** How the upgrade of a pod ended. */
+/** The end of the upgrade of a pod. */
 export interface PodEnding {
   outcome: PodOutcome
   reason: Reason
-  /** The named deadline that fired. */
+  /** The deadline that ended the upgrade, by its name in the config. */
   deadline?: DeadlineName
   traffic: PodTraffic
-  /** `unclosed`: nothing is open any more, and the journal could not be closed. The same command does that. */
+  /** `unclosed`: no entry of the pod is open, but its journal could not be closed. The same command closes the journal. */
   record: 'closed' | 'open' | 'unclosed'
-  /** The bad end that the pod was on its way to before it came to this one: it went meanwhile, say. */
+  /** The bad outcome that the pod was to have before another event, such as its deletion, led to this outcome. */
   before?: BadEnding
 }
 
 export interface PodResult extends PodEnding {
   uid: string
   pod: string
-  /** What a person has to look at and to run; empty where that is nothing. */
+  /** The advice for an operator: places to look at and commands to run. Empty where no action is needed. */
   advice: Advice[]
-  /** Milliseconds spent in each state. */
+  /** The time spent in each state, in milliseconds. */
   phases: Partial<Record<PodState, number>>
-  /** How the restart was proven: by the witness, or by one of the weaker forms. */
+  /** The form of proof of the restart: the witness rule, or one of the weaker forms (docs/protocol.md). */
   proof?: 'witness' | 'generation' | 'event' | 'image' | 'quiet'
-  /** What the proof is about: each patched container before and after. */
+  /** The evidence of the proof: each patched container before and after the patch. */
   restarts?: ContainerRestart[]
-  /** Its entries in the load balancers, as they were before the drain. */
+  /** The entries of the pod in the load balancers, each with its state before the drain. */
   targets?: { loadBalancer: string; target: string; prior: unknown }[]
 }
 
@@ -110,29 +110,32 @@ export type RunOutcome =
   | 'needsOperator'
 
 export interface RunResult {
-  /** Absent where no run began. */
+  /** The id of the run. Absent where no run began. */
   run?: string
   outcome: RunOutcome
   reason: Reason
-  /** Who has the workload, where this run did not get it for that. */
+  /** The owner that holds the workload. Present where this run did not get the Lease for that reason. */
   holder?: string
   pods: PodResult[]
-  /** Workloads that an abort leaves on different images: their template is on its former ones, and `upgraded` pods are not. */
+  /** The workloads that an abort leaves on mixed images: the template has its former images, and the `upgraded` pods have the new ones. */
   mixed?: MixedWorkload[]
 }
 
 export type RunEventBody =
   | { type: 'planned'; plan: Plan }
-  /** Another owner holds, or held, the Lease: waiting until it is known to be dead. */
+  /**
+   * Another owner holds, or held, the Lease. The run waits until that owner is known to be dead. `remainingMs` is the rest of the wait, in
+   * milliseconds; a renewal of that owner ends the run.
+   */
   | { type: 'leaseWaiting'; lease: string; holder: string; remainingMs: number }
   | { type: 'started'; run: string; epoch: number; resumed: boolean; pods: { uid: string; pod: string }[] }
-  /** What was done to the template of a workload, or is waited for there. */
+  /** A step, or a wait, of the update of a workload's template. */
   | { type: 'template'; workload: string; reason: Reason }
-  /** `waiting` tells what the pod waits for in its new state. */
+  /** A pod has changed its state. `waiting` is the reason for which the pod waits in the new state. */
   | { type: 'podState'; uid: string; pod: string; from: PodState | null; to: PodState; waiting?: Reason }
-  /** What the pod waits for in its state is another thing now, or its numbers are. */
+  /** The reason for which a pod waits in its state has changed, or the numbers in it have. */
   | { type: 'podDetail'; uid: string; pod: string; state: PodState; waiting: Reason }
-  /** A call to a load balancer was resolved for one target. `confirmed` by read-back after an ambiguity. */
+  /** The outcome of a call to a load balancer for one target. `confirmed` stands for a read-back after an ambiguous answer. */
   | {
       type: 'effect'
       uid: string
@@ -142,30 +145,30 @@ export type RunEventBody =
       effect: 'drain' | 'restore'
       operation: string
       outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
-      /** Targets in the same wire call. */
+      /** The number of targets in the same wire call. */
       batch: number
-      /** From the moment that the call was asked for until this outcome; absent where another process has asked for it. */
+      /** The time from the request of the call to this outcome, in milliseconds. Absent where another process requested the call. */
       durationMs?: number
-      /** In the words of the adapter. */
+      /** The text of the adapter. */
       said?: string
-      /** What shows the outcome, or stood against the call. */
+      /** The evidence of the outcome, or the obstacle to the call. */
       reason?: Reason
     }
-  /** A call of this run to the API server. Lists and watches that are shared with other runs are not among them. */
+  /** A call of this run to the API server. Lists and watches that the run shares with other runs are not included. */
   | ({ type: 'apiCall' } & TimedCall)
   | { type: 'podFinished'; result: PodResult }
   | { type: 'interrupting'; graceMs: number }
-  /** Somebody has ordered this by the Lease; `resume` where a pause is there no more. */
+  /** An order on the Lease. `resume` stands for a pause that has been removed. */
   | { type: 'ordered'; order: 'pause' | 'resume' | 'abort'; by: string }
-  /** A pause has come to rest: nothing is under way any more. */
+  /** The pause has come to rest: no call is under way any more. */
   | { type: 'paused'; by: string }
   | { type: 'warning'; reason: Reason; pod?: string }
   | { type: 'finished'; result: RunResult }
 
-/** Everything that a run tells; the only source for output, report, logs and metrics. */
+/** One event of a run. Events are the only source of output, report, logs and metrics. */
 export type RunEvent = RunEventBody & {
-  /** Milliseconds since the run began, on the monotonic clock. */
+  /** The time since the run began, in milliseconds, on the monotonic clock. */
   atMs: number
-  /** Wall time, ISO 8601, for display. */
+  /** The wall time for display, in ISO 8601. */
   wallAt: string
 }

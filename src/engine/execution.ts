@@ -48,35 +48,38 @@ import type { World } from './world.ts'
 export interface Execution {
   run(accept: AcceptPlan): Promise<RunResult>
   interrupt(graceMs: number): void
-  /** As `give` of OwnOrders. */
+  /** The same as `give` of OwnOrders. */
   order(order: OwnOrder, by: string): Promise<void>
-  /** As `hear` of OwnOrders. */
+  /** The same as `hear` of OwnOrders. */
   hear(): Promise<void>
 }
 
-/** Told each plan that is about to be carried out; what it throws ends the run, with nothing touched. */
+/** Receives each plan before it is carried out. An error that it throws ends the run before any change. */
 export type AcceptPlan = (plan: Plan) => void
 
 export interface ExecutionOptions {
   request: RunRequest
   ports: RunPorts
   world: World
-  /** Leases as they were before the world was looked at. */
+  /** The Leases as they were before the observation of the world. */
   seen: ReadonlyMap<string, SeenLease>
   tell(event: RunEventBody): void
-  /** Of all that was told. */
+  /** The account of all events. */
   account: Account
-  /** Milliseconds since the run began, as its events have them. */
+  /** The time since the run began, on the clock of its events, in milliseconds. */
   atMs(): number
 }
 
-/** What was seen when the run began is looked at anew where the Lease is had later: a person may have read the plan meanwhile. */
+/**
+ * The time for which the first observation counts. A Lease that is taken later makes the run observe anew, for example after a person has
+ * read the plan.
+ */
 const PLANNED_WITHIN_MS = 2_000
 
-/** After an interrupt, for the ledger and then for the Lease. */
+/** The time after an interrupt for the ledger, and again for the Lease. */
 const LAST_WORDS_MS = 2_000
 
-/** Carries a plan out: ownership, dry runs, ledger, templates, pods; and gives everything back in the end. */
+/** Carries out a plan: ownership, dry runs, ledger, templates and pods. Gives back the Leases at the end. */
 export function createExecution({ request, ports, world, seen, tell, account, atMs }: ExecutionOptions): Execution {
   const { client, clock } = ports
   const { namespace } = request
@@ -85,18 +88,18 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let rollout: Rollout | undefined
   let mixed: MixedWorkload[] = []
   let obedience: Obedience | undefined
-  /** How it ends is decided: an order that comes now stands on the Lease, for whoever comes next. */
+  /** The outcome is decided. A later order stays on the Lease for the next owner. */
   let isConcluding = false
-  /** What was to be written in the end may still be on its way. */
+  /** A last write may still be on its way. */
   let isCutShort = false
   const ownOrders = createOwnOrders({ client, clock, kinds: world.kinds, namespace })
-  /** Whatever keeps the pods from their turn after that, something was touched. */
+  /** The parts of the run that exist already, for an error before the pods' turn. */
   const begun: Begun = { onRecord: false, inTemplate: false }
-  /** Nobody needs this order any more. */
+  /** Reports whether no run needs the order any more. */
   let isDone = (_order: Order): boolean => false
-  /** The pod asks for other images than it had before the run. */
+  /** Reports whether the pod asks for other images than before the run. */
   let isOnNew = (_uid: string): boolean => false
-  /** What the records are about, and is not brought to its end by this command. */
+  /** The pods on record that this command does not bring to their end. */
   let rest = (_isBrought: (uid: string) => boolean): RestOfRun[] => []
   const end = createRunEnd({
     request,
@@ -125,8 +128,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         },
       })
       if (owners.outdated || !world.store.isCurrent() || atMs() > PLANNED_WITHIN_MS) {
-        // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or that owner
-        // had put the template back and gone while it asked for the Lease, and it patched pods to what the template had no more.
+        // The earlier owner may have settled pods, or put the template back, since the first observation. A watch may also have been
+        // broken.
         await unlessAborted(world.refresh(), signal)
         world.assertWatched()
         await owners.assertAlone()
@@ -142,10 +145,10 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       }
     } finally {
       ownOrders.end()
-      // Found by simulation (harsh seed 5979082): what is told in the end was long on its way, and a load balancer forgot a pod then.
+      // The rollout guards the pods until here, since writing the ledger can take long.
       rollout?.stop()
-      // The next owner of a Lease that is given back begins at once: no call of this one may still be on its way to a load
-      // balancer then, nor a last word to the ledger. Where one may be, it runs out instead, and the call with it.
+      // The next owner begins at once after a release. So no call to a load balancer, and no write to the ledger, may be on its way. Where
+      // one may be, the Lease runs out instead.
       const isQuiet = (await world.traffic.quiet()) && !isCutShort
       await orCutShort(async () => (isQuiet ? owners?.release({ isDone: (order) => isDone(order) }) : owners?.leave()))
     }
@@ -153,7 +156,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     return result
   }
 
-  /** After an interrupt there is no time to wait for an API server that does not answer: whoever sent it may kill next. */
+  /** Limits the last work of an interrupted run: the process may be killed next, so it cannot wait for an API server without an answer. */
   async function orCutShort(work: () => Promise<unknown>): Promise<void> {
     if (!end.isInterrupted()) return void (await work())
     const isInTime = await withinLimit(clock, LAST_WORDS_MS, work)
@@ -215,19 +218,19 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       const isHeard = (): boolean => ordered() !== undefined
       await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned })
     }
-    // One that goes on may have sent its former images, in a rollback.
+    // An earlier run that is continued may have sent the former images, in a rollback.
     const fence = ledgers.resumed || ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
     if (ordered()?.order !== 'abort')
       await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, fence, tell: tellOfTemplate })
     await warnOfLostJournals({ ledgers, world, tell })
     const { epochOf } = owners
-    // Last, with nothing to wait for until the rollout hears of pods that go.
+    // The ghosts are found last. The rollout hears of pods that go from here on.
     const ghosts = await untilAnswered(() => ghostsOf({ ledgers, world, client, namespace, epochOf }), { clock, signal })
     const runPods = createRunPods({ world, namespace, ledgers, owners, rehearsed, ghosts })
     const { podOf, inputFor, podOperations } = runPods
     const isOwned = (uid: string): boolean => owners.isHeld(podOf(uid))
     world.setOwnership((uid) => {
-      // For as long as the call may live: no owner after this one meets it.
+      // The right must hold for the life of the call, so that no later owner meets it.
       if (!owners.isHeld(podOf(uid), CALL_LIFE_MS)) throw new Withheld({ code: 'lease-not-held' })
     })
     const { store, endpoints, traffic, includes, beside, refresh } = world
@@ -315,7 +318,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       tell,
     })
     let pods = await rollout.finished
-    // For long nobody has looked where this process was stopped: then the Lease is asked for first.
+    // This process may have been stopped for long, so the Leases are confirmed first.
     if (!end.isInterrupted() && (await conclusion.isStillOwned())) await rollout.secure()
     let isTemplateBack = false
     if (!end.isInterrupted()) {
@@ -324,19 +327,19 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     }
     const cut = new AbortController()
     await orCutShort(async () => {
-      // Found by reading: an API server that was down was waited for, with nothing that could cut it short.
+      // The signal cuts the wait for an API server without an answer.
       if (!isTemplateBack) await conclusion.endRollback(pods, cut.signal)
       const looking = { clock, signal, namespace, ledgers, world, isHeir, tell }
       pods = await withComeBack(pods, looking)
       await conclusion.conclude(pods)
-      // Found by simulation (seed 131102500): the ledger was long in writing, and another had come by then.
+      // Writing the ledger can take long, and a replacement may have come meanwhile.
       pods = await withComeBack(pods, looking)
     })
     cut.abort(new Error('interrupted'))
     return { run: id, ...end.ofPods(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }
   }
 
-  /** Lets the rollout hear of what happens, also of what has happened before it was there. */
+  /** Connects the rollout with the events, and tells it of those that came before. */
   function follow(live: Rollout): void {
     world.listen({
       onPod: live.onPod,

@@ -16,7 +16,7 @@ const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
 
 const NO_PODS = { store: { all: () => [] }, beside: { all: () => [] } }
 
-/** A run to `to` on pods that had v1, which has found the template at `from`. */
+/** A run to `to` on pods that had v1. It found the template at `from`. */
 function ledger(run: string, from: string, to: string): Ledger {
   const entry = entryOf('web-0', { owner: OWNER, before: { images: image('v1') } })
   const workloads = [{ ...WEB, templates: [{ of: idOf(WEB), images: image(from) }] }]
@@ -28,7 +28,7 @@ describe('the template goes back to what it had before all runs that are ended',
   const listed = (images: Images): ContainerImage[] =>
     Object.entries(images).map(([container, tag]) => ({ container, image: `${container}:${tag}` }))
 
-  /** `before`: of the containers that it changes in the template. `had`: of the pods that it was about. */
+  /** `before`: the images of the changed containers in the template. `had`: the images of the pods of the run. */
   function runOf(id: string, before: Images | undefined, images: ContainerImage[], had: Images[]): Ledger {
     const pods = had.map((each, index) => ({
       ...entryOf(`web-${index}`, { owner: OWNER, before: { images: listed(each) } }),
@@ -46,7 +46,7 @@ describe('the template goes back to what it had before all runs that are ended',
     return runOf(id, { app: from }, image(to), pods)
   }
 
-  /** What an abort of these, the newest first, gives the template. */
+  /** The images that the template gets from an abort of these runs, the newest first. */
   async function afterAbort(newest: Ledger, ...ended: Ledger[]): Promise<unknown> {
     const given: unknown[] = []
     const workload: Partial<Workload> = {
@@ -64,7 +64,7 @@ describe('the template goes back to what it had before all runs that are ended',
   }
 
   test('where no image is that of all pods', async () => {
-    // The first came to one pod of three and set the template.
+    // The first run reached one pod of three, and set the template.
     const first = run('r1', 'v3', 'v1', ['v3', 'v3', 'v2'])
     const second = run('r2', 'v1', 'v2', ['v3', 'v3', 'v1'])
     expect(await afterAbort(second, first)).toEqual(image('v3'))
@@ -90,7 +90,7 @@ describe('the template goes back to what it had before all runs that are ended',
     const undo = runOf('r2', { app: 'v3' }, [...image('v2'), ...image('v1')], [{ app: 'v3' }, { app: 'v3' }])
     const newest = run('r3', 'v1', 'v4', ['v2', 'v3'])
     expect(await afterAbort(newest, undo)).toEqual(image('v3'))
-    // It has changed nothing in the template.
+    // The run has changed nothing in the template.
     const again = runOf('r3', undefined, image('v1'), [{ app: 'v2' }, { app: 'v3' }])
     expect(await afterAbort(again, undo)).toEqual(image('v3'))
   })
@@ -100,7 +100,7 @@ describe('the template goes back to what it had before all runs that are ended',
       { app: 'v1', proxy: 'p1' },
       { app: 'v2', proxy: 'p2' },
     ]
-    /** It came to one pod of two. */
+    /** The run reached one pod of two. */
     const first = runOf('r1', old, listed(half), [old, old])
 
     test('where the newest found it as it wants it', async () => {
@@ -146,7 +146,7 @@ test('what a run has set that is ended with this one is nobody else’s edit', a
     },
   }
   const world = { workloads: [{ workload }], ...NO_PODS } as unknown as World
-  // The second was killed, or refused, before it had written the template.
+  // The second run was killed, or refused, before it wrote the template.
   const [first, second] = [ledger('r1', 'v1', 'v2'), ledger('r2', 'v2', 'v3')]
   const { signal } = new AbortController()
   await putBackAfterAbort({ ledger: second, ended: [first], world, signal, isOwned: async () => true, fence: 'r2/1', tell() {} })
@@ -155,7 +155,7 @@ test('what a run has set that is ended with this one is nobody else’s edit', a
 
 describe('a template that the newest run has found as one before it had set it, which is ended with it', () => {
   const api = { ...STATEFUL_SET, name: 'api', uid: 'a' }
-  /** Of both: killed once it had written the templates. */
+  /** A run of both workloads that was killed after it wrote the templates. */
   const first = ledger('r1', 'v1', 'v2')
   first.header.workloads.push({ ...api, templates: [{ of: { ...STATEFUL_SET, name: 'api' }, images: image('v1') }] })
 
@@ -186,7 +186,7 @@ describe('a template that the newest run has found as one before it had set it, 
   }
   const notPart = { code: 'template-of-another-run', workload: 'statefulset/web' }
 
-  // That run stays open for the other, or another run has it, or it is gone.
+  // That run stays open for the other workload, or another run has it, or it is gone.
   test('goes back too, and of one that is not had nothing is said', async () => {
     expect(await abort({ workloads: [WEB] }, ['w'])).toEqual({ asked: [['w', image('v1')]], left: [] })
   })
@@ -204,7 +204,6 @@ describe('a template that the newest run has found as one before it had set it, 
   })
 })
 
-// Found by reading: what a run about some pods gave the template was told by those alone, and so was whether any was upgraded.
 describe('pods that the request is not about', () => {
   interface Seen {
     pod: Pick<PodView, 'uid' | 'name' | 'deleting' | 'ready' | 'containers'>
@@ -232,7 +231,7 @@ describe('pods that the request is not about', () => {
 
   const brought: Journal = { ...halfDone, step: 'closed' }
 
-  /** Of a run to v3 about web-0, which had v1; it has found the template at v2. */
+  /** A run to v3 about web-0, which had v1. It found the template at v2. */
   const run = ledger('r1', 'v2', 'v3')
   const { signal } = new AbortController()
   const isOwned = async (): Promise<boolean> => true
@@ -249,7 +248,7 @@ describe('pods that the request is not about', () => {
     }
     const world = {
       workloads: [{ workload, assessment: { images: image('v3') } }],
-      // By name it has all pods of the workload.
+      // In a run by name the store has all pods of the workload.
       store: { all: () => (by === 'label' ? [own] : [own, ...others]) },
       beside: { all: () => others },
     } as unknown as World
@@ -280,7 +279,6 @@ describe('pods that the request is not about', () => {
       expect(given).toEqual([image('v1')])
     })
 
-    // Found by reading: the template got what a run to v2 had made of web-1, and not what both had had.
     test('an abort of this run and of one that has come to them since goes by what they had before that', async () => {
       const { world, given } = worldOf(seen('web-0', 'v3'), [seen('web-1', 'v2')], by)
       const since = entryOf('web-1', { owner: OWNER, before: { images: image('v1') } })

@@ -15,8 +15,8 @@ import type { World } from './world.ts'
 import type { PrepareOptions } from '../workloads/workload.ts'
 
 /*
- * Templates that a run has changed get the images back that their pods had, so that a pod that is made anew comes up on those; or
- * their own, where the pods differ.
+ * Templates that a run has changed get the former images of their pods back, so that new pods start with those. Where the pods differ, a
+ * template gets its own former images.
  */
 
 interface FormerTemplates {
@@ -27,10 +27,10 @@ interface FormerTemplates {
 }
 
 /**
- * After an abort. A template that somebody has edited since is theirs, and left as it is; not what a run has set that is
- * `ended` with this one, which may not have come to its own template.
- * @returns what was left, and why
- * @throws WorkloadError where the API server does not take it in time
+ * Puts the templates back after an abort. A template that was edited since is left as it is. A template that an `ended` run has set counts
+ * as set by this one, which may not have come to its own template.
+ * @returns the templates that were left, with the reasons
+ * @throws WorkloadError where the API server does not accept the change in time
  */
 export async function putBackAfterAbort(
   options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal; fence: string },
@@ -40,7 +40,7 @@ export async function putBackAfterAbort(
   const left: Reason[] = []
   for (const { recorded, former } of changedByAny([ledger, ...ended], world)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
-    // Of another run, which goes on with it; or to be had yet, by a run that stays open for it; or gone.
+    // The workload belongs to another run, or to a run that stays open for it, or is gone.
     if (!found && !world.workloads.some(({ workload: { ref } }) => isSameWorkload(ref, recorded))) continue
     const reason = found
       ? await putBack(found, recorded, { ...options, former, set })
@@ -52,13 +52,13 @@ export async function putBackAfterAbort(
 
 interface Changed {
   recorded: LedgerWorkload
-  /** What it had before all of these runs; without containers that have somebody else's images. */
+  /** The images of the template before all of these runs, without containers that have another writer's images. */
   former: ContainerImage[]
 }
 
 /**
- * By these runs, the newest first, that end together. Found by reading: a run of one of two workloads found the template as the
- * run before, of both, had set it, and an abort of the two left it so.
+ * The templates that these runs changed, the newest run first. A run may find the template as an earlier one has set it, and both end
+ * together.
  */
 function changedByAny(runs: readonly Ledger[], world: World): Changed[] {
   const changed = runs.flatMap(changedBy)
@@ -70,8 +70,8 @@ function changedByAny(runs: readonly Ledger[], world: World): Changed[] {
 }
 
 /**
- * Each container by itself. Found by reading: a run found one of two as the run before had set it, and changed the other; an
- * abort of both put back the other alone, and the template had what never ran together.
+ * The former image of each container by itself. A run can find one container as an earlier run has set it, and change another. Put back
+ * alone, the second one would make a template whose images never ran together.
  */
 function beforeAll(template: LedgerWorkload, runs: readonly Ledger[], world: World): ContainerImage[] {
   const containers = new Set(
@@ -84,10 +84,8 @@ function beforeAll(template: LedgerWorkload, runs: readonly Ledger[], world: Wor
 }
 
 /**
- * What the newest has found in the template, or its pods on, may be what one before it has set. Found by simulation (seed
- * 31599625): a run came to one of two pods, its undo, which is about that one alone, was aborted, and the template stayed on the
- * new images that no pod had any more.
- * @returns undefined where none of these has set it: it is somebody else's
+ * The image of a container before these runs. The image that the newest run found may be the one that an earlier run had set.
+ * @returns undefined where none of these runs has set the image, so that it is another writer's
  */
 function imageBefore(
   container: string,
@@ -98,7 +96,7 @@ function imageBefore(
 ): string | undefined {
   if (newest === undefined || isMadeAnew(template, newest)) return undefined
   const former = formerImages(newest, later, template, world).find((one) => one.container === container)?.image
-  // What it asks for and has not changed it has found there: an edit of somebody's, unless one before it asked for the same.
+  // An image that the run asks for and has not changed was there before: an edit, unless an earlier run asked for it too.
   const found = former === undefined ? imagesAsked(newest, template, container) : [former]
   if (found.length === 0) return imageBefore(container, template, others, [...later, newest], world)
   const setter = others.findIndex((older) => imagesAsked(older, template, container).some((image) => found.includes(image)))
@@ -107,23 +105,23 @@ function imageBefore(
   return before ?? former
 }
 
-/** It was deleted and made again since. */
+/** Reports whether the workload was deleted and made again since. */
 function isMadeAnew(recorded: LedgerWorkload, { header }: Ledger): boolean {
   return header.workloads.some((one) => isSameWorkload(one, recorded) && one.uid !== recorded.uid)
 }
 
-/** Empty where the run has not changed the template. */
+/** The images before the run. Empty where the run has not changed the template. */
 function formerImages(run: Ledger, later: readonly Ledger[], { uid }: LedgerWorkload, world: World): ContainerImage[] {
   return changedBy(run).flatMap((recorded) => (recorded.uid === uid ? formerOf(run, later, recorded, world) : []))
 }
 
-/** `later`: those of these runs that have begun since, the newest first. */
+/** `later`: the runs among these that began later, the newest first. */
 function formerOf(run: Ledger, later: readonly Ledger[], recorded: LedgerWorkload, world: World): ContainerImage[] {
   const beside = podsOf(recorded, world).filter(({ pod }) => !run.entries.has(pod.uid))
   return formerTemplate(run, recorded, imagesBeside(run, recorded, beside, later))
 }
 
-/** Of an abort that put every template back: where some pods are not on what their template has now. */
+/** The workloads whose pods differ from their template after an abort that put every template back. */
 export function mixedAfterAbort({
   ledger,
   ended,
@@ -137,16 +135,16 @@ export function mixedAfterAbort({
 }
 
 /**
- * After a rollback: the next pod that is rescheduled would come up on the images that have just failed. Not where a pod
- * is upgraded already: it would come back on the old ones.
- * @param options.failed those that were to go back, and those of them that have gone meanwhile
+ * Puts the templates back after a rollback, since new pods would get the images that failed. A template with an upgraded pod stays: that
+ * pod would come back on the old images.
+ * @param options.failed the pods that were to go back, including those that have gone meanwhile
  */
 export async function putBackAfterRollback(
   options: FormerTemplates & { ended: readonly Ledger[]; failed: readonly PodView[]; signal: AbortSignal },
 ): Promise<void> {
   const { ledger, ended, tell } = options
   const world = withoutHeirs(options.failed, options.world)
-  // Pods that one before it has left half done go back for its containers too, and the template with them.
+  // The pods that an earlier run left half done go back for its containers too, and so does the template.
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const warn = (reason: Reason): void => tell({ type: 'warning', reason })
   for (const recorded of changedBy(ledger)) {
@@ -169,8 +167,8 @@ export async function putBackAfterRollback(
 }
 
 /**
- * As the world would be without what the template has made in the place of these: that runs the images that have failed, and is no
- * reason to keep them. Of a run about some pods it is beside them.
+ * The world without the replacements of these pods. A replacement runs the images that failed, and is no reason to keep them. In a run
+ * about some pods, it is beside them.
  */
 function withoutHeirs(failed: readonly PodView[], world: World): World {
   const isHeir = isHeirIn(world.kinds)
@@ -185,13 +183,13 @@ function withoutHeirs(failed: readonly PodView[], world: World): World {
 
 interface PutBack extends Pick<FormerTemplates, 'tell' | 'isOwned'> {
   former: readonly ContainerImage[]
-  /** By the runs that are ended: what else is there is somebody's edit. */
+  /** The images that the ended runs have set. Any other image in the template is an edit. */
   set: readonly ContainerImage[]
   signal: AbortSignal
   fence?: string
 }
 
-/** Why it was left as it is, if it was. */
+/** Puts one template back. Returns the reason where it was left as it is. */
 async function putBack(
   { workload }: AssessedWorkload,
   recorded: LedgerWorkload,
@@ -209,8 +207,8 @@ function changedBy({ header }: Ledger): LedgerWorkload[] {
 }
 
 /**
- * What the template has made, and was never ready, is not upgraded. Found by a breaker: one was evicted while another failed, came up
- * on the image that had failed, and counted; the template kept that image, and the next that was evicted was lost as well.
+ * Groups the pods on the new images. A pod that the template made and that was never ready is not upgraded: it must not make the template
+ * keep the images that failed.
  */
 function onNewImages(
   { workload, assessment: { images } }: AssessedWorkload,
@@ -221,8 +219,8 @@ function onNewImages(
 }
 
 /**
- * Also those that the request is not about. Found by reading: by label the store has none of these, and the template went back
- * although one of them was upgraded. By name they are in both.
+ * All pods of the workload, including those that the request does not include. In a run by label the store lacks these. In a run by name
+ * both have them.
  */
 function podsOf({ uid }: Pick<LedgerWorkload, 'uid'>, { workloads, store, beside }: World): Observation[] {
   const workload = workloads.find((one) => one.workload.uid === uid)?.workload

@@ -10,12 +10,12 @@ import type { Found, Place } from './traffic/find-targets.ts'
 import { isSameEntry } from './traffic/same-entry.ts'
 import { keyOf, plain } from './traffic/target-key.ts'
 
-/* Is what the record of a half-done pod says of its load balancers all that the config has of them, and does it have all of that? */
+/* The checks of a half-done pod's record against the config: the record and the config must have the same entries of the pod. */
 
 /**
- * Found by reading: another load balancer had come to the config since, another instance of one, or another entry, and the pod was
- * patched while that sent it requests. By how many there are: one that is recorded may have another name by now. What is patched
- * once more is drained no second time: there each of them has to be out.
+ * Throws where the config has an entry that the record lacks: another load balancer, instance or entry would send requests during the
+ * patch. Only the number counts, since a recorded entry may have another name. A patched pod is not drained again, so each of its entries
+ * must be out.
  */
 export async function assertNoneAdded(
   { pod, stored }: Observation,
@@ -45,9 +45,8 @@ async function findInRotation(places: readonly Place[], loadBalancers: readonly 
 }
 
 /**
- * Found by trial: a load balancer had another name in the config since the crash, the restart was waited for until its deadline, and
- * only then it was said that nobody could put the pod back. An abort could not either. And under the same name there was another
- * HAProxy, in which it was drained and put back, and nobody knew of the first any more. What an operator has out gets no call.
+ * Throws where the config lacks a load balancer of the record, since the pod could not be put back. Under the same name there may be
+ * another load balancer, which `reaches` tells apart. Entries that an operator has out get no call, and do not count.
  */
 export function assertNoneMissing({ pod, stored }: Observation, loadBalancers: readonly LoadBalancer[]): void {
   const missing = firstMissing(openJournal(stored)?.targets ?? [], loadBalancers)
@@ -61,8 +60,8 @@ export function assertNoneMissing({ pod, stored }: Observation, loadBalancers: r
 }
 
 /**
- * Nor is anything of a pod that is gone. Found by trial: what was to come in its place was waited for until the deadlines, and then
- * nobody was told why.
+ * Throws where the config lacks a load balancer that a gone pod was drained in. Without this check the run would wait for the replacement
+ * until its deadlines.
  */
 export function assertNoneMissingOfGone(
   left: readonly { pod: string; target: JournalTarget }[],
@@ -71,8 +70,7 @@ export function assertNoneMissingOfGone(
   for (const { pod, target } of left) {
     const missing = firstMissing([target], loadBalancers)
     if (missing === undefined) continue
-    // What is said of a load balancer is said of all that the pod had in it. Found by trial: the word was for the one entry that was
-    // named, and closed the other too, which stayed drained.
+    // The command states the traffic of all entries of the pod in that load balancer, so the error names them all.
     const { loadBalancer } = target
     const meant = left.filter((one) => one.pod === pod && one.target.loadBalancer === loadBalancer && !one.target.untouched)
     const entries = [...new Set(meant.map((one) => one.target.target))]
@@ -94,7 +92,7 @@ function firstMissing(targets: readonly JournalTarget[], loadBalancers: readonly
     .find((place) => place !== undefined)
 }
 
-/** The part of a load balancer that the target is in, where the config does not have it. */
+/** The part of a load balancer with the target, where the config does not have it. */
 export function missingPlace(target: JournalTarget, loadBalancers: readonly LoadBalancer[]): LoadBalancerPlace | undefined {
   const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
   if (found === undefined) return { loadBalancer: target.loadBalancer }

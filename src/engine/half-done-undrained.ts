@@ -5,8 +5,8 @@ import { openJournal } from '../pods/open-journal.ts'
 import { RunError } from './errors.ts'
 
 /**
- * A pod that was patched without a drain gets other images of the same containers without one too: is that still what the config
- * says? Where it was not patched yet, that is decided anew.
+ * Throws where the config now wants a drain for a pod that was patched without one: its next images of the same containers would get none
+ * either. An unpatched pod is decided anew.
  */
 export function assertStillUndrained(
   { pod, stored }: Observation,

@@ -5,10 +5,9 @@ import type { ContainerImage } from '../pods/glossary.ts'
 import { openJournal } from '../pods/open-journal.ts'
 
 /**
- * What these pods of the workload have, which the run is not about; of one that is half done, what it was last in rotation on. One
- * that has all that the run asks for says nothing of what was before: it may have been made since, unless another run has brought it
- * there. Found by reading: one pod was upgraded, and then all; an undo of that took the template back too, which it had found so.
- * @param later runs that have begun since, the newest first. Found by reading: what they had made of a pod was taken for what it had
+ * The images of the workload's pods that the run is not about. For a half-done pod these are the images with which it was last in rotation.
+ * A pod that has all images of the run tells nothing of the time before, unless another run has brought it there.
+ * @param later the runs that began since, the newest first. Their records have the images before them
  */
 export function imagesBeside(
   run: Ledger,
@@ -30,7 +29,7 @@ export function imagesBeside(
   })
 }
 
-/** Several, where its pods were to get different ones, as in an undo. */
+/** The images that the run asked for. There are several where its pods were to get different ones, as in an undo. */
 export function imagesAsked({ header: { workloads, images } }: Ledger, { uid }: LedgerWorkload, name: string): string[] {
   if (!workloads.some((one) => one.uid === uid)) return []
   return images.flatMap(({ container, image }) => (container === name ? [image] : []))

@@ -6,7 +6,7 @@ import type { RunSettings } from './settings.ts'
 
 type Owner = Pick<Workload, 'ref' | 'minReadyMs'>
 
-/** Where a workload asks for more than the config: a pod counts as available to its owner only then. */
+/** Warns where a workload has longer `minReadySeconds` than `readyFor`. Its controller counts a pod as available only after them. */
 export function minReadyWarnings(
   workloads: readonly Owner[],
   { readyForMs }: Pick<RunSettings, 'readyForMs'>,
@@ -17,7 +17,7 @@ export function minReadyWarnings(
   })
 }
 
-/** The same rule as for `readyFor` in the config: no pod could come back before the ready deadline. */
+/** Refuses `minReadySeconds` that reach the ready deadline, as the config refuses such a `readyFor`: no pod could come back in time. */
 export function minReadyRefusals(
   workloads: readonly Owner[],
   { readyDeadlineMs }: Pick<RunSettings, 'readyDeadlineMs'>,

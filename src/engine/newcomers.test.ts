@@ -11,11 +11,11 @@ const THERE: Found = { found: true, targets: [] }
 const IN_EDGE: Found = { found: true, targets: [{ loadBalancer: 'edge', target: { id: 'web-0', scope: 'web' } }] }
 const pod = testPod({ uid: 'uid-0', ip: '10.0.0.9' })
 
-/** `answers`: what each look finds, in order; the last one stands. */
+/** `answers`: the findings of the looks, in order. The last one repeats. */
 function createBed(...answers: (Found | Error)[]) {
   const clock = createVirtualClock()
   const looks: string[] = []
-  /** How it stands at each look that finds it; the last one stands. */
+  /** The states at the looks that find the pod. The last one repeats. */
   const states: (TrafficReading['state'] | 'hidden')[] = ['in']
   const newcomers = createNewcomers({
     clock,
@@ -78,7 +78,6 @@ test('where it is there, and whether it is in can never be told, it serves: at G
   expect([newcomers.operatorOut(pod), newcomers.isUnserved(pod)]).toEqual(['none', false])
 })
 
-// Found by reading: the load balancer did not answer when it was asked whether the pod is in.
 test('where that could not be told at this moment, it is asked again', async () => {
   const { clock, states, newcomers } = createBed(IN_EDGE)
   states.unshift('unknown', 'out')

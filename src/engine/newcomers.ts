@@ -6,30 +6,30 @@ import type { Place } from './traffic/find-targets.ts'
 import { unrecorded } from './traffic/find-targets.ts'
 import type { Traffic } from './traffic/traffic.ts'
 
-/** Until a pod that was not found, or is out, is looked for again. */
+/** The time until a pod that was not found, or is out, is looked for again. */
 const LOOK_AGAIN_MS = 5_000
 
 export interface NewcomerOptions {
   clock: Clock
   traffic: Pick<Traffic, 'find' | 'inspect'>
-  /** One was found, or it is time to look again. */
+  /** Called when a pod was found, or when it is time to look again. */
   onLooked(): void
 }
 
-/** Pods that have come since the plan was made, and those that it did not find: are they in the load balancers? */
+/** Looks in the load balancers for pods that came after the plan, or that the plan did not find. */
 export interface Newcomers {
-  /** Not known to be in every load balancer. Asked of ready pods whenever the window decides; the answer comes later. */
+  /** Reports whether the pod is not known to be in every load balancer. The window asks this of ready pods, and the answer comes later. */
   isUnserved(pod: PodView): boolean
-  /** What of its entries is out where it has come to, which is an operator's doing by then. */
+  /** The share of the pod's entries that is out at its present address. It counts as an operator's. */
   operatorOut(pod: PodView): OperatorOut
-  /** These were found, where they are now. */
+  /** Notes pods that were found at their present address. */
   know(pods: Iterable<PodView>): void
   stop(): void
 }
 
 /**
- * Found by trial: a pod that was made anew in the middle of a run, at an address that no load balancer had, was Ready, and
- * counted as one that serves: the last one that did was drained. And by reading: so did one at an address that an operator had out.
+ * A pod that is made anew can have an address that no load balancer has, or that an operator has out. Such a pod does not serve, although
+ * it is Ready, so the last serving pod must not be drained for it.
  */
 export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): Newcomers {
   const served = new Set<string>()
@@ -40,14 +40,14 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
   async function look(pod: PodView): Promise<void> {
     const place = placeOf(pod)
     lookedFor.add(place)
-    // Where none can be asked, none can be drained either.
+    // Without an answer the pod counts as not found. Nothing can be drained then either.
     const [found] = await traffic.find([pod]).catch(() => [])
     const isOut = found?.found ? await outOf(pod, found.targets) : undefined
     if (isOut === undefined || isOut === 'none') out.delete(place)
     else out.set(place, isOut)
     if (isOut === 'none') served.add(place)
     else {
-      // It may have its turn itself, and fills the window meanwhile.
+      // The pod may have its own turn. It fills the window meanwhile.
       if (isOut && !stopping.signal.aborted) onLooked()
       if (!(await pause(clock, LOOK_AGAIN_MS, stopping.signal))) return
     }
@@ -55,11 +55,11 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
     if (!stopping.signal.aborted) onLooked()
   }
 
-  /** Undefined where that could not be read now, which says nothing; where it never can be, it is taken to be in. */
+  /** The share that is out. Undefined where a reading failed. Entries that can never be read count as in. */
   async function outOf({ uid }: PodView, targets: readonly Place[]): Promise<OperatorOut | undefined> {
     if (targets.length === 0) return 'none'
     const { state, hidden } = await traffic.inspect(uid, targets.map(unrecorded))
-    // Found by reading: the load balancer failed at that moment, and who was out there served for the rest of the run.
+    // A failed reading must not count the pod as serving.
     if (state === 'unknown' && !hidden) return undefined
     return state === 'out' ? 'all' : state === 'mixed' ? 'some' : 'none'
   }
@@ -71,7 +71,7 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
       if (!lookedFor.has(place) && !stopping.signal.aborted) void look(pod)
       return !out.has(place)
     },
-    // Asked of every pod whenever the window decides.
+    // The window asks this of every pod.
     operatorOut: (pod) => (out.size > 0 && out.get(placeOf(pod))) || 'none',
     know(pods) {
       for (const pod of pods) served.add(placeOf(pod))
@@ -80,7 +80,7 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
   }
 }
 
-/** One whose sandbox died is elsewhere, and to be found anew. */
+/** A pod at another address, for example after its sandbox died, is looked for anew. */
 function placeOf({ uid, ip }: PodView): string {
   return `${uid} ${ip}`
 }

@@ -23,7 +23,7 @@ describe('the worst of all pods', () => {
     [['failed', 'rolledBack'], 'failed'],
     [['needsOperator', 'failed', 'conflict'], 'needsOperator'],
     [['interrupted', 'unchanged'], 'interrupted'],
-    // The one that the run stopped for is gone meanwhile: those that were not started are no success.
+    // The pod for which the run stopped is gone. Pods that were not started are no success.
     [['settled', 'unchanged'], 'failed'],
   ])('%j: %s', (outcomes, worst) => {
     expect(worstOutcome(outcomes.map((outcome) => pod(outcome))).outcome).toBe(worst)
@@ -50,7 +50,7 @@ test('a pod that had failed before it went has failed its run, which says why, a
     reason: { code: 'pods', pods: [{ uid: 'settled', pod: 'settled', reason: BECAUSE, failed: said('it crashed') }] },
   })
   expect([isBrought(gone), isBrought(pod('settled'))]).toEqual([false, true])
-  // It came home in the end all the same.
+  // The pod came home in the end.
   expect(isBrought({ ...pod('upgraded'), before: { outcome: 'failed', reason: BECAUSE } })).toBe(true)
 })
 
@@ -61,7 +61,7 @@ test('an abort is none where the journal of a pod could not be closed', () => {
     outcome: 'failed',
     reason: { code: 'pods', pods: [{ uid: 'failed', pod: 'failed', reason: BECAUSE }] },
   })
-  // Control: it failed, and is home.
+  // Control: the pod failed, and is home.
   expect(endingOfAbort([pod('unchanged'), pod('failed')], asked).outcome).toBe('aborted')
 })
 

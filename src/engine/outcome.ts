@@ -9,8 +9,8 @@ interface Ending {
 }
 
 /**
- * How a run ended, from how its pods did: the worst of them, in the order of the exit codes that a pipeline acts on. `stays`: of a
- * pod, by its uid, that nothing is asked of it, on whatever images it is.
+ * The outcome of a run: the worst outcome of its pods, in the order of the exit codes. `stays` reports for the uid of a pod that the run
+ * asks nothing of it, whatever its images are.
  */
 export function worstOutcome(pods: readonly PodResult[], stays: (uid: string) => boolean = () => false): Ending {
   const of = (outcome: PodResult['outcome']): PodResult[] => pods.filter((pod) => pod.outcome === outcome)
@@ -18,9 +18,9 @@ export function worstOutcome(pods: readonly PodResult[], stays: (uid: string) =>
   if (needsOperator.length > 0) return { outcome: 'needsOperator', reason: say(needsOperator) }
   const conflict = of('conflict')
   if (conflict.length > 0) return { outcome: 'conflict', reason: say(conflict) }
-  // A pod that failed and went has mended nothing: the next pod would fail too.
+  // A pod that failed and then went counts as failed: its deletion repairs nothing, and the next pod would fail too.
   const failed = pods.filter((pod) => pod.outcome === 'failed' || hasFailedAndGone(pod))
-  // A drain that did not come to its end in time and was undone: nothing is broken, and the same command tries again.
+  // A drain that was late and was undone breaks nothing, and the same command tries again.
   const late = failed.filter(({ deadline, traffic }) => deadline === 'drain' && traffic !== 'out')
   if (failed.length > late.length) return { outcome: 'failed', reason: say(failed) }
   const rolledBack = of('rolledBack')
@@ -28,7 +28,7 @@ export function worstOutcome(pods: readonly PodResult[], stays: (uid: string) =>
   if (late.length > 0) return { outcome: 'deadline', reason: say(late) }
   const interrupted = of('interrupted')
   if (interrupted.length > 0) return { outcome: 'interrupted', reason: say(interrupted) }
-  // No pod says why: the one that the run stopped for is gone.
+  // None of these pods tells the reason: the pod for which the run stopped is gone.
   const unchanged = of('unchanged')
   if (unchanged.length > 0) return { outcome: 'failed', reason: say(unchanged) }
   const { left = [], already = [] } = Object.groupBy(of('skipped'), ({ uid }) => (stays(uid) ? 'left' : 'already'))
@@ -44,15 +44,15 @@ function say(some: readonly PodResult[]): Reason {
   return { code: 'pods', pods }
 }
 
-/** What ends so may be drained, whatever its journal says. */
+/** A pod with one of these outcomes may be drained, whatever its journal says. */
 export const UNSETTLED: ReadonlySet<PodResult['outcome']> = new Set(['needsOperator', 'interrupted', 'conflict'])
 
-/** It runs what it is to run, or is gone. */
+/** A pod with one of these outcomes runs the wanted images, or is gone. */
 const BROUGHT: ReadonlySet<PodResult['outcome']> = new Set(['upgraded', 'skipped', 'settled'])
 
 /**
- * One that failed, or was rolled back, is at its end and not at its images: what goes on with it is the same run. So is one that
- * went on its way there: what has come in its place may be on any images.
+ * Reports whether a pod needs no more work of this run. A pod that failed or was rolled back has ended, and does not run the wanted images:
+ * the same run goes on with it. So does a pod that went on its way to such an end, since its replacement may run any images.
  */
 export function isBrought(pod: Pick<PodResult, 'outcome' | 'before'>): boolean {
   return BROUGHT.has(pod.outcome) && !hasFailedAndGone(pod)
@@ -62,14 +62,17 @@ export function hasFailedAndGone({ outcome, before }: Pick<PodResult, 'outcome' 
   return outcome === 'settled' && before !== undefined
 }
 
-/** Of a run that leaves these pods as they are: nobody has looked after them, and their targets may be drained. */
+/** Adds the pods that the run leaves as they are to its outcome. Their targets may be drained, and no process looks after them. */
 export function withOverlooked({ outcome, reason }: Ending, pods: readonly OverlookedPod[]): Ending {
   const left: Reason = { code: 'overlooked', pods: [...pods] }
   if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
   return { outcome, reason: several(reason, left) }
 }
 
-/** Of an abort whose record could not be closed: unless another has ended the run since, it is open, and the order stands. */
+/**
+ * The outcome of an abort whose record could not be closed. The run stays open, and the order stands, unless another process has ended the
+ * run.
+ */
 export function withOpenRecord({ outcome, reason }: Ending, { trouble, as }: { trouble: Reason; as: RunOutcome }): Ending {
   const left = { code: 'run-not-ended', because: trouble } as const
   if (outcome === 'aborted') return { outcome: as, reason: left }
@@ -77,9 +80,9 @@ export function withOpenRecord({ outcome, reason }: Ending, { trouble, as }: { t
 }
 
 /**
- * What was put back, refused or brought home is what an abort promises; what stays out or needs a person is not.
- * `takesOver`: of another's run, so that `pods` are no more than those which that has left open. `isOnNew`: of a pod, by its uid,
- * whatever it was to run in the end. Found by reading: what an undo had patched came home to its abort, and was called old.
+ * The outcome of an abort. Pods that were restored, refused or brought home fulfil the abort; pods that stay out or need an operator do
+ * not. `takesOver`: the run is another process's, and `pods` are only those that it left open. `isOnNew` reports by uid whether a pod runs
+ * the new images of the aborted run.
  */
 export function endingOfAbort(
   pods: readonly PodResult[],
@@ -95,7 +98,7 @@ export function endingOfAbort(
   return { outcome: 'aborted', reason }
 }
 
-/** Something of it is out of rotation, open, or not known. */
+/** Reports whether the pod is out of rotation, or its record is open, or its state is not known. */
 export function isUnfinished({ traffic, record, outcome }: PodResult): boolean {
   return traffic === 'out' || record === 'unclosed' || UNSETTLED.has(outcome)
 }

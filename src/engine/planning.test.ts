@@ -28,28 +28,28 @@ const CORE = `/api/v1/namespaces/${NAMESPACE}`
 const NOBODY = { all: () => [] }
 
 interface Given {
-  /** Of the config. */
+  /** The containers whose change alone needs no drain, from the config. */
   notFor?: string[]
-  /** Who has the target of the first pod out. */
+  /** The entry that has the target of the first pod out. */
   entry: Partial<LedgerEntry>
   finishedAt?: string
-  /** The same entry in the ledger of a run that came after that one, or before it. */
+  /** The same entry in the ledger of a later, or earlier, run. */
   another?: { startedAt: string; state: LedgerEntry['state']; isUnfinished?: true; untouched?: true }
-  /** That the pods run. */
+  /** The images of the pods. */
   images?: [string, string]
   /** The journal of the second pod. */
   stored?: ReadJournal
-  /** Where the second pod is. */
+  /** The address of the second pod. */
   second?: string
-  /** Another entry of the second pod. */
+  /** The name of another entry of the second pod. */
   added?: string
-  /** What the config says of what is on record. */
+  /** Whether the config reaches the recorded target. */
   reaches?: boolean
   /** The entry of the second pod is out. */
   isRenamedOut?: boolean
-  /** Of the second pod. */
+  /** The phase of the second pod. */
   phase?: string
-  /** The target of the first pod is not drained after all. */
+  /** The target of the first pod is not drained. */
   isIn?: boolean
   undo?: boolean
   abort?: boolean
@@ -60,7 +60,7 @@ const OUT = { loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior: PRIO
 
 const OPERATORS = { state: 'open', isUnfinished: true, untouched: true } as const
 
-/** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
+/** Plans for two pods. The target of the first is drained, and a ledger has the drain for a gone pod. */
 async function planned({
   entry,
   finishedAt,
@@ -183,10 +183,10 @@ test('nothing is asked where no pod is to be upgraded', async () => {
 
 test.each([
   { step: 'drain', image: 'v1', isKnown: true },
-  // Home on what it has by now, it is drained anew.
+  // The pod is home on its present image, and is drained anew.
   { step: 'restore', image: 'v1', isKnown: true },
   { step: 'restore', image: 'v2', isKnown: false },
-  // Patched anew where it is, it takes no new place.
+  // The pod is patched again in place, and takes no new place.
   { step: 'patched', image: 'v1', isKnown: false },
   { step: 'drain', image: 'v1', abort: true, isKnown: false },
 ] as const)('the first pod is done, and the second open ($step, on $image): who is out is asked: $isKnown', async (given) => {
@@ -212,7 +212,6 @@ function drained(
   return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
 }
 
-// Found by trial: it was drained and put back in another HAProxy, and stayed out of the one that the crash had left it drained in.
 test.each(['drain', 'patched', 'restore'] as const)(
   'one that was drained in an instance which the config does not have is refused (%s)',
   async (step) => {
@@ -222,15 +221,14 @@ test.each(['drain', 'patched', 'restore'] as const)(
       reason: { code: 'half-done-not-in-config', pod: 'web-2', place: { loadBalancer: 'edge', scope: 'edge' } },
     })
     await expect(planned({ ...given, abort: true })).rejects.toMatchObject({ kind: 'preflight' })
-    // Controls: the config has it; or nobody has touched it there.
+    // Controls: the config has the instance, or sluice has not touched the entry there.
     expect((await planned({ ...given, reaches: true })).refusals).toEqual([])
     const untouched = drained({ target: 'edge/b', untouched: true }, step)
-    // That nothing is drained there any more is another refusal.
+    // The missing load balancer itself is refused for another reason.
     expect((await planned({ ...given, stored: untouched })).refusals).toEqual(['load-balancer-dropped'])
   },
 )
 
-// Found by trial: the restart was waited for until its deadline, and the load balancer missed only after that.
 test.each([
   { step: 'drain', abort: false },
   { step: 'patched', abort: false },
@@ -253,7 +251,6 @@ test.each([
   })
 })
 
-// Found by trial: the pod was gone, and what had come in its place was waited for in vain.
 test.each([
   [
     'another load balancer',
@@ -278,7 +275,6 @@ test.each([
       })
 })
 
-// Found by trial: one was named, and the command that was printed closed the others too.
 test('of it all are named that the command is about, and it is about no other load balancer', async () => {
   const former = (target: string, untouched = false) => ({ ...OUT, loadBalancer: 'former', target, untouched })
   const targets = [OUT, former('former/a'), former('former/b'), former('former/c', true)]
@@ -294,7 +290,7 @@ test('of it all are named that the command is about, and it is about no other lo
 
 test('control: what was left alone there, or is closed, is not; nor is what the config has', async () => {
   const former = { ...OUT, loadBalancer: 'former', target: 'former/a' }
-  // Nothing half done is missed; that pods were there, and would not be drained, is told of all the same.
+  // No half-done entry is missing. The refusal still tells that pods were there and would not be drained.
   for (const [refusals, given] of [
     [['load-balancer-dropped'], { entry: { targets: [{ ...former, untouched: true }] }, isIn: true }],
     [['load-balancer-dropped'], { entry: { targets: [former], state: 'closed' }, isIn: true }],
@@ -312,7 +308,6 @@ test('control: a record that names one where it was left alone, or that is close
   for (const stored of [alone, closed]) expect((await planned({ entry: {}, stored })).refusals).toEqual([])
 })
 
-// Found by reading: the pod was patched while the entry that nobody had drained sent it requests.
 test('one that was to be drained, and has another entry since, is refused: by its name where the others have kept theirs', async () => {
   const refusal = (stored: ReadJournal) => planned({ entry: { state: 'closed' }, stored, added: 'c' })
   await expect(refusal(drained({ target: 'edge/b' }))).rejects.toMatchObject({
@@ -320,14 +315,13 @@ test('one that was to be drained, and has another entry since, is refused: by it
     reason: { code: 'half-done-elsewhere', pod: 'web-2', entry: { loadBalancer: 'edge', target: 'edge/c' } },
   })
   await expect(refusal(drained({ target: 'edge/renamed' }))).rejects.toMatchObject({ kind: 'preflight' })
-  // Control: a name of it that has changed.
+  // Control: an entry whose name has changed.
   await planned({ entry: { state: 'closed' }, stored: drained({ target: 'edge/renamed' }) })
   const both = drained({ target: 'edge/b' })
   both.journal.targets.push({ ...OUT, target: 'edge/renamed' })
   await refusal(both)
 })
 
-// Found by reading: the load balancer's config had been made anew, and the pod was patched while its new entry sent it requests.
 test.each(['patched', 'restore'] as const)('so is one whose entry was made anew under another name (%s)', async (step) => {
   const stored = drained({ target: 'edge/renamed' }, step)
   const given = { entry: { state: 'closed' }, stored, images: ['app:v2', 'app:v1'] } satisfies Given
@@ -337,18 +331,16 @@ test.each(['patched', 'restore'] as const)('so is one whose entry was made anew 
   })
 })
 
-// Found by reading: what was to be settled alone was refused, for the entry of the pod that has come to its address.
 test.each(['drain', 'patched'] as const)('control: one that was evicted (%s) is patched no more', async (step) => {
   const stored = drained({ target: 'edge/b' }, step)
   const given = { entry: { state: 'closed' }, stored, added: 'c', images: ['app:v2', 'app:v1'], phase: 'Failed' } satisfies Given
   expect((await planned(given)).refusals).toEqual([])
 })
 
-// Found by reading: a pod that an earlier run had patched got other images while the new entry sent it requests.
 test.each(['patched', 'restore'] as const)('so is one that is to get other images once more (%s)', async (step) => {
   const given = { entry: { state: 'closed' }, stored: drained({ target: 'edge/b' }, step), added: 'c' } as const
   await expect(planned({ ...given, images: ['app:v2', 'app:v1'] })).rejects.toMatchObject({ kind: 'preflight' })
-  // Control: it comes home on what it was given.
+  // Control: the pod comes home on its patched image.
   await planned({ ...given, images: ['app:v2', 'app:v2'] })
 })
 
@@ -361,7 +353,6 @@ test('what sluice itself has out for a pod that has moved since is no operator�
 test.each<{ name: string } & Given>([
   { name: 'settled since', entry: { state: 'closed' } },
   { name: 'settled by a later run', entry: {}, another: { startedAt: '2026-01-03', state: 'closed' } },
-  // Found by simulation: another pod left while it was out.
   { name: 'an operator’s for a later run', entry: {}, another: { ...OPERATORS, startedAt: '2026-01-03' } },
   { name: 'of a pod that is there', entry: { uid: 'uid-2' } },
   { name: 'an operator’s already then', entry: { targets: [] } },
@@ -480,13 +471,11 @@ test('of a pod that came up after the run which is undone it is not said that it
   for (const reason of reasons) expect(reason).toEqual({ code: 'not-of-undone-run', run: 'r1' })
 })
 
-// Found by trial: it was warned of what an upgrade would have done with the pods that it had none of.
 test.each([true, false])('warned of what would be upgraded, unless it is an abort: %s', async (abort) => {
   const { warnings } = await planned({ entry: {}, abort })
   expect(warnings).toEqual(abort ? [] : ['of what would be upgraded'])
 })
 
-// Found by a fresh user: status asked for a person, and the plan said that the run would settle it.
 test('a plan says what a person has to do first, and an abort, which warns of nothing, does not', async () => {
   const said = {
     code: 'awaits-person',
@@ -537,7 +526,7 @@ describe('a container that needs no drain', () => {
       kind: 'preflight',
       reason: { code: 'half-done-undrained', pod: 'web-2', containers: ['app'] },
     })
-    // Controls: nothing is to be patched; it was not patched yet; the run is to be ended.
+    // Controls: there is nothing to patch; the pod is not patched yet; the run is to be ended.
     await planned({ ...given, stored: undrained('patched'), images: ['app:v1', 'app:v2'] })
     await planned({ ...given, stored: undrained('drain') })
     await planned({ ...given, stored: undrained('patched'), abort: true })

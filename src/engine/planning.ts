@@ -48,33 +48,33 @@ import { documentLease } from './locks/document-lease.ts'
 import { needsDrain } from '../pods/needs-drain.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
-/** One workload of a run, with what is to be done to it. */
+/** One workload of a run, with its assessment. */
 export interface AssessedWorkload {
   readonly workload: Workload
   assessment: Assessment
 }
 
-/** What is to be done with each workload and pod, as last decided. */
+/** The last decision on each workload and pod. */
 export interface Planning {
   plan(): Plan
   readonly workloads: readonly AssessedWorkload[]
-  /** Undefined for a pod of no workload of this run. */
+  /** The workload of the pod. Undefined where the run has none. */
   workloadOf(pod: PodView): AssessedWorkload | undefined
   /** The images that the pod is to run. */
   imagesFor(pod: PodView): ContainerImage[]
-  /** What earlier runs had pods in, and somebody has said to be retired. */
+  /** The places of earlier runs that the operator has confirmed as retired. */
   retired(): RetiredPlace[]
   /** The run that this one takes back. */
   undoing(): Undoing | undefined
-  /** The targets of a pod as they stood when the plan was made; undefined where they were not asked for. */
+  /** The targets of a pod when the plan was made. Undefined where they were not looked for. */
   targetsOf(uid: string): JournalTarget[] | undefined
-  /** What an operator had out of rotation of its targets when the plan was made. */
+  /** The share of the pod that an operator had out of rotation when the plan was made. */
   operatorOut(uid: string): OperatorOut
-  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
+  /** The uid of the half-done or gone pod whose drained entry an operator has pointed at this pod. */
   drainedFor(uid: string): string | undefined
-  /** The request is about containers alone that need no drain: then no load balancer is asked anything. */
+  /** Reports whether the request is only about containers that need no drain. Then no load balancer is asked. */
   drainsNone(): boolean
-  /** Decides anew, on what is observed now. Touches nothing. */
+  /** Decides anew on the present observation. Changes nothing. */
   replan(): Promise<void>
 }
 
@@ -89,9 +89,9 @@ export interface PlanningOptions {
   loadBalancers: RunPorts['loadBalancers']
   includes(pod: PodView): boolean
   availability: Availability
-  /** Told of the pods that every load balancer has. */
+  /** Called with the pods that every load balancer has. */
   onFound(pods: Iterable<PodView>): void
-  /** All that can be read, before anything is made of the journals. */
+  /** Called with all readable ledgers, before the journals are used. */
   onLedgers(ledgers: readonly Ledger[]): void
 }
 
@@ -103,7 +103,7 @@ export function createPlanning(options: PlanningOptions): Planning {
   let targets = new Map<string, JournalTarget[]>()
   let plan: Plan | undefined
   let drainedFor: ReadonlyMap<string, string> = new Map()
-  /** Asked of every pod whenever the window decides. */
+  /** The share that an operator had out, by uid. The window asks it of every pod. */
   let operatorOut: ReadonlyMap<string, OperatorOut> = new Map()
   let undo: Undoing | undefined
   let retired: RetiredPlace[] = []
@@ -117,25 +117,25 @@ export function createPlanning(options: PlanningOptions): Planning {
   function assess(workload: Workload, own: readonly PodView[]): Assessment {
     if (undo === undefined) return workload.assess(request.images, own)
     const images = imagesBefore(undo, workload, own)
-    // The run had nothing to do with it: it stays as it is, and no image is missed.
+    // The undone run did not change the pod. The pod stays as it is, and no image is missing.
     return isPod(workload.ref) && images.length === 0 ? NOT_ASSESSED : workload.assess(images, own)
   }
 
-  /** Whatever comes up in the middle of the run, and on whatever images. */
+  /** Reports whether the request drains no pod, including pods that come during the run. */
   function isWithoutDrain(pods: readonly Observation[]): boolean {
     const images = pods.flatMap(({ pod }) => imagesFor(pod))
     const isAnyDrained = pods.some(({ stored }) => (openJournal(stored)?.targets ?? []).length > 0)
     return images.length > 0 && images.every(({ container }) => notFor.includes(container)) && !isAnyDrained
   }
 
-  /** By labels those beside them are not in the store. */
+  /** The workloads that lack pods. In a run by label the store does not have all pods, so none is told. */
   function shortages(): Reason[] {
     if (!('refs' in request.select)) return []
     const pods = Array.from(store.all(), ({ pod }) => pod)
     return shortageReasons(options.workloads, pods).map((one) => ({ ...one, countAsOut: true }))
   }
 
-  /** What the run would wait for before its first pod, by its own rule and on what is observed now. */
+  /** The reason for which no pod could start now, by the rule of the window. */
   function waits(of: Plan, pods: readonly Observation[]): Reason[] {
     const planned = new Map(of.pods.map((one) => [one.uid, one]))
     const isToBe = ({ pod }: Observation, action: PodAction): boolean => planned.get(pod.uid)?.action === action
@@ -162,7 +162,7 @@ export function createPlanning(options: PlanningOptions): Planning {
   }
 
   async function replan(): Promise<void> {
-    // What was begun is ended in any case.
+    // An abort ends the run with any deadlines.
     if (!request.abort) assertTimeEnough(loadBalancers, request.settings)
     const ledgers = await listLedgers(client, request.namespace)
     assertNoneNewer(
@@ -170,7 +170,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       workloads.map(({ workload: { ref } }) => ref),
     )
     options.onLedgers(ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
-    // Where no pod has the label, that is what is wrong, and nobody knows whose runs are meant.
+    // A label that no pod has is the error to report, and names no workload whose runs could be undone.
     if (request.undo && workloads.length > 0) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
       undo = undoing(request.undo, options.workloads, ledgers, { kinds, pods: [...store.all(), ...beside.all()] })
@@ -196,7 +196,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       notFor,
       targets: found,
       drainedFor: others,
-      // Nothing is drained by an abort: it need not wait for a load balancer that says who is out.
+      // An abort drains nothing, so it need not wait for a load balancer.
       mayDrain: !request.abort,
       onFound: options.onFound,
       left,
@@ -232,7 +232,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     const toBeUpgraded = new Set(plan.pods.flatMap(({ uid, action }) => (action === 'upgrade' ? [uid] : [])))
-    // Where nothing is to leave rotation, nothing has to be drained.
+    // Nothing needs a drain where no pod is to leave rotation.
     const isAnyLeaving = planned.pods.some(({ pod, isKept }) => !isKept && toBeUpgraded.has(pod.uid))
     const dropped = isAnyLeaving ? droppedPlaces({ kinds, ledgers: readable, refs, loadBalancers, pods: () => store.all() }) : []
     const isRetired = ({ loadBalancer }: RetiredPlace): boolean => request.retiredLoadBalancers?.includes(loadBalancer) ?? false
@@ -260,8 +260,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     }
     const raised = raisedDeadlines(plan, (uid) => store.get(uid)?.pod, request.settings)
     if (raised.length > 0) plan = { ...plan, raisedDeadlines: raised }
-    // What may be refused, or is warned of, is to be upgraded; what was begun is ended in any case, and the template is not
-    // brought forward.
+    // Warnings and refusals concern an upgrade. An abort ends the open run in any case, and does not change the template forward.
     if (request.abort) plan = { ...plan, templates: [], warnings: [], refusals: [] }
     targets = found
   }
@@ -288,20 +287,20 @@ interface PlanPodsOptions {
   undo: Undoing | undefined
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
-  /** Containers whose change alone needs no drain. */
+  /** The containers whose change alone needs no drain. */
   notFor: readonly string[]
-  /** Filled with what was found. */
+  /** The map that gets the targets that were found. */
   targets: Map<string, JournalTarget[]>
   drainedFor: Map<string, string>
   mayDrain: boolean
   onFound: PlanningOptions['onFound']
-  /** Of pods that are gone. */
+  /** The entries of gone pods. */
   left: Awaited<ReturnType<typeof leftOut>>
 }
 
 /**
- * What a workload goes back to; where sluice writes no template of it, what its pods do. Found by trial: a template that was to
- * stay got what one of several pods had had.
+ * The former images of a workload. Where sluice writes no template, these are the former images of its pods. A template that is to stay
+ * must not get the images of one pod.
  */
 function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[]): ContainerImage[] {
   const template = undo.templateOf(workload)
@@ -310,8 +309,8 @@ function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[
 }
 
 /**
- * Finds in the load balancers what will have to be drained, and how it stands there; and how the pods beside it do, since
- * one that an operator has out takes a place in the window, on whatever images it is.
+ * Finds in the load balancers the entries to drain, with their state. The pods beside them are looked for as well, since a pod that an
+ * operator has out takes a place in the window.
  */
 async function planPods({
   pods,
@@ -332,19 +331,19 @@ async function planPods({
     if (mayDrain) assertStillUndrained(one, wanted(one.pod), notFor)
   }
   const isChanged = ({ pod }: Observation): boolean => changesFor(pod, wanted(pod)).length > 0
-  // Nothing is drained for it, nor asked about it.
+  // A pod whose change needs no drain is not looked for.
   const isKept = (one: Observation): boolean => isChanged(one) && !needsDrain(one.pod, wanted(one.pod), notFor)
   const isUndrained = ({ stored }: Observation): boolean => openJournal(stored)?.undrained !== undefined
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
-  // Found by simulation (seed 33729977): of two pods the first was done, and out by an operator; what an earlier run had meant to
-  // drain of the second was drained. And by trial: what one has put back is drained anew for other images.
+  // An open drain intent may still be carried out, so the window must know the other pods. A pod with a restore record may be drained again
+  // for other images.
   const mayBeDrained = (one: Observation): boolean => {
     const step = openJournal(one.stored)?.step
     if (isUndrained(one)) return isChanged(one) && !isKept(one)
     return step === 'drain' || (step !== 'patched' && isChanged(one) && !isKept(one))
   }
   const asked = mayDrain && pods.some(mayBeDrained) ? staying : []
-  // What is drained goes on as it was recorded; and from there what is to be patched once more.
+  // A drained pod goes on as recorded, and so does a pod that is to be patched again.
   const isToBePatched = (one: Observation): boolean =>
     !one.pod.deleting &&
     !one.pod.finished &&
@@ -372,11 +371,11 @@ async function planPods({
     standing,
     loadBalancers,
   )
-  // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
-  // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.
+  // An entry that sluice has out for a gone or moved pod is not an operator's, and comes back. It must not make the plan refuse the run, or
+  // leave a pod out that came to the address.
   const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
   const isAnyMissing = [...found.values()].some((one) => !one.found)
-  // A plan with nothing else to do must not say that there is nothing.
+  // A plan without other work must still tell of the entries that were left.
   const isAnyToDo = asked.length > 0 || pods.some((one) => isOpen(one.stored) || isKept(one))
   const left = isAnyOut || isAnyMissing || !isAnyToDo ? mayBeLeft : []
   const halfDone = pods.flatMap(({ pod: { uid }, stored }) =>
@@ -384,7 +383,7 @@ async function planPods({
   )
   const drained = isAnyOut ? [...halfDone, ...left] : []
   const adapterOf = (of: string): Adapter | undefined => loadBalancers.find(({ name }) => name === of)?.adapter
-  // By the entry: an operator may have pointed it at the pod that is there now.
+  // The entry counts, since an operator may have pointed it at the present pod.
   const own = (loadBalancer: string, target: Target): (typeof drained)[number] | undefined =>
     drained.find(({ target: before }) => !before.untouched && isSameEntry(before, { loadBalancer, target }, adapterOf))
   const planned = pods.map((observed): PlanPod => {

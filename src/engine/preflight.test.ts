@@ -12,7 +12,7 @@ import { field } from '../kube/json.ts'
 import { documentLease } from './locks/document-lease.ts'
 import { checkLocks, checkRights } from './preflight.ts'
 
-/** What a run of this kind asks for, where the server tells no rules; `denied` is refused. */
+/** The rights that a run of this kind asks for, where the server tells no rules. `denied` is refused. */
 async function asked(kind: string, denied = ''): Promise<string[]> {
   const rights: string[] = []
   const client = {
@@ -32,7 +32,7 @@ const role = parseAllDocuments(readFileSync(new URL('../../deploy/rbac.yaml', im
   .map((one) => one.toJS())
   .find(({ kind }) => kind === 'Role')
 
-/** Has these rules and no other, and the server tells them. */
+/** A server that tells these rules, and grants no other right. */
 function ruledBy(resourceRules: object[]): KubeClient {
   return {
     create: async (path: string) => ({

@@ -9,8 +9,8 @@ import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { rightName, rightsFor, rightsOfLocks, rightsOfRun } from './rights.ts'
 
 /**
- * Asks the API server whether the run will be allowed what it needs, so that a missing right shows before anything is
- * touched and not with a pod drained. Gives a warning where the server does not let itself be asked.
+ * Asks the API server whether the run has its rights, so that a missing right shows before any change. Returns a warning where the server
+ * cannot be asked.
  * @throws RunError of kind `preflight` that names each verb and resource
  */
 export async function checkRights(
@@ -23,7 +23,7 @@ export async function checkRights(
 }
 
 /**
- * The same of the Leases that load balancers are changed under, each in its own cluster and namespace.
+ * Checks the rights on the Leases of the load balancers' locks, each in its own cluster and namespace.
  * @throws RunError of kind `preflight`, also where the cluster of a Lease cannot be asked
  */
 export async function checkLocks(loadBalancers: readonly LoadBalancer[]): Promise<Reason[]> {

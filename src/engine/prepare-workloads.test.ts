@@ -11,7 +11,7 @@ const pods = ['web-2', 'web-1', 'web-0'].map((name) => ({
   stored: { kind: 'none' as const },
 }))
 
-/** Pods that run the images already, and lack the label alone. */
+/** Pods that run the images already, and only lack the label. */
 function labelling({
   isOwned = async () => true,
   onPatch = () => {},

@@ -17,9 +17,9 @@ interface PrepareOptions {
 }
 
 /**
- * The dry run of the pods that will start at once: admission refuses before anything is touched, templates included.
- * The others have theirs when their turn comes, which may be hours later.
- * @returns the uids of those that were accepted
+ * Sends the dry runs of the pods that will start at once, so that admission can refuse before any change, including templates. The other
+ * pods have their dry run at their turn, which may be hours later.
+ * @returns the uids of the accepted pods
  * @throws RunError of kind `preflight`
  */
 export async function rehearseFirst({ world, client, namespace }: PrepareOptions): Promise<Set<string>> {
@@ -46,12 +46,12 @@ export async function rehearseFirst({ world, client, namespace }: PrepareOptions
 interface Preparing extends PrepareOptions {
   signal: AbortSignal
   isOwned(): Promise<boolean | undefined>
-  /** Where a run before may have sent another template. */
+  /** The fence, where an earlier run may have sent another template. */
   fence?: string | undefined
   tell(event: RunEventBody): void
 }
 
-/** Brings the templates to the images, and the label of pods that run them already to the new revision. */
+/** Sets the images in the templates, and the label of the new revision on pods that run them already. */
 export async function prepareWorkloads(options: Preparing): Promise<void> {
   const { world, signal, isOwned, fence, tell } = options
   for (const { workload, assessment } of world.workloads) {
@@ -69,9 +69,8 @@ export async function prepareWorkloads(options: Preparing): Promise<void> {
 }
 
 /**
- * A pod that runs the images already, patched by hand perhaps, only lacks the label that its owner counts by. Found by reading: of
- * many, one after the other, nothing ended it after an interrupt, and the last ones got the label of a revision that another owner
- * had replaced meanwhile.
+ * Sets the revision label on a pod that already runs the images, for example after a manual patch. The Lease is confirmed for each pod,
+ * since another owner may replace the revision while many pods are labelled.
  */
 async function label(
   pod: PodView,

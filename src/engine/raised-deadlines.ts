@@ -4,8 +4,8 @@ import type { PodView } from '../pods/glossary.ts'
 import type { RunSettings } from './settings.ts'
 
 /**
- * Where a kubelet reports no generation, and none of its Events comes, nothing but time proves a restart. No deadline is shorter than
- * the proof that it waits for, so a shorter one is raised for these pods. Both times begin after the grace period.
+ * Raises the restart deadline of pods whose restart only time can prove: their kubelet reports no generation, and may send no Events. No
+ * deadline is shorter than the proof that it waits for. Both times begin after the grace period.
  */
 export function raisedDeadlines(
   { pods, undoes }: Pick<Plan, 'pods' | 'undoes'>,

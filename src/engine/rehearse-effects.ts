@@ -5,9 +5,9 @@ import type { Place } from './traffic/find-targets.ts'
 import { keyOf } from './traffic/target-key.ts'
 
 /**
- * Drain and restore of what is to be drained can be made, as far as that shows now. Else a restore that cannot would be found with the pod
- * out of rotation.
- * @throws RunError of kind `preflight` where one cannot, or a load balancer cannot be asked
+ * Checks whether the drain and the restore of the targets can be made. A restore that fails would otherwise be found with the pod out of
+ * rotation.
+ * @throws RunError of kind `preflight` where an effect cannot be made, or a load balancer cannot be asked
  */
 export async function rehearseEffects(
   places: readonly Place[],
@@ -17,7 +17,7 @@ export async function rehearseEffects(
   for (const { name, adapter } of loadBalancers) {
     const wanted = places.flatMap(({ loadBalancer, target }) => {
       const snapshot = loadBalancer === name ? standing.get(keyOf({ loadBalancer, target: target.id })) : undefined
-      // What an operator has out gets no effect.
+      // An entry that an operator has out gets no effect.
       return snapshot?.inRotation ? [{ target, prior: snapshot.prior }] : []
     })
     if (wanted.length === 0 || adapter.rehearse === undefined) continue

@@ -12,32 +12,37 @@ import type { UndoRequest } from './undoing.ts'
 import type { SeenLease } from './leases/ownership.ts'
 import type { ScopeQueues } from './traffic/scope-queues.ts'
 
-/** So many calls may begin in each stretch of so many milliseconds. Load balancers of one account share it. */
+/**
+ * The limit of calls to a load balancer: at most `calls` calls begin in each `perMs` milliseconds. Load balancers of one account share the
+ * limit.
+ */
 export interface Rate {
   calls: number
   perMs: number
   account: string
 }
 
-/** One configured load balancer, with its adapter made. */
+/** One configured load balancer with its adapter. */
 export interface LoadBalancer {
   name: string
-  /** Name of the adapter, for display. */
+  /** The name of the adapter, for display. */
   adapterName: string
   adapter: Adapter
-  /** Container port, by number or name. */
+  /** The container port, by number or by name. */
   port: number | string
-  /** A pod is drained in all of one turn at once, the lowest first, and put back in reverse. Default 0. */
+  /**
+   * The turn of this load balancer in a drain. A pod is drained turn by turn, the lowest turn first, and restored in reverse. Default 0.
+   */
   drainTurn?: number
-  /** How many calls may begin in a time. Default: any number. */
+  /** The limit of calls. Default: no limit. */
   rate?: Rate
-  /** Each change of it is made under this. Default: none. */
+  /** The lock that each change of the load balancer's configuration needs. Default: no lock. */
   lock?: DocumentLock
 }
 
-/** One writer at a time of a document that has no version: all that name it alike exclude each other. */
+/** A lock on a document without versions. Writers that use the same name of the document exclude each other. */
 export interface DocumentLock {
-  /** Of the cluster that has the Lease. */
+  /** The client of the cluster that holds the Lease of the lock. */
   client: KubeClient
   namespace: string
   document: string
@@ -45,41 +50,41 @@ export interface DocumentLock {
 
 export interface RunRequest {
   namespace: string
-  /** Either workloads and pods by name, or pods by label selector. */
+  /** The pods of the run: workloads and pods by name, or pods by label selector. */
   select: { refs: WorkloadId[] } | { labelSelector: string }
-  /** Empty: bring the pods to their workload's own template. */
+  /** The images to set. With an empty list, sluice brings the pods to the template of their workload. */
   images: ContainerImage[]
   settings: RunSettings
-  /** Patch the pods alone of a kind whose template is not written, though that then differs. */
+  /** Accept that pods of a kind whose template sluice does not write get images that differ from the template. */
   acceptTemplateDrift: boolean
   /** Upgrade pods that are in none of the load balancers, without a drain. */
   allowUnbalanced: boolean
-  /** Load balancers that earlier runs used and that the config does not have: somebody says that they serve these pods no more. */
+  /** Load balancers of earlier runs that the config does not have any more. The operator confirms that they send these pods no requests. */
   retiredLoadBalancers?: readonly string[]
-  /** Take an earlier run back, in place of `images`. */
+  /** The earlier run to take back, in place of `images`. */
   undo?: UndoRequest
   /**
-   * End the open run in place of going on with it; `images` are that run's. `by` says who wants it, `runs` which ones were meant,
-   * `seen` which Leases were watched already.
+   * End the open run instead of going on with it. `images` are those of the open run. `by` names the origin of the order, `runs` the runs
+   * that it means, and `seen` the Leases that were watched before.
    */
   abort?: { by: string; runs: readonly string[]; seen: ReadonlyMap<string, SeenLease> }
-  /** End with the outcome `paused` once a pause has come to rest, in place of waiting for its end. */
+  /** End with the outcome `paused` once a pause has come to rest, instead of waiting for the end of the pause. */
   exitWhenPaused?: boolean
 }
 
-/** Everything from outside, given at one place. */
+/** The ports of a run: everything that the engine uses of the outside world. */
 export interface RunPorts {
   client: KubeClient
-  /** Of the same client; all runs of a process share it. */
+  /** The observation of the same client. All runs of a process share it. */
   observation: SharedObservation
   loadBalancers: LoadBalancer[]
-  /** All runs of a process that have these load balancers share them. */
+  /** The queues of the load balancers' scopes. All runs of a process with the same load balancers share them. */
   queues: ScopeQueues
-  /** Of workloads. Default: those that sluice knows by itself. */
+  /** The kinds of workloads. Default: the kinds that are built into sluice. */
   kinds?: Kinds
   clock: Clock
   random: Random
-  /** Names this process in the Lease, such as HOST_PID. */
+  /** The name of this process in the Lease, such as HOST_PID. */
   identity: string
   onEvent: (event: RunEvent) => void
 }

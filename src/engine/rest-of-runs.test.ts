@@ -15,7 +15,7 @@ const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 const pod = (name: string, tag: string, change: Parameters<typeof testPod>[0] = {}): PodView =>
   testPod({ name, uid: `uid of ${name}`, owner: WEB, containers: [{ name: 'app', image: `app:${tag}` }], ...change })
 
-/** Of all three pods. */
+/** The ledger of a run about all three pods. */
 function ledger(run: string, tag: string, header: Partial<LedgerHeader> = {}): Ledger {
   const entries = new Map(['web-0', 'web-1', 'web-2'].map((name) => [`uid of ${name}`, entryOf(name)]))
   return { header: { run, workloads: [WEB], images: image(tag), startedAt: run, chunks: 1, ...header }, entries }
@@ -29,7 +29,7 @@ interface Runs {
   wanted?: (pod: PodView) => { container: string; image: string }[]
 }
 
-/** Of a run r3 to v2 that is about web-1 alone, and has brought it there. */
+/** The rest at the end of a run r3 to v2 that is about web-1 alone, and has brought it there. */
 function rest({ before = [], finished = [], wanted = () => image('v2'), ...pods }: Runs): RestOfRun[] {
   const { seen = [pod('web-0', 'v1'), pod('web-1', 'v2'), pod('web-2', 'v1')], beside = [] } = pods
   const own = ledger('r3', 'v2')
@@ -70,7 +70,7 @@ test('one that asked for others, or for others of these containers, is not gone 
 test('nor one whose workload another has come to its end with since, on other images perhaps', () => {
   const between = ledger('r2', 'v1', { finishedAt: 'then' })
   expect(rest({ before: [ledger('r1', 'v2')], finished: [between] })).toEqual([])
-  // Controls: that was a part itself, or another workload's.
+  // Controls: the later run was about a part itself, or about another workload.
   const others = [{ part: true as const }, { workloads: [{ ...WEB, name: 'api' }] }]
   for (const header of others)
     expect(

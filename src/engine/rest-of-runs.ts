@@ -7,36 +7,35 @@ import { isTakenOver } from './ledgers/taken-over.ts'
 import { observedIn } from './rollout/beside.ts'
 import type { World } from './world.ts'
 
-/* A command may be about some pods of a run, or of one before it: that run is not over with it. */
+/* A command may be about some pods of a run, or of an earlier one. That run is not finished with the command. */
 
-/** Pods of one run, by its record, that are there and not at the images that they are to run. */
+/** The pods of one run, by its record, that exist and do not run their wanted images. */
 export interface RestOfRun {
   ledger: Ledger
-  /** It is this run itself. */
+  /** Whether the run is this one. */
   isOwn: boolean
   pods: PodView[]
-  /** It asked for the same of them, and stays open for them; else this one is in its place. */
+  /** Whether the run stays open for the pods: it asked for the same images. Otherwise this run is in its place. */
   staysOpen: boolean
 }
 
 interface RestOptions {
   ledgers: RunLedgers
   world: World
-  /** This run has brought the pod to its images, or has settled it. */
+  /** Reports whether this run has brought the pod to its images, or has settled it. */
   isBrought(uid: string): boolean
 }
 
 /**
- * Of this run, and of those before it that are not finished. Found by reading: a command for one pod went on with a run of all, which
- * was over with that; nobody could abort it any more, and another pod was on its former images. And so where the run was of another
- * workload too, and the command had a run of its own.
+ * The rest of this run and of earlier unfinished runs. A command for one pod continues the run of all pods, or has a run of its own. The
+ * run of all must stay open for the others, so that it can be aborted.
  */
 export function restOfRuns({ ledgers, world, isBrought }: RestOptions): RestOfRun[] {
   const { current, superseded, finished } = ledgers
   const over = finished.map(({ ledger }) => ledger.header)
   const observed = observedIn(world)
 
-  /** Neither has its workload let go of it, nor has another run come to its end with that since. */
+  /** Reports whether the pod still belongs to the run: its workload has not released it, and no later run has taken over the workload. */
   function isOf({ header }: Ledger, pod: PodView): boolean {
     const ref = world.workloadOf(pod)?.workload.ref
     return ref !== undefined && !isTakenOver(ref, header, over)
@@ -53,7 +52,7 @@ export function restOfRuns({ ledgers, world, isBrought }: RestOptions): RestOfRu
   })
 }
 
-/** It is there, and asks for other images than it is to run. */
+/** Reports whether the pod exists and asks for other images than it is to run. */
 export function isBehind(pod: PodView, world: Pick<World, 'imagesFor'>): boolean {
   return !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
 }
@@ -62,7 +61,7 @@ function hasAsked({ images }: LedgerHeader, wanted: readonly ContainerImage[]): 
   return wanted.every(({ container, image }) => images.some((one) => one.container === container && one.image === image))
 }
 
-/** For the reader of how the run ended. */
+/** The reasons for the report of the run's end. */
 export function restReasons(rest: readonly RestOfRun[]): Reason[] {
   const of = ({ ledger, isOwn, pods }: RestOfRun): { run?: string; pods: string[] } => ({
     ...(isOwn ? {} : { run: ledger.header.run }),

@@ -5,32 +5,32 @@ import { knownKind } from '../workloads/known-kind.ts'
 import { isPod } from '../workloads/kinds/pod.ts'
 import { leaseName } from './leases/lease.ts'
 
-/** One rule of a Role: what sluice does with one kind of object. This table is the only source of the rights of a run. */
+/** One rule of a Role. The table in `rightsOfRun` is the only source of the rights of a run. */
 export interface Right {
   group: string
   resource: string
   subresource?: string
   verbs: readonly string[]
-  /** The only objects that it is for, where these are known beforehand. */
+  /** The names of the objects, where they are known beforehand. */
   names?: readonly string[]
-  /** A run does without it: the plan does not ask for it. */
+  /** The plan does not ask for the right, since a run works without it. */
   isOptional?: true
-  /** Sentences for whoever grants it. */
+  /** The explanation for the administrator that grants the right, in sentences. */
   why: string
 }
 
-/** A kind of workload, and where the run is about a single one, its name. */
+/** A kind of workload. `name` is present where the run is about a single workload. */
 export interface RightsFor {
   kind: Kind
   name?: string
 }
 
-/** Throws a WorkloadError for a kind that is not known. */
+/** Resolves the kinds. Throws a WorkloadError for a kind that is not known. */
 export function rightsFor(refs: readonly WorkloadId[], kinds: Kinds): RightsFor[] {
   return refs.map((ref) => ({ kind: knownKind(kinds, ref), name: ref.name }))
 }
 
-/** What a run of these workloads needs, and nothing else. Of none of them: what every run needs. */
+/** The rights that a run of these workloads needs, and no others. With an empty list, the rights that every run needs. */
 export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
   const owners = workloads.flatMap(({ kind: { rights }, name }) =>
     rights.flatMap(({ isOfWorkload, ...right }) =>
@@ -40,7 +40,7 @@ export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
   const made = workloads.flatMap(({ kind: { rights } }) =>
     rights.flatMap(({ isOfWorkload, ...right }) => (isOfWorkload ? [] : [right])),
   )
-  // A Lease of what stands above a pod has a name that is not known yet.
+  // The Lease of a bare pod is the Lease of its controller, whose name is not known here.
   const leases = workloads.length > 0 && workloads.every(({ kind, name }) => name !== undefined && !isPod(kind))
   const names = leases ? workloads.map(({ kind, name }) => leaseName({ ...kind, name: name! })) : undefined
   return mergeRights([
@@ -88,7 +88,7 @@ export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
   ])
 }
 
-/** What `sluice status` and the orders to a run (pause, resume, abort) need beside that. */
+/** The additional rights of `sluice status` and of the orders pause, resume and abort. */
 export function rightsOfOrders(): Right[] {
   return [
     {
@@ -100,7 +100,7 @@ export function rightsOfOrders(): Right[] {
   ]
 }
 
-/** What the locks of load balancers need, in the namespace of their Leases. */
+/** The rights that the locks of load balancers need in the namespace of their Leases. */
 export function rightsOfLocks(leases: readonly string[]): Right[] {
   const lease = { group: 'coordination.k8s.io', resource: 'leases' }
   return mergeRights([
@@ -109,7 +109,7 @@ export function rightsOfLocks(leases: readonly string[]): Right[] {
   ])
 }
 
-/** One rule for each resource and its verbs, with all names. */
+/** Merges the rules with the same resource and verbs into one rule with all names. */
 export function mergeRights(rights: readonly Right[]): Right[] {
   const byRule = Map.groupBy(rights, ({ resource, subresource = '', group, verbs }) =>
     [group, resource, subresource, ...verbs].join(' '),
@@ -121,7 +121,7 @@ export function mergeRights(rights: readonly Right[]): Right[] {
   })
 }
 
-/** As an error names it: `patch pods/status`, `get leases.coordination.k8s.io`. */
+/** The name of a right in an error: `patch pods/status`, `get leases.coordination.k8s.io`. */
 export function rightName({
   verb,
   group = '',

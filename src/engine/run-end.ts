@@ -20,32 +20,32 @@ export type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
 export const INTERRUPTED: Ending = { outcome: 'interrupted', reason: { code: 'stopped-before-done' } }
 
-/** What there may be of a run already, before its pods' turn. */
+/** The parts of a run that exist before its pods' turn. */
 export interface Begun {
   onRecord: boolean
   inTemplate: boolean
 }
 
-/** How a run ends: as its pods do, unless something else has ended it. */
+/** The outcome of a run: that of its pods, unless another cause has ended the run. */
 export interface RunEnd {
   isInterrupted(): boolean
-  /** It is ordered, and nothing has come in between. */
+  /** Reports whether an abort is ordered, and no interrupt has come. */
   isAborted(): boolean
-  /** Why the run ends otherwise than its pods do. The first reason counts. */
+  /** Sets another cause for the end of the run. The first one counts. */
   because(ending: Ending): void
-  /** Pods that nobody has looked after, whatever else there was. */
+  /** Adds the pods that no machine has looked after to the outcome. */
   withOverlooked(pods: readonly PodResult[], overlooked: readonly OverlookedPod[]): void
-  /** An abort is not over, whatever it was to end as: its record could not be closed. */
+  /** Replaces the outcome of an abort whose record could not be closed, so that the abort is not over. */
   withOpenRecord(pods: readonly PodResult[], trouble: Reason, error: unknown): void
-  /** What an error means that comes before the pods' turn. Throws one that says nothing of the run. */
+  /** The outcome for an error before the pods' turn. Throws an error that says nothing of the run. */
   ofError(error: unknown, begun: Begun): Ending
   ofPods(pods: readonly PodResult[]): Ending
   /**
-   * All that was to be done is. One that was interrupted, or held, as it began has not even looked at its pods; and what an
-   * abort is to do is more than what it does with those. Nor is one of which this command asks for a part, while others wait.
+   * Reports whether all work of the run is done. An interrupted or held run may not have looked at its pods, and an abort has more to do. A
+   * run of which this command asks for a part is not complete while other pods wait.
    */
   isComplete(pods: readonly PodResult[]): boolean
-  /** Runs before it that asked for the same of pods that it has not brought there: those are not over with it. */
+  /** The earlier runs that asked for the same images of pods which this run has not brought there. They stay open. */
   unended(pods: readonly PodResult[]): ReadonlySet<Ledger>
   readonly ending: Ending | undefined
 }
@@ -54,11 +54,11 @@ export interface RunEndOptions {
   request: RunRequest
   world: World
   signal: AbortSignal
-  /** The order that is being obeyed. */
+  /** The order that is carried out. */
   given(): Given | undefined
-  /** The pod asks for other images than it had before the run. */
+  /** Reports whether the pod asks for other images than before the run. */
   isOnNew(uid: string): boolean
-  /** By the records of this run and of those before it: this command may be about some of their pods. */
+  /** The rest of this run and of earlier ones, by their records. */
   rest(isBrought: (uid: string) => boolean): RestOfRun[]
 }
 
@@ -81,20 +81,20 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
       return { outcome: error.kind === 'conflict' || error.kind === 'deadline' ? error.kind : refused, reason }
     }
     if (!(error instanceof KubeError)) throw error
-    // Found by reading: nothing was touched, it was said, of a run that was on record, or whose template had its images.
+    // The run may be on record, or its template changed. The outcome must not say that nothing was changed.
     if (isPassing(error) && (begun.onRecord || begun.inTemplate)) return { outcome: 'deadline', reason }
     if (begun.inTemplate) return { outcome: refused, reason }
     throw error
   }
 
-  /** An interrupt, or a pause, changes nothing for a run whose pods all came to their end, or one of which needs a person. */
+  /** The outcome of the pods. An interrupt or a pause does not change it where all pods have ended, or one needs an operator. */
   function ofPods(pods: readonly PodResult[]): Ending {
     const worst = worstOutcome(pods, stays)
     if (ending?.outcome === 'interrupted' || ending?.outcome === 'paused') {
       if (worst.outcome === 'needsOperator') return worst
       return worst.outcome === 'done' && isAllDone(pods) ? withRest(worst, pods) : ending
     }
-    // Nor does what else keeps a run from its end: whoever branches on how it ended would never hear of the pod.
+    // A pod that needs an operator comes first in the outcome, also before another cause. Pipelines act on the outcome.
     if (ending && ending.outcome !== 'needsOperator' && worst.outcome === 'needsOperator')
       return { outcome: worst.outcome, reason: several(worst.reason, ending.reason) }
     if (ending) return ending
@@ -109,8 +109,8 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
   }
 
   /**
-   * Found by simulation (harsh seed 4102486): the pod that a run was held for is gone, and its heir on the new images. And by
-   * reading: or on the former ones, and in no plan. Without such a pod what is in no plan came when all was done.
+   * The pods that the run should have begun with. A pod for which the run was held may be gone, so that no present pod tells of it. Without
+   * such a pod, pods outside the plan came after the work was done.
    */
   function notBegun(pods: readonly PodResult[]): string[] {
     const told = new Set(pods.map(({ uid }) => uid))
@@ -122,13 +122,13 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
     })
   }
 
-  /** The run that is undone had nothing to do with it. */
+  /** Reports whether the undone run did not change the pod. */
   function stays(uid: string): boolean {
     const pod = world.undoing() && world.store.get(uid)?.pod
     return pod !== undefined && world.imagesFor(pod).length === 0
   }
 
-  /** All that this command is about. */
+  /** Reports whether all pods of this command have ended well. */
   function isAllDone(pods: readonly PodResult[]): boolean {
     if (given()?.order === 'abort') return false
     const told = new Set(pods.map(({ uid }) => uid))
@@ -145,20 +145,17 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
     return { ...done, reason: several(done.reason, ...restReasons(restOf(pods)), ...onRelease(), ...notServing()) }
   }
 
-  /**
-   * Found by a breaker: the last pod was replaced before its turn, what came in its place never started, and the run was done, with
-   * not a word of it. Nothing is to be done by a run for what the template has made, but whoever reads how it ended has to know.
-   */
+  /** The pods that do not serve at the end. A replacement that never started must be told, although a run changes nothing about it. */
   function notServing(): Reason[] {
     const views = Array.from(world.store.all(), ({ pod }) => pod)
     const unready = views.filter((pod) => world.includes(pod) && isThere(pod) && !pod.ready)
-    // By labels the store has not all pods of a workload.
+    // In a run by label the store does not have all pods of a workload.
     const owners = 'refs' in request.select ? world.workloads.map(({ workload }) => workload) : []
     const pods = unready.map(({ name }) => name)
     return [...(pods.length === 0 ? [] : [{ code: 'not-ready-at-end', pods } as const]), ...shortageReasons(owners, views)]
   }
 
-  /** Here too: whoever reads how it ended has not read the plan, and one that came meanwhile is not in it. */
+  /** The pods that stay on the release that was undone. They are also told at the end, since some of them came after the plan. */
   function onRelease(): Reason[] {
     const undo = world.undoing()
     if (undo === undefined) return []
@@ -192,7 +189,7 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
   }
 }
 
-/** Those that the plan has something to do for. */
+/** The pods that the plan has work for. */
 export function plannedPods(world: Pick<World, 'plan'>): { uid: string; pod: string }[] {
   return world
     .plan()

@@ -15,22 +15,22 @@ export interface RunPodsOptions {
   namespace: string
   ledgers: RunLedgers
   owners: Owners
-  /** Pods, by their uid, whose patch has had its dry run. */
+  /** The uids of the pods whose patch has had its dry run. */
   rehearsed: ReadonlySet<string>
-  /** What earlier runs left to settle. */
+  /** The gone pods that earlier runs left to settle. */
   ghosts: readonly PodUpgradeInput[]
 }
 
-/** What a run knows of its pods, and is to do with them. */
+/** The knowledge of a run about its pods. */
 export interface RunPods {
-  /** As last seen, also where it is gone by now. */
+  /** The pod as it was last seen, also after it is gone. */
   podOf(uid: string): PodView
-  /** Of the Lease that is its own, also of a pod that only a ledger knows. */
+  /** The epoch of the Lease of the pod's workload, also for a pod that only a ledger knows. */
   epochOf(uid: string): number
   termOf(uid: string): Term | undefined
-  /** What a pod's machine starts from; undefined where nothing is to be done with it. */
+  /** The input of a pod's machine. Undefined where the pod needs no work. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
-  /** What its patch changes beside the images. */
+  /** The operations that the pod's patch has beside the images. */
   podOperations(pod: PodView): PatchOperation[]
 }
 

@@ -25,31 +25,31 @@ export interface LeaseHolder {
 }
 
 export interface PreparedRun {
-  /** What would be done; with refusals, `execute` refuses. Nothing was touched to make it. */
+  /** The plan of the run. A plan with refusals makes `execute` refuse. Making the plan changes nothing. */
   plan: Plan
-  /** Who has a Lease that it would take: at work, or killed there. Of none of the bare pods. */
+  /** The holders of the Leases that the run would take. A holder may be at work, or may be dead. Bare pods have no entry. */
   holders: readonly LeaseHolder[]
   /**
-   * Takes the Lease, writes the ledger, and upgrades. Once only. `accept` is told each plan that is about to be carried out, also the
-   * one that is made anew once the Lease is had; what it throws ends the run, with nothing touched.
+   * Takes the Lease, writes the ledger, and upgrades. Can be called once. `accept` receives each plan before it is carried out, including
+   * the plan that is made anew after the Lease is taken. An error that `accept` throws ends the run before any change.
    */
   execute(accept?: AcceptPlan): Promise<RunResult>
-  /** Pauses, resumes or aborts the run; durable once it resolves, as `give` of OwnOrders says. */
+  /** Pauses, resumes or aborts the run. The order is durable once the promise resolves, as for `give` of OwnOrders. */
   order(order: OwnOrder, by: string): Promise<void>
-  /** What this process has written to the Leases as an order to any of their runs counts for this one once it resolves. */
+  /** Resolves once the orders that this process has written to the Leases for any of their runs count for this run. */
   hear(): Promise<void>
   /**
-   * First interrupt: start no new pod, put back what is drained and not patched, give patched pods up to `graceMs` to
-   * come home, then checkpoint; `execute` resolves with outcome `interrupted`.
+   * The first interrupt. The run starts no new pod, restores pods that are drained and not patched, and gives patched pods up to `graceMs`
+   * to come home. Then the run stops, and `execute` resolves with the outcome `interrupted`.
    */
   interrupt(graceMs: number): void
-  /** Ends watches. Does not close load balancers or the client. */
+  /** Ends the watches. Does not close the load balancers or the client. */
   close(): Promise<void>
 }
 
 /**
- * Looks at the world and plans. Rejects with a typed error that names what is wrong (unknown workload, no right). A signal that fires
- * before it resolves ends it at once, with the signal's reason, and nothing that it has opened stays open.
+ * Observes the world and plans. Rejects with a typed error that names the obstacle, such as an unknown workload or a missing right. An
+ * abort of the signal before the promise resolves ends the call at once with the signal's reason, and closes all that the call has opened.
  */
 export async function prepareRun(request: RunRequest, ports: RunPorts, signal?: AbortSignal): Promise<PreparedRun> {
   if (signal === undefined) return prepare(request, ports)
@@ -61,7 +61,7 @@ export async function prepareRun(request: RunRequest, ports: RunPorts, signal?: 
     release()
     return prepared
   } catch (error) {
-    // A load balancer that is being asked is waited for behind the back of the caller.
+    // A load balancer that is being asked cannot be cut. The run is closed once the answer arrives, after the caller has its error.
     preparing.then(
       (prepared) => prepared.close(),
       () => {},
@@ -82,18 +82,18 @@ async function prepare(request: RunRequest, given: RunPorts): Promise<PreparedRu
   }
   const ports = { ...given, client: timedClient(given.client, clock, (call) => tell({ type: 'apiCall', ...call })) }
 
-  // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
+  // The rights are checked first: the refusal of an API server, or an error to reach it, is clearer here than in a list that is retried.
   const unasked = await checkRights(ports.client, { ...request, kinds: ports.kinds })
   const locksUnasked = await checkLocks(ports.loadBalancers)
   for (const reason of [unasked, ...locksUnasked]) if (reason !== undefined) tell({ type: 'warning', reason })
   const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, seen, tell, account, atMs })
-  // An abort is what is being carried out then.
+  // A run with an abort carries an order out, and shows no standing orders.
   const now = await seeOthers(seen, world, request, ports)
   const ordered = request.abort ? [] : await standingOrders(now, { request, world }, ports)
   const made = { ...world.plan(), warnings: [...world.plan().warnings, ...ordered] }
-  // By a label that no pod has it is about no workload.
+  // A label selector that matches no pod gives the run no workload.
   const left = world.workloads.length === 0 ? leftOfGone : leftOpen
   const plan =
     made.refusals.length === 0
@@ -114,7 +114,7 @@ async function prepare(request: RunRequest, given: RunPorts): Promise<PreparedRu
   }
 }
 
-/** Somebody who asks for pods of which one is gone must hear of it where an earlier run has left others out of rotation. */
+/** Adds to the error for a missing pod the pods that an earlier run has left out of rotation. */
 async function throwNaming(error: unknown, { namespace, select }: RunRequest, { client }: RunPorts): Promise<never> {
   const isNamed = 'refs' in select && error instanceof WorkloadError
   throw isNamed ? await namingUnfinished(error, { client, namespace, refs: select.refs }) : error

@@ -1,20 +1,22 @@
-/** How a run behaves: the config, and the flags over it. */
+/** The behavior of a run: the config, and the flags that override it. */
 export interface RunSettings {
-  /** A number of pods, or a share of them in percent (rounded down, at least 1). */
+  /** The number of pods that may be unavailable, or a share of the pods in percent (rounded down, at least 1). */
   maxUnavailable: { count: number } | { percent: number }
   readyForMs: number
-  /** What becomes of a pod that fails after its patch: it stays out, or goes back to its former images. Either way no further pod starts. */
+  /**
+   * The treatment of a pod that fails after its patch: `hold` leaves it out, `rollback` returns it to its former images. Both stop the run.
+   */
   onFailure: 'hold' | 'rollback'
-  /** For the drain to be confirmed, and again for the traffic to end. */
+  /** The time for the drain to be confirmed, and again for the traffic to end. */
   drainDeadlineMs: number
   onDrainDeadline: 'fail' | 'proceed'
-  /** In place of each adapter's own. */
+  /** The settle time that replaces the one of each adapter. */
   settleMs?: number
-  /** Names of containers whose change alone needs no drain. */
+  /** The containers whose change alone needs no drain, by name. */
   drainNotFor?: readonly string[]
-  /** Counts from the end of the pod's grace period. */
+  /** The time for the restart, counted from the end of the pod's grace period. */
   restartDeadlineMs: number
-  /** In its place on the way back to the former images, which the kubelet may hold back for minutes. */
+  /** The time for the restart on the way back to the former images. The kubelet may delay that restart for minutes. */
   rollbackDeadlineMs: number
   readyDeadlineMs: number
   restoreDeadlineMs: number

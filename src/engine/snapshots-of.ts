@@ -5,7 +5,7 @@ import type { Place } from './traffic/find-targets.ts'
 import { keyOf } from './traffic/target-key.ts'
 
 /**
- * How these stand now, by `keyOf`. No run has begun yet: nothing waits for its turn.
+ * Reads the present state of the targets, by `keyOf`. No run has begun, so no queue is used.
  * @throws RunError of kind `preflight` where a load balancer cannot be asked
  */
 export async function snapshotsOf(

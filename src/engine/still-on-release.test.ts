@@ -17,7 +17,7 @@ const web = {
 const pod = (name: string, tag: string, change: Parameters<typeof testPod>[0] = {}) =>
   testPod({ name, uid: name, containers: [{ name: 'app', image: `app:${tag}` }], ...change })
 
-/** Of a run to v2 that was about web-0. */
+/** The undo of a run to v2 that was about web-0. */
 const undo: Undoing = {
   run: 'r1',
   images: image('v2'),
@@ -64,7 +64,6 @@ test.each([
   expect(stillOnRelease(undo, [workload], [one])).toEqual([])
 })
 
-// Found by a fresh user: an undo by name of a run that had failed took the next release back, and said nothing of it.
 test('pods that were brought to other images since go back too, and are told', () => {
   expect(changedSince(undo, [web], [pod('web-0', 'v3'), pod('web-1', 'v3')])).toEqual([
     { code: 'released-since', workload: 'statefulset/web', pods: 1, of: 2, run: 'r1' },

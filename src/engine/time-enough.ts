@@ -6,8 +6,8 @@ type Named = Pick<LoadBalancer, 'name' | 'adapter'>
 type Times = Pick<RunSettings, 'drainDeadlineMs' | 'restoreDeadlineMs' | 'settleMs'>
 
 /**
- * A change that was accepted is waited for, and so is the time until nobody new comes: a deadline that comes sooner would call a healthy
- * one failed.
+ * Checks that the deadlines are longer than the jobs and settle times of the load balancers. A shorter deadline would call a healthy pod
+ * failed.
  * @throws RunError of kind `preflight`
  */
 export function assertTimeEnough(loadBalancers: readonly Named[], times: Times): void {
@@ -17,7 +17,7 @@ export function assertTimeEnough(loadBalancers: readonly Named[], times: Times):
   }
 }
 
-/** A restore may have to wait for the end of the drain before it, as a drain for its own. */
+/** A restore may have to wait for the job of the drain before it. */
 function assertTimeForJobs({ name, adapter }: Named, { drainDeadlineMs, restoreDeadlineMs }: Times): void {
   const deadlines = [
     { name: 'drain.deadline', ms: drainDeadlineMs },
@@ -36,7 +36,7 @@ function assertTimeForJobs({ name, adapter }: Named, { drainDeadlineMs, restoreD
   })
 }
 
-/** Where the config says how long to wait, that has been checked with it. */
+/** A settle time in the config was checked with the config. */
 function assertTimeToSettle({ name, adapter }: Named, { drainDeadlineMs, settleMs: said }: Times): void {
   const { settleMs } = adapter.capabilities
   const isShort = said === undefined && drainDeadlineMs <= settleMs

@@ -65,7 +65,7 @@ describe('which run', () => {
     const undo = ledger('r3', 3, [entry('web-0', 'v2')], { undoes: 'r2' })
     const idle = ledger('r4', 4, [], { workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }] })
     expect(undoing({}, [web], [first, second, undo, idle], { kinds: KINDS, pods: [] }).run).toBe('r2')
-    // By its name an undo is taken back too.
+    // An undo can be undone by its name.
     expect(undoing({ run: 'r3' }, [web], [first, second, undo], { kinds: KINDS, pods: [] }).imagesOf(pod('web-0'))).toEqual(
       image('v2'),
     )
@@ -125,7 +125,7 @@ describe('which run', () => {
     const { before: _, ...settled } = entry('web-0', 'v1')
     const undo = undoing({}, [web], [ledger('r2', 2, [settled, entry('web-1', 'v1')])], { kinds: KINDS, pods: [] })
     const inItsPlace = (tag: string) => undo.imagesOf({ ...pod('web-0', 'made-anew'), containers: containers(tag) })
-    // From the new template, and one that the run had nothing to do with.
+    // One pod from the new template, and one that the run did not change.
     expect([undo.run, inItsPlace('v2'), inItsPlace('v0')]).toEqual(['r2', image('v1'), []])
   })
 })
@@ -139,7 +139,6 @@ describe('where to', () => {
     expect(undo.imagesOf(pod('web-5'))).toEqual([])
   })
 
-  // Found by reading: its template went back alone, and its pods stayed.
   test('and so those of a workload that was deleted and made again, whose template goes back', () => {
     const again = { ...web, uid: 'w2' }
     const { templateOf, imagesOf } = undoing({}, [again], [second], { kinds: KINDS, pods: [] })
@@ -152,7 +151,6 @@ describe('where to', () => {
     expect(undo.templateOf(web)).toEqual(image('v1'))
   })
 
-  // Found by reading: it got what the pods of the run had had, which others had not.
   describe('the template of a run about web-0, which had v1, that has found it at v2 and set v3', () => {
     const header = { images: image('v3'), workloads: [{ ...WEB, templates: [{ of: idOf(WEB), images: image('v2') }] }] }
     const about = (entries: LedgerEntry[], workloads: LedgerHeader['workloads'] = header.workloads) =>
@@ -193,7 +191,6 @@ describe('where to', () => {
       expect(undoing({}, [web], [run], { kinds: KINDS, pods: pods }).templateOf(web)).toEqual(image(expected))
     })
 
-    // Found by reading: a pod had come since, from the template that GitOps had brought forward, which stayed at that release.
     test('goes back also where the run has found it at the new images: a pod on those may have been made since', () => {
       const templateWith = (...pods: Observation[]) =>
         undoing({}, [web], [about([entry('web-0', 'v1')], [WEB])], {

@@ -15,30 +15,30 @@ import { RunError } from './errors.ts'
 import { imagesBeside } from './images-beside.ts'
 import { hasChanged } from './ledgers/has-changed.ts'
 
-/** A run that is to be undone, and where each pod and template goes back to. */
+/** A run to undo, with the former images of its pods and templates. */
 export interface Undoing {
   run: string
-  /** What it had asked for. */
+  /** The images that the run asked for. */
   images: ContainerImage[]
-  /** Nobody has named it, and an abort has ended it: whose, and the newest run before it that no abort has. */
+  /** Present where the newest run was aborted, and the request named no run. `before` is the newest earlier run that was not aborted. */
   aborted?: { by: string; before?: string }
-  /** Empty where the run had nothing to do with the pod: it stays as it is. */
+  /** The former images of the pod. Empty where the run did not change the pod, which then stays as it is. */
   imagesOf(pod: PodView): ContainerImage[]
-  /** The revision that the pod had, where it goes back to other images than its template does: it does not count as updated. */
+  /** The former revision of a pod whose former images differ from its template. Such a pod does not count as updated. */
   labelOf(pod: PodView, template: readonly ContainerImage[]): string | undefined
-  /** Empty where the template stays as it is. */
+  /** The former images of the template. Empty where the template stays as it is. */
   templateOf(workload: Workload): ContainerImage[]
 }
 
 export interface UndoRequest {
-  /** Absent: the newest one. */
+  /** The run to undo. Absent: the newest one. */
   run?: string
 }
 
 /**
- * Finds the run to be undone among the records of a workload. The newest is the newest that was no undo itself, so that
- * the same command once more has nothing left to do.
- * @param pods of the workloads, also those that the request is not about
+ * Finds the run to undo in the records of a workload. Without a name, this is the newest run that is no undo itself, so that a repeated
+ * command has nothing left to do.
+ * @param pods the pods of the workloads, also those that the request does not include
  * @throws RunError of kind `preflight`
  */
 export function undoing(
@@ -62,7 +62,7 @@ export function undoing(
   const ledger = run === undefined ? ours.find(isUpgrade) : ours.find(({ header }) => header.run === run)
   if (!ledger) throw refusal(missing(names, run, ours))
   const { entries } = ledger
-  // What it has settled for pods that were gone, it has not changed: of those it need not say it.
+  // A pod that was gone before the run has no former images, and its settlement changed none.
   if (isUpgrade(ledger) && [...entries.values()].some(({ before, state }) => before === undefined && state === 'open'))
     throw refusal({ code: 'no-images-before', run: ledger.header.run })
 
@@ -72,13 +72,13 @@ export function undoing(
     const before = [...entries.values()].filter((entry) => isHeir(goneOf(entry, workloads), pod))
     return before.find((entry) => entry.before) ?? before[0]
   }
-  // Found by reading: a run about one of two pods was undone, and the template got what that one had had, which the other had not.
+  // The former template is that of all pods, also of those that the run was not about.
   const besideOf = (recorded: LedgerWorkload): Observation[] => {
     const workload = workloads.find((one) => isSame(recorded, one))
     if (workload === undefined || !isTemplateWritten(workload.kind)) return []
     return pods.filter(({ pod }) => !pod.deleting && workload.owns(pod) && entryOf(pod)?.before === undefined)
   }
-  // Each once: what a pod goes back to is asked for again and again.
+  // The templates are computed once, since `imagesOf` is called often.
   const templates = ledger.header.workloads.map((recorded) => ({
     recorded,
     images: formerTemplate(ledger, recorded, imagesBeside(ledger, recorded, besideOf(recorded))),
@@ -88,7 +88,7 @@ export function undoing(
   const imagesOf = (pod: PodView): ContainerImage[] => {
     const entry = entryOf(pod)
     if (!entry || entry.before) return entry?.before?.images ?? []
-    // In the place of one that was gone before the run: it goes back with the template that it was made from, if it was.
+    // The pod replaced one that was gone before the run. It goes back with its template, if the template made it.
     return asksFor(pod, ledger.header.images) ? templateOf((recorded) => isOwnedBy(entry, recorded)) : []
   }
   const { aborted } = ledger.header
@@ -110,8 +110,8 @@ export function undoing(
 }
 
 /**
- * The pod of an entry, as far as it can be told by what has come in its place. Of the workload of that name now, whose template
- * goes back too: it may have been deleted and made again since.
+ * The pod of an entry, for finding its replacement. The owner is the present workload of that name, which may have been deleted and made
+ * again, and whose template goes back too.
  */
 function goneOf(entry: LedgerEntry, workloads: readonly Workload[]): GonePod {
   const { uid, pod: name, address, node, owner } = entry
@@ -125,10 +125,7 @@ function goneOf(entry: LedgerEntry, workloads: readonly Workload[]): GonePod {
   }
 }
 
-/**
- * Of each workload, that pods stay on what is taken back, since the run had nothing to do with them: made by a scale-up, say. Found
- * by reading: the template that they were made from went back, and they were told as those at the wanted images.
- */
+/** The workloads with pods that stay on the undone release, since the run did not change them, for example after a scale-up. */
 export function stillOnRelease(
   undo: Undoing,
   workloads: readonly Workload[],
@@ -155,10 +152,7 @@ export function stillOnRelease(
   })
 }
 
-/**
- * Of each workload, that pods go back which were brought to other images since. Found by a fresh user: a run that had failed at its first
- * pod was undone by its name when the next release was out, and nothing said that this went with it.
- */
+/** The workloads with pods that an undo takes back from images of a later run. */
 export function changedSince(
   undo: Undoing,
   workloads: readonly Workload[],
@@ -174,9 +168,7 @@ export function changedSince(
 }
 
 /**
- * That the newest run has nothing left to take back, since an abort has seen to it. Found by trial: who took back what had gone
- * wrong at night was told that all was done, with the release before it in place. It is not taken back unasked: who undoes what
- * he has aborted, to be sure, means no other.
+ * Tells that an abort has already taken the newest run back. The run before it is named in the advice, and not undone without a request.
  */
 export function takenBackAlready({ run, aborted }: Undoing, workloads: readonly Workload[]): ReasonOf<'nothing-to-take-back'>[] {
   if (!aborted) return []
@@ -187,18 +179,18 @@ export function takenBackAlready({ run, aborted }: Undoing, workloads: readonly 
   return [{ code: 'nothing-to-take-back', run, by, ...(before ? { undo: { ...undo, run: before } } : {}) }]
 }
 
-/** What an undo asked for may have been different images for different pods. */
+/** Reports whether the pod runs the images of the run. The run may have had different images for different pods, as in an undo. */
 function runsRelease({ images }: Undoing, pod: PodView): boolean {
   const byContainer = [...Map.groupBy(images, ({ container }) => container).values()]
   return byContainer.length > 0 && byContainer.every((some) => some.some((image) => asksFor(pod, [image])))
 }
 
-/** It changed something, or was about to, and was no undo itself. */
+/** Reports whether the run is an upgrade that changed something, or was about to. */
 function isUpgrade(ledger: Ledger): boolean {
   return ledger.header.undoes === undefined && hasChanged(ledger)
 }
 
-/** By name too: a workload that was made again has another uid. */
+/** Compares by name too: a workload that was made again has another uid. */
 function isSame(recorded: Ledger['header']['workloads'][number], workload: Workload): boolean {
   return recorded.uid === workload.uid || isSameWorkload(recorded, workload.ref)
 }
@@ -208,7 +200,7 @@ function missing(workloads: string[], run: string | undefined, ours: readonly Le
   return { code: 'no-such-run', run, workloads, known: ours.map(({ header }) => header.run) }
 }
 
-/** Pods go back together with the workload that they are of, whose template goes back first. */
+/** Throws for a pod whose workload is not in the request. Pods go back together with their workload, whose template goes back first. */
 export function assertWholeWorkload(refs: readonly WorkloadId[], workloads: readonly Workload[]): void {
   for (const asked of refs) {
     if (!isPod(asked) || workloads.some(({ ref }) => isSameWorkload(ref, asked))) continue

@@ -13,10 +13,10 @@ interface Options {
   kinds?: Kinds
 }
 
-/** What may be left half done without a record that can be read: a pod, or a run. */
+/** A pod or a run that may be half done, and has no readable record. */
 export type Unrecorded = ReasonOf<'half-done-without-record' | 'record-of-run-unreadable'>
 
-/** What may be left half done of these workloads where no ledger tells of an open run: it was removed, or cannot be read. */
+/** Finds the half-done pods of these workloads for which no ledger has an open run. The ledger was removed, or cannot be read. */
 export async function findUnrecorded({ namespace, refs, ...ports }: Options): Promise<Unrecorded[]> {
   const { workloads, unreadable } = await readStatus({ namespace, refs }, ports)
   return [

@@ -1,10 +1,10 @@
 import { withSignal } from '../kube/with-signal.ts'
 import type { RunPorts } from './request.ts'
 
-/** The ports of a run, of which a signal ends every call and every look for as long as the run is being prepared. */
+/** The ports of a run during its preparation. The signal ends every call and every look. */
 export interface PreparingPorts {
   ports: RunPorts
-  /** The run is prepared: the signal ends nothing any more. */
+  /** Ends the effect of the signal, once the run is prepared. */
   release(): void
 }
 

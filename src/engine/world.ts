@@ -29,48 +29,48 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import { createTraffic } from './traffic/traffic.ts'
 
-/** What happens while a run goes on; set once the run has begun. */
+/** The listener for changes during a run. It is set once the run has begun. */
 export interface WorldListener {
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
-  /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
+  /** The pods became watchable or unwatchable, or a pod was looked for in the load balancers. */
   onSight(): void
-  /** Is a change of a pod, or of its endpoint, waited for? */
+  /** Reports whether the run waits for a change of a pod or of its endpoint. */
   isWaiting(): boolean
-  /** The API server has refused a watch for so long that the run is to end. Told at once where it has been so before. */
+  /** The API server has refused a watch for so long that the run must end. A listener that is set later is called at once. */
   onBlind(error: RunError): void
 }
 
-/** The world as this run observes it, and the plan that was made of it. */
+/** The world as this run observes it, together with the plan. */
 export interface World extends Planning {
   kinds: Kinds
   store: PodStore
   endpoints: EndpointStore
   traffic: Traffic
   includes(pod: PodView): boolean
-  /** They fill the window too. */
+  /** The pods of the same workloads that the run does not include. They fill the window too. */
   beside: Beside
-  /** Not known to be in every load balancer: asked of ready pods for which the plan does not tell. */
+  /** Reports whether the pod is not known to be in every load balancer. Ready pods without an answer in the plan are looked for. */
   isUnserved(pod: PodView): boolean
   availability: Availability
-  /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
+  /** Lists all watched objects anew. Resolves once the observation is current, or can never become current. */
   refresh(): Promise<void>
-  /** The Leases are held, and what is known of the pods is of since: what these ledgers say counts for what the journals do. */
+  /** The Leases are held, and the pods were observed since then. The ledgers decide which journals count. */
   own(ledgers: readonly Ledger[], owner: Owner): void
-  /** What the journal of a pod that was just read says, as it counts. */
+  /** The journal of a pod that was just read, as far as it counts. */
   journalOf(pod: PodView): ReadJournal
-  /** Nothing was open on the pod then, and no owner before could act any more. */
+  /** The term below which drain intents on the pod are void: nothing was open on the pod, and no earlier owner could act. */
   boundOf: JournalCount['boundOf']
-  /** Throws a RunError of kind `deadline` once a watch has been refused for so long. */
+  /** Throws a RunError of kind `deadline` once a watch has been refused for too long. */
   assertWatched(): void
   listen(listener: WorldListener): void
-  /** Asked before every effect: throws where the run may not act on the pod now. */
+  /** Sets the check before every effect. The check throws where the run may not act on the pod. */
   setOwnership(assertOwned: (uid: string) => void): void
   stop(): Promise<void>
 }
 
-/** This process, which has the Leases. */
+/** This process as the owner of the Leases. */
 export interface Owner {
   epochOf(pod: PodView): number
   termOf: TermOf
@@ -78,7 +78,7 @@ export interface Owner {
 
 const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, isWaiting: () => false, onBlind() {} }
 
-/** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
+/** Lists and watches the objects of the request, finds the pods in the load balancers, and plans. Changes nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
   const { client, observation, clock, random, loadBalancers, queues, kinds = KINDS } = ports
   const { namespace, select, acceptTemplateDrift } = request
@@ -92,8 +92,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => void (await Promise.all(stops.map((one) => one())))
   const onError = (error: Error, lasting: boolean): void => {
-    // Found by trial: a run of two minutes was warned of a connection that was sound.
-    // What holds one watch holds all of them.
+    // One cause holds all watches, so only the first held watch is reported. A quiet watch is no trouble.
     const isHeldAgain = isHeld && isProblem(error, 'held')
     isHeld ||= isProblem(error, 'held')
     const because = reasonOf(error)
@@ -102,7 +101,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     blind = new RunError('deadline', { code: 'watch-lost', because }, { cause: error })
     listener.onBlind(blind)
   }
-  // Before the run begins one that lost its label is none that was asked for.
+  // Before the run begins, a pod that lost its label is not in the request any more.
   const keepsUnselected = (): boolean => listener !== DEAF
   const isAwaited = (): boolean => listener.isWaiting()
   const watched = { observation, namespace, keepsUnselected, counts: journals.count, isAwaited, onError }
@@ -141,7 +140,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       ))
     if (!named) for (const workload of opened) stops.push(() => workload.stop())
     const isMeant = (pod: PodView): boolean => (named ? named.includes(pod) : opened.some((workload) => workload.owns(pod)))
-    // An abort is about what a run has left open.
+    // An abort concerns only the pods that a run has left open.
     const includes = (pod: PodView): boolean =>
       isMeant(pod) && (request.abort === undefined || mayBeOpen(store.get(pod.uid)?.stored))
     const beside = named ? besideNamed(named, store) : await besideSelected(opened, store, openSiblings)
@@ -180,7 +179,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       kinds,
       own(ledgers, { termOf }) {
         journals.know(ledgers)
-        // Of several workloads the store has pods of others, too.
+        // The stores of a label selector also have pods of other workloads.
         const seen = [...store.all(), ...beside.all()].filter(({ pod }) => planning.workloadOf(pod) !== undefined)
         journals.own(termOf, seen)
       },
@@ -233,7 +232,7 @@ interface Stoppable {
   stop(): Promise<void>
 }
 
-/** Both or none: what has started is stopped where the other fails. */
+/** Resolves with both, or rejects. Where one fails, the other is stopped. */
 async function startTogether<A extends Stoppable, B extends Stoppable>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   const started = await Promise.allSettled([one, other])
   if (started[0].status === 'fulfilled' && started[1].status === 'fulfilled') return [started[0].value, started[1].value]

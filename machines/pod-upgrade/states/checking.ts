@@ -16,7 +16,7 @@ const NOT_STARTED = [
     actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
   },
   GOING,
-  // Somebody else has patched the same images meanwhile.
+  // Another writer has patched the wanted images meanwhile.
   {
     guard: not('differsFromRequest'),
     target: '#pod.done',
@@ -25,9 +25,8 @@ const NOT_STARTED = [
 ] as const
 
 /**
- * Still the pod that was planned? In the load balancers, and its patch accepted by a dry run? Nothing is touched yet: where
- * another pod goes down meanwhile, this one waits again. Found by simulation: a load balancer that does not answer can
- * hold it here for longer than the window's decision is good for.
+ * Checks the pod again before the drain: its entries in the load balancers, and a dry run of its patch. Nothing is changed yet. A slow load
+ * balancer can make the window's decision outdated, so the pod waits again where another pod goes down meanwhile.
  */
 export const checking = podSetup.createStateConfig({
   entry: 'begin',
@@ -46,7 +45,7 @@ export const checking = podSetup.createStateConfig({
     },
     inspected: {
       always: [
-        // Its entries may have gone with it.
+        // The entries may be gone with the pod.
         GOING,
         { guard: 'isAbsent', target: '#pod.failed', actions: { type: 'end', params: { outcome: 'failed', reason: 'absent' } } },
         { guard: 'isUnknown', target: 'waiting' },
@@ -74,7 +73,7 @@ export const checking = podSetup.createStateConfig({
         { target: 'waiting' },
       ],
     },
-    // The ledger has to know the prior state as it is now, before the first effect.
+    // The ledger must have the current prior state before the first effect.
     enrolling: {
       invoke: {
         id: 'enroll',

@@ -1,7 +1,7 @@
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
-/** What has become of the record meanwhile. */
+/** The events that can have changed the record meanwhile. */
 const MEANWHILE = [
   {
     guard: 'isUsurped',
@@ -10,20 +10,20 @@ const MEANWHILE = [
   },
   { guard: 'isGone', target: '#pod.deriving' },
   { guard: 'isRecorded', target: '#pod.deriving' },
-  // Closed, by the earlier owner.
+  // The earlier owner has closed the record.
   { guard: 'hasNothingOpen', target: '#pod.deriving', actions: 'forgetRecord' },
 ] as const
 
 /**
- * An open record of an earlier owner is written anew in this owner's name, before any effect. What was observed may be
- * old: by its guard the write says that the record still stands, and whatever the earlier owner has under way is refused.
+ * Writes an open record of an earlier owner under the name of this owner, before any effect. The observation may be old: the guard of the
+ * write proves that the record still stands. Later writes of the earlier owner are then refused.
  */
 export const claiming = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
-    // In the pause before another try the watch may have told more.
+    // The watch may have brought news during the pause before another try.
     ready: { always: [...MEANWHILE, { target: 'writing' }] },
     ...writing('recordClaim', '#pod.deriving', 'ready'),
     deciding: {

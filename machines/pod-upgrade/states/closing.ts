@@ -4,9 +4,8 @@ import { podSetup } from '../setup.ts'
 import { BUG, writing } from '../writing.ts'
 
 /**
- * Home. Its journal is closed off the critical path: it takes no place in the window any more. Where a call that nobody
- * answered may still arrive, a drain after the restore, the intent stays open until that time is over and the pod is
- * seen to be in.
+ * The pod is home and takes no place in the window any more, so closing its journal delays no other pod. A drain without an answer may
+ * still arrive after the restore. The intent stays open until that time is over and the pod reads as in.
  */
 export const closing = podSetup.createStateConfig({
   entry: 'begin',
@@ -34,7 +33,7 @@ export const closing = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
         },
         { guard: 'isUnread', target: 'auditingAgain' },
-        // It did arrive. The intent of this restore is still open.
+        // The drain has arrived. The intent of this restore is still open.
         { target: '#pod.restoring.calling', actions: 'forgetLateCall' },
       ],
     },
@@ -50,8 +49,8 @@ export const closing = podSetup.createStateConfig({
         },
         { guard: 'isRecorded', target: 'closed' },
         { guard: and(['isRejectedForGood', or(['isEnding', 'hasNothingOpen'])]), target: 'closed' },
-        // An open restore intent on a pod that is in: the same command finds it so, and closes it. Its run is not over with that: who
-        // came after its end would put back what an operator has out by then. Found by simulation (seed 44077482): nobody was told.
+        // The restore intent stays open on a pod that is in. The same command closes it. The outcome is a failure, so that the run stays
+        // open as well: a run after its end would restore entries that an operator has taken out by then.
         {
           guard: 'isRejectedForGood',
           target: '#pod.done',
@@ -63,7 +62,7 @@ export const closing = podSetup.createStateConfig({
     closed: {
       always: [
         { guard: 'isDecided', target: '#pod.done' },
-        // An earlier run's upgrade was brought to its end; this run's is still to do, as an attempt of its own.
+        // The upgrade of an earlier run has ended. The images of this run are an attempt of their own.
         {
           guard: and(['asksForOthers', 'isGone']),
           target: '#pod.done',
@@ -85,7 +84,7 @@ export const closing = podSetup.createStateConfig({
           target: '#pod.done',
           actions: { type: 'end', params: { outcome: 'upgraded', reason: 'upgraded' } },
         },
-        // An earlier run has put it back as it was, and this one asks for that.
+        // An earlier run has restored the pod to its former state, and this run asks for that state.
         { target: '#pod.done', actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } } },
       ],
     },

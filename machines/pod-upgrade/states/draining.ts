@@ -3,7 +3,7 @@ import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
-/** What another owner has written meanwhile. */
+/** The events by which another owner can have changed the record meanwhile. */
 const MEANWHILE = [
   {
     guard: 'isUsurped',
@@ -11,13 +11,13 @@ const MEANWHILE = [
     actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
   },
   { guard: 'isRecorded', target: 'recorded' },
-  // An earlier owner's record comes to light: prior state and attempt are those, never the ones of a look at a drained pod.
+  // The record of an earlier owner has become visible. Its prior state and attempt count, since a look at a drained pod would be wrong.
   { guard: not('hasNothingOpen'), target: '#pod.deriving', actions: ['forgetRecord', 'reopen'] },
-  // Found by simulation: its watch lagged, and the earlier owner's attempt was opened again after it was closed.
+  // A record that is older than a closed attempt must not be written. A watch that lags can show the pod so late.
   { guard: 'isOutdated', target: '#pod.checking', actions: 'forgetRecord' },
 ] as const
 
-/** Nothing was drained, whether the intent is stored or not. It may still arrive: a closed journal, under the same guard, keeps it out. */
+/** Nothing was drained. The write of the intent may still arrive, and a closed journal under the same guard keeps it out. */
 const INTERRUPTED = {
   guard: 'isInterrupted',
   target: '#pod.closing',
@@ -38,7 +38,7 @@ const NOT_STARTED = [
     target: '#pod.closing',
     actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
   },
-  // Without a drain there is nothing left to change, and with one there is: an attempt of its own.
+  // Images that need no drain are all set, and images that need one are left. They are an attempt of their own.
   { guard: not('asksForOthers'), target: '#pod.closing' },
   PLACE_LOST,
   { guard: 'isMoved', target: '#pod.checking' },
@@ -48,17 +48,17 @@ const draft = writing('recordDrain', 'recorded', 'ready')
 
 const drain = resolving('drain', { applied: '#pod.emptying', refused: 'refused' })
 
-/** The intent is durable; the drain calls run or are being resolved. */
+/** The drain intent is durable. The drain calls run, or are being resolved. */
 export const draining = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
-  // Where another pod goes down while the intent is written, this one waits again, as in `checking`.
+  // Where another pod goes down while the intent is written, this pod loses its place, as in `checking`.
   on: { wait: { actions: 'losePlace' } },
   states: {
     ready: { always: [...MEANWHILE, ...NOT_STARTED, { target: 'writing' }] },
     ...draft,
-    // The write may still arrive, see `deciding`.
+    // The write may still arrive. See `deciding`.
     pausing: { ...draft.pausing, on: { wait: '#pod.closing' } },
     deciding: {
       always: [
@@ -79,15 +79,16 @@ export const draining = podSetup.createStateConfig({
     },
     recorded: { always: [INTERRUPTED, PLACE_LOST, { target: 'calling' }] },
     ...drain,
-    // It may be restarting already, as in `emptying`: not only when another load balancer says again where it is.
+    // The load balancer may be restarting already, as in `emptying`. The drain is sent again at once, not only after another load balancer
+    // has answered.
     reading: { ...drain.reading, on: { reloaded: 'calling' } },
     waiting: { ...drain.waiting, on: { reloaded: 'calling' } },
-    // An earlier owner has written down that it would be drained, and it is not, in any load balancer. Found by simulation:
-    // others had gone down since. However long it waits, its deadline begins with its place.
+    // The intent of an earlier owner was not carried out in any load balancer. Other pods may be down since, so the pod needs a place. Its
+    // deadline begins with the place.
     admitting: {
       always: { guard: 'isInterrupted', target: '#pod.deriving' },
       on: { start: { target: '#pod.deriving', actions: 'takePlace' } },
-      // That owner's call may still arrive.
+      // The drain call of the earlier owner may still arrive.
       after: { retry: '#pod.deriving' },
     },
     refused: {
@@ -97,7 +98,7 @@ export const draining = podSetup.createStateConfig({
       always: [
         { guard: 'isOut', target: '#pod.emptying' },
         { guard: 'isVanished', target: '#pod.settling' },
-        // A restore is no way out: a drain that is still under way would arrive after it, and nobody could see that.
+        // A restore cannot resolve this: a drain that is under way could arrive after it, unseen.
         {
           guard: 'isHidden',
           target: '#pod.needsOperator',

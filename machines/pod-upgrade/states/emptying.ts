@@ -5,8 +5,8 @@ import { redraining } from '../redraining.ts'
 import { podSetup } from '../setup.ts'
 
 /**
- * It may be restarting already, where an earlier run has patched it to other images: not only looked at when it has settled.
- * Where this comes faster than it settles, it never is.
+ * A pod that an earlier run patched may be restarting already, so a reload drains it again at once. The deadline ends reloads that come
+ * faster than the pod can settle.
  */
 const DRAINED_AGAIN = {
   reloaded: [
@@ -21,14 +21,14 @@ const DRAINED_AGAIN = {
 
 const redrain = redraining()
 
-/** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
+/** Every load balancer reads as out. Waits until the pod has settled, and then until no request is in flight, where that is known. */
 export const emptying = podSetup.createStateConfig({
   entry: ['begin', 'countAnew', 'forgetReturn'],
   initial: 'settling',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
-    // Until then new requests may still arrive: what is in flight before says nothing about the patch. Nothing is patched once it is
-    // interrupted, so it is put back at once.
+    // New requests may arrive until the pod has settled, so earlier counts of requests in flight prove nothing. An interrupted run patches
+    // nothing, and puts the pod back at once.
     settling: { always: { guard: 'isInterrupted', target: 'reading' }, after: { settle: 'reading' }, on: DRAINED_AGAIN },
     reading: { ...inspecting(inspectAllInput), on: DRAINED_AGAIN },
     judging: {
@@ -57,11 +57,11 @@ export const emptying = podSetup.createStateConfig({
       ],
     },
     waiting: { after: { poll: 'reading' }, on: DRAINED_AGAIN },
-    // Within the same deadline.
+    // The second drain has the same deadline.
     returned: { after: { retry: 'backIn' }, on: DRAINED_AGAIN },
     backIn: {
       always: [
-        // An earlier owner was to put it back, and it is. Found by simulation (seed 44620325): drained anew by that one's record.
+        // An earlier owner was to restore the pod, and the pod is back in. It must not be drained by the record of that owner.
         { guard: 'isRestoreStored', target: '#pod.deriving', actions: 'reopen' },
         { target: 'redraining' },
       ],

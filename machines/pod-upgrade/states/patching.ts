@@ -6,19 +6,19 @@ import { inspecting } from '../inspecting.ts'
 import { redraining } from '../redraining.ts'
 import { podSetup } from '../setup.ts'
 
-/** An earlier owner's patch, or its own, has landed late: its baseline and generation are the ones to judge the restart by. */
+/** A patch of an earlier owner, or of this one, has landed late. The restart is judged by the baseline and generation of that patch. */
 const LANDED = {
   guard: and(['isPatchStored', not('asksForOthers')]),
   target: '#pod.deriving',
   actions: 'reopen',
 } as const
 
-/** What it was given is no more what it asks for. */
+/** The patch has landed, and the pod asks for other images by now. */
 const REWRITTEN = { guard: and(['hasLanded', 'asksForOthers']), target: '#pod.patching.rewritten' } as const
 
 const FOUND = [{ guard: 'isRecorded', target: '#pod.patching.patched' }, REWRITTEN, LANDED] as const
 
-/** Not answered, or with 5xx, as by a webhook that is down. */
+/** The patch has no answer, or a 5xx, as with a webhook that is down. */
 const LATE = {
   guard: 'isOverdue',
   target: '#pod.readmitting',
@@ -42,7 +42,7 @@ const GIVEN_UP = [
 
 const redrain = redraining()
 
-/** One guarded PATCH: the images and "patched". */
+/** Writes the images and the step `patched` in one guarded PATCH. */
 export const patching = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
@@ -61,16 +61,16 @@ export const patching = podSetup.createStateConfig({
       ],
     },
     ...fencing('patching', 'recordPatched', { found: FOUND, late: LATE, givenUp: GIVEN_UP }),
-    // A write that has to be made again may come long after the reading that it rests on: the process may have been stopped,
-    // and a load balancer reloaded meanwhile.
+    // A repeated write may come long after its reading: the process may have been stopped, and a load balancer reloaded meanwhile. So the
+    // traffic is read again.
     confirming: inspecting(inspectAllInput),
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
-        // It has landed late. Found by simulation (harsh seed 762): what somebody had patched in since was written over.
+        // The patch has landed late, and another writer has set other images since. Those must not be patched over.
         REWRITTEN,
         { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
-        // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
+        // A refused write counts as a try, and does not wait for the whole drain deadline again.
         { guard: and(['isOut', 'isPassedOver', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
         { guard: and(['isUnread', not(or(['isExpired', 'isReclaimed']))]), target: 'pausing' },
         IN_DOUBT,
@@ -91,9 +91,9 @@ export const patching = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
         },
-        // An earlier owner was to put it back, and it is, as in `emptying`.
+        // An earlier owner was to restore the pod, and the pod is back in, as in `emptying`.
         { guard: and(['isRestoreStored', or(['hasReturned', not('isOut')])]), target: '#pod.deriving', actions: 'reopen' },
-        // Found by reading: it had got requests again a moment ago, nobody could count them, and the patch was sent.
+        // A pod that got requests again settles anew, even where no load balancer counts its requests.
         { guard: and(['isOut', 'hasReturned']), target: 'settling', actions: ['countLateTry', 'countAnew'] },
         { guard: 'isOut', target: 'settling', actions: 'countLateTry' },
         {
@@ -104,8 +104,8 @@ export const patching = podSetup.createStateConfig({
         { target: 'returned', actions: 'countAnew' },
       ],
     },
-    // A request has come all the same, or it was in meanwhile and has been drained again: as in `emptying`. Found by reading: it
-    // went back there, and both deadlines and the count of tries began anew each time, without end where a webhook was down.
+    // A request has arrived, or the pod was in and has been drained again, as in `emptying`. The wait is here, and not in `emptying`: there
+    // the deadline and the count of tries would begin anew each time.
     settling: { entry: 'forgetReturn', after: { settle: 'waiting' } },
     waiting: { after: { poll: 'confirming' } },
     returned: { after: { retry: 'redraining' } },

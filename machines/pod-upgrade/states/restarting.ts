@@ -6,8 +6,8 @@ import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
 /**
- * It has been seen to get requests again. Not asked once more: found by simulation, another load balancer took its time to
- * answer, and the pod was restarted in rotation.
+ * The pod was seen to get requests again. It is drained again without another look, since a slow load balancer would delay the drain while
+ * the pod restarts in rotation.
  */
 const DRAINED_AGAIN = { reloaded: 'redraining' } as const
 
@@ -17,20 +17,20 @@ export const restarting = podSetup.createStateConfig({
   initial: 'watching',
   after: {
     restartDeadline: [
-      // Its images are not to blame, and a rollback would be patched in where it may get requests.
+      // The images are not the cause, and a rollback would be patched in while the pod may get requests.
       {
         guard: 'isProven',
         target: '#pod.failed',
         actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notOut', deadline: 'restart' } },
       },
-      // No deadline is shorter than the proof that it waits for.
+      // The wait for the rest of the quiet time goes on: no deadline is shorter than the proof that it waits for.
       { guard: and(['awaitsQuiet', stateIn({ restarting: 'watching' })]), actions: 'expireRestart' },
       { target: '.overdue' },
     ],
   },
   on: { observed: [{ guard: 'hasMovedContainers', actions: ['observe', 'tellMoved'] }, { actions: 'observe' }] },
   states: {
-    // Entered anew whenever a container changed: the quiet time is counted from there.
+    // A changed container enters this state anew, and the quiet time counts from then.
     watching: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
@@ -50,7 +50,7 @@ export const restarting = podSetup.createStateConfig({
       initial: 'resting',
       states: {
         resting: { always: { guard: 'awaitsEvents', target: 'asking' } },
-        // A kubelet that reports no generation tells of a start by an Event: best effort, so the quiet time goes on beside that.
+        // A kubelet without generations reports a start by an Event. Events are best effort, so the quiet time goes on meanwhile.
         asking: {
           invoke: {
             id: 'pulls',
@@ -65,7 +65,7 @@ export const restarting = podSetup.createStateConfig({
     },
     overdue: { always: failing('notRestarted', 'restart') },
     hopeless: { always: failing('hopeless') },
-    // After a resume, and a drain: is it out?
+    // Confirms after a resume, or a drain, that the pod is out.
     confirming: { ...inspecting(), on: DRAINED_AGAIN },
     judging: {
       always: [
@@ -79,7 +79,7 @@ export const restarting = podSetup.createStateConfig({
     waiting: { after: { retry: 'confirming' }, on: DRAINED_AGAIN },
     redraining: {
       tags: 'busy',
-      // It may fail before that has settled. Found by simulation (seed 179343): the requests that still came met the rollback.
+      // The pod may fail before it has settled. The note makes a rollback wait for the requests that still come.
       entry: 'noteReturn',
       invoke: {
         id: 'drain',

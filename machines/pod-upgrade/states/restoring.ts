@@ -17,10 +17,9 @@ const JUDGED = [
     target: '#pod.needsOperator',
     actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
   },
-  // Nothing is put back for a pod that is no more: what comes in its place decides. Found by reading: past the deadline it was for
-  // a person.
+  // A pod that is gone is not restored, not even past the deadline: its replacement decides.
   { guard: 'isVanished', target: '#pod.settling' },
-  // Found by reading: no call had left, and the load balancer was blamed.
+  // The pod was not fit for a restore, so no call has left. The load balancer is not the cause.
   {
     guard: and(['isExpired', 'isOut', not('isFit')]),
     target: '#pod.needsOperator',
@@ -32,7 +31,7 @@ const JUDGED = [
     actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
   },
   { guard: 'isUnread', target: 'waiting' },
-  // The intent may be old: what was ready then has ended since, or is another by now.
+  // The intent may be old. The container that was ready may have ended, or been replaced.
   { guard: not('isFit'), target: 'waiting' },
   { target: 'calling' },
 ] as const
@@ -51,14 +50,13 @@ const GIVEN_UP = [
 ] as const
 
 /**
- * What came before the intent, and its write, says nothing of the load balancer: the deadline of the calls begins once it is
- * stored. Found by reading: a pod was put back after 90 s of quiet, its first call was answered "busy", and with the deadline of a
- * minute long past a person was asked at once.
+ * Restarts the deadline once the intent is stored. The wait before the intent, and its write, say nothing of the load balancer: a long
+ * quiet time must not use up the deadline of the calls.
  */
 const countingAnew = (state: 'restoring' | 'readmitting') =>
   ({ guard: stateIn({ [state]: 'recorded' }), target: '.choosing', reenter: true }) as const
 
-/** The restore intent is durable; the calls run or are being resolved. */
+/** The restore intent is durable. The calls run, or are being resolved. */
 export const restoring = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
@@ -74,7 +72,7 @@ export const restoring = podSetup.createStateConfig({
     },
     ...writing('recordRestore', 'recorded', 'ready'),
     recorded: {},
-    // PATCH 3 does not guard Ready: its answer may show another pod than it was decided for, and the watch may have told more.
+    // PATCH 3 does not guard Ready. Its answer, or the watch, may show a pod that is not ready any more.
     choosing: { always: [{ guard: and(['isReady', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
     deciding: {
       always: [
@@ -86,7 +84,7 @@ export const restoring = podSetup.createStateConfig({
         { guard: 'isRecorded', target: 'recorded' },
         { guard: 'isVanished', target: '#pod.settling' },
         ...GIVEN_UP,
-        // The container that was ready is another one by now.
+        // The container that was ready has been replaced.
         { guard: 'isNotReady', target: '#pod.warming', actions: 'dropDraft' },
         { target: 'pausing' },
       ],
@@ -96,7 +94,7 @@ export const restoring = podSetup.createStateConfig({
     judging: {
       always: [
         { guard: and([not('isFit'), 'isOut', 'isRewritten', not('mayStillChange')]), target: '#pod.patching.rewritten' },
-        // It has no way home on these images, and others are asked for: it is out already, as where it was only patched.
+        // The pod cannot go home on these images, and the request has others. The pod is out already, and gets the new ones.
         {
           guard: and([not('isFit'), 'isOut', 'asksForOthers', not('mayStillChange'), not('isInterrupted')]),
           target: '#pod.emptying',
@@ -107,16 +105,16 @@ export const restoring = podSetup.createStateConfig({
   },
 })
 
-/** It is not the pod any more that was drained, whatever the record says. */
+/** The ways on of a pod that has changed since the drain, whatever its record says. */
 const TOUCHED = [
   { guard: 'isVanished', target: '#pod.settling' },
-  // A late images patch has landed after all: it goes on from there.
+  // A late patch of the images has landed. The upgrade goes on from there.
   { guard: and(['isKnownPatched', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
-  // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
-  // Ready may be that of the container before. It comes home on those: nobody stays half done.
+  // An earlier run has patched the pod to other images, and nothing proves the running containers. An interrupted run brings the pod home
+  // on those images, so that no pod stays half done.
   { guard: and(['isKnownPatched', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
   { guard: 'isKnownPatched', target: '#pod.failed' },
-  // Found by simulation: the record says that it was not patched, and somebody has written it anew, or patched the pod.
+  // The record names no patch, but another writer has replaced the record or patched the pod.
   {
     guard: 'isPatchedElsewhere',
     target: '#pod.failed',
@@ -124,7 +122,7 @@ const TOUCHED = [
   },
 ] as const
 
-/** Aborted or refused after the drain, before the patch: the untouched pod is put back. */
+/** Restores the unpatched pod after an abort or a refusal between drain and patch. */
 export const readmitting = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'waitingReady',
@@ -144,19 +142,19 @@ export const readmitting = podSetup.createStateConfig({
         },
       ],
     },
-    // As in `warming`: while the pod is out a late drain changes nothing.
+    // As in `warming`: a late drain changes nothing while the pod is out.
     waitingOut: {
       always: { guard: 'isVanished', target: '#pod.settling' },
       after: { lateArrival: { target: 'waitingReady', actions: 'forgetLateCall' } },
     },
-    // What the kubelet was about to replace is another by now; else its image has several names.
+    // After the quiet time the kubelet has replaced the container, or the image has several names.
     quieting: {
       always: [...TOUCHED, { guard: not(and(['isPodReady', 'isRestless', 'isSpecObserved'])), target: 'waitingReady' }],
       on: { observed: { guard: 'hasOtherContainers', target: 'quieting', reenter: true, actions: 'observe' } },
       after: { quiet: 'writing' },
     },
-    // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
-    // arrive, and what asks for nothing new changes nothing.
+    // The journal write comes first: it keeps out a late patch of the images. The restore call follows, whatever the last reading was: a
+    // drain in doubt may still arrive, and a restore of the present state changes nothing.
     ...writing('recordReadmission', 'recorded', 'waitingReady'),
     recorded: {},
     choosing: { always: [{ guard: and(['isFit', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },

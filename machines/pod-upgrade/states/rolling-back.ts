@@ -10,7 +10,7 @@ const LATE = {
   actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
 } as const
 
-/** What an owner before this one has sent is taken up anew. */
+/** A write of an earlier owner that has landed counts as if this owner had sent it. */
 const REWRITTEN = { guard: and(['isInDoubt', 'hasLanded', 'asksForOthers']), target: '#pod.rollingBack.rewritten' } as const
 
 const FOUND = [{ guard: 'isRecorded', target: '#pod.rollingBack.patched' }, REWRITTEN] as const
@@ -30,13 +30,12 @@ const GIVEN_UP = [
 ] as const
 
 /**
- * It failed after the patch: one guarded PATCH, as the images patch was, to the images that it had before. From there it
- * goes the way of every patched pod: proven, ready, and put back as it was.
+ * Rolls a failed pod back to its former images, by one guarded PATCH. The pod then goes the way of each patched pod: proven, ready, and
+ * restored.
  */
 export const rollingBack = podSetup.createStateConfig({
   entry: 'begin',
-  // Also before the first try. Found by reading: a load balancer had forgotten the drain, and had not taken it again by the end of
-  // the restart deadline; the former images were patched in where requests arrived.
+  // The traffic is read before the first try as well: a load balancer that forgot the drain may send requests to the pod.
   initial: 'confirming',
   after: { drainDeadline: { actions: 'expireDrain' } },
   tags: 'busy',
@@ -45,15 +44,15 @@ export const rollingBack = podSetup.createStateConfig({
     ready: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
-        // Found by a reviewer: somebody had given it its former images back by hand, and its machine broke.
+        // Another writer has given the pod its former images by hand. There is nothing to roll back to.
         { guard: not(or(['hasFormerImages', 'isRollingBack'])), target: 'rewritten' },
         { guard: 'hasLostRecord', target: 'fencing', actions: 'recordRollback' },
         { target: 'writing' },
       ],
     },
     ...fencing('rollingBack', 'recordRollback', { found: FOUND, late: OVERDUE, givenUp: GIVEN_UP }),
-    // As in `patching`: a load balancer may have been reloaded since, which is drained again from outside. Found by simulation:
-    // requests were still under way on what was.
+    // As in `patching`: a load balancer may have been reloaded since, and drained again from outside. Earlier requests may still be under
+    // way.
     confirming: inspecting(inspectAllInput),
     judging: {
       always: [
@@ -61,10 +60,10 @@ export const rollingBack = podSetup.createStateConfig({
         REWRITTEN,
         { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
         { guard: and(['isOut', 'isExpired', 'mayProceed', not('isReclaimed')]), target: 'ready' },
-        // Whatever it gets until it can be read, nobody sees: it settles anew.
+        // The pod settles anew after a time in which its traffic could not be read.
         { guard: and(['isUnread', not(or(['isExpired', 'isReclaimed']))]), target: 'waiting', actions: 'noteReturn' },
         IN_DOUBT,
-        // Found by simulation: a ready pod that an operator had put back was patched under its requests.
+        // A ready pod that an operator has put back must not be patched under its requests.
         {
           guard: 'isReclaimed',
           target: '#pod.failed',
@@ -82,7 +81,7 @@ export const rollingBack = podSetup.createStateConfig({
       ],
     },
     waiting: { after: { poll: 'confirming' } },
-    // As in `emptying`: what is in flight before it has settled says nothing.
+    // As in `emptying`: the count of requests in flight proves nothing before the pod has settled.
     returned: { after: { retry: 'looking' } },
     looking: inspecting(inspectAllInput, 'looked'),
     looked: {

@@ -6,22 +6,21 @@ import type { Ending } from '../setup.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
-/** Nothing is settled by what nobody could find out in time. */
+/** The end of a pod whose entries could not be read in time. sluice settles nothing that it does not know. */
 const UNKNOWN_IN_TIME = {
   target: '#pod.needsOperator',
   actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt', deadline: 'restore' } },
 } as const
 
 /**
- * What the ledger is told at the end. Found by reading: where the right to write it was taken away in the middle of a run, that
- * run never ended. Past the deadline some tries more, as for a write to a pod; the next run finds the entry open, and settles it
- * anew. `while`: where that is so no more before another try, what comes in its place decides.
+ * Writes the settlement into the ledger. Tries past the deadline are limited, since the right to write may be gone; the next run finds the
+ * entry open, and settles it anew. With `while`, a guard that no longer holds before another try leads back to `awaiting`.
  */
 function entering(settlement: 'closed' | 'left' | 'abandoned', ending: Ending, options: { while?: 'noHeirComes' } = {}) {
   const end = { type: 'overrule', params: ending } as const
   const isSettled = ending.outcome === 'settled'
   const target = isSettled ? '#pod.done' : '#pod.needsOperator'
-  // An evicted pod is still there, and its journal with it: the next owner would settle it anew.
+  // The journal of an evicted pod is still there. It is closed, since the next owner would settle the pod anew.
   const evicted = { guard: and(['isStored', 'keepsJournal']), target: '#pod.closing', actions: [end, 'forgetLateCall'] } as const
   const changed = options.while ? ([{ guard: not(options.while), target: '#pod.settling.awaiting' }] as const) : []
   return podSetup.createStateConfig({
@@ -52,7 +51,7 @@ function entering(settlement: 'closed' | 'left' | 'abandoned', ending: Ending, o
   })
 }
 
-/** The calls run or are being resolved, until the targets read as they were before. */
+/** Restores the targets until they read as they did before the drain. */
 const restoring = podSetup.createStateConfig({
   entry: 'forgetTries',
   initial: 'calling',
@@ -61,7 +60,7 @@ const restoring = podSetup.createStateConfig({
     ...comparing(heirRestoreInput),
     compared: {
       always: [
-        // Found by simulation: it put back the next pod there, in the middle of its upgrade.
+        // A late call could restore the next pod at this address in the middle of its upgrade. So it is waited out.
         { guard: and(['isEqual', 'hasLateCall']), target: 'waitingOut' },
         { guard: 'isEqual', target: '#pod.settling.closing' },
         ...NOT_AS_BEFORE,
@@ -69,7 +68,7 @@ const restoring = podSetup.createStateConfig({
       ],
     },
     waitingOut: { after: { lateArrival: { target: 'comparing', actions: 'forgetLateCall' } } },
-    // Unknown stays unknown and is read again; what was seen to differ is restored again.
+    // An unknown state is read again. A state that was seen to differ is restored again.
     pausing: {
       after: {
         retry: [
@@ -83,20 +82,20 @@ const restoring = podSetup.createStateConfig({
 })
 
 /**
- * The pod was deleted, replaced or moved: its targets are settled, from the journal or the ledger. What was drained is
- * put back only for a ready pod of the same controller at the same address, and is otherwise reported by name.
+ * Settles the targets of a pod that was deleted, replaced or moved, from the journal or the ledger. A drained target is restored only for a
+ * ready pod of the same controller at the same address. Any other target is reported by name.
  */
 export const settling = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
   initial: 'choosing',
-  // As long as it may wait for what comes in its place, and for the restore. Looked at only where nothing else is known.
+  // The time for the replacement to come, and for the restore. The deadline decides only where no other fact does.
   after: { settleDeadline: { actions: 'expireRestore' } },
   states: {
     choosing: {
       always: [{ guard: 'isEnding', target: 'reading' }, { guard: 'isMoved', target: 'relocating' }, { target: '#pod.deriving' }],
     },
 
-    // Same pod, new address: the load balancers may have followed it.
+    // The pod has a new address. The load balancers may have followed it.
     relocating: {
       invoke: {
         id: 'relocate',
@@ -113,8 +112,8 @@ export const settling = podSetup.createStateConfig({
         { target: 'relocatingAgain' },
       ],
     },
-    // Its entries are where it was, or an operator has removed them: then there is nothing to put back. What he has made
-    // in their place is drained as any other, unless the pod is patched already.
+    // The entries still have the old address, or an operator has removed them, and there is nothing to restore. Entries that the operator
+    // made in their place are drained as any others, unless the pod is patched already.
     missing: {
       invoke: {
         id: 'inspect',
@@ -138,7 +137,7 @@ export const settling = podSetup.createStateConfig({
     reading: inspecting(),
     judging: {
       always: [
-        // In no load balancer, or an operator has it out: nothing was drained for it.
+        // sluice has drained nothing for a pod that is in no load balancer, or that an operator has taken out.
         { guard: 'hasNoTouchedTargets', target: 'closing' },
         {
           guard: 'isHidden',
@@ -148,11 +147,11 @@ export const settling = podSetup.createStateConfig({
         { guard: and(['isUnread', 'isExpired']), ...UNKNOWN_IN_TIME },
         { guard: 'isUnread', target: 'waiting' },
         { guard: 'isRemoved', target: 'closing' },
-        // Found by simulation: a drain that nobody had answered came after the settlement, and nobody was there to see it.
+        // A drain without an answer could arrive after the settlement, when no process is there to repair it.
         { guard: and(['isIn', 'mayStillChange']), target: 'waitingOut' },
-        // Found by simulation: it was drained a moment before.
+        // The reading may be from before the drain.
         { guard: and(['isIn', 'mayBeOld']), target: 'waiting' },
-        // Never drained, or put back before the pod went.
+        // The target was never drained, or was restored before the pod went.
         { guard: 'isIn', target: 'closing' },
         { target: 'awaiting' },
       ],
@@ -160,27 +159,27 @@ export const settling = podSetup.createStateConfig({
     waiting: { after: { retry: 'reading' } },
     waitingOut: { after: { lateArrival: { target: 'reading', actions: 'forgetLateCall' } } },
 
-    // Waits for what comes in its place.
+    // Waits for the replacement.
     awaiting: {
       always: [
-        // Found by simulation: what an earlier run has drained for the heir itself was put back before its upgrade was done.
+        // A replacement that an earlier run has drained is in the middle of its own upgrade. Its own record decides when it is restored.
         { guard: 'heirIsDrained', target: 'closing' },
         { guard: and(['heirIsReady', 'mayStillChange']), target: 'waitingOut' },
         { guard: and(['heirIsReady', 'heirIsRestless']), target: 'quieting' },
         { guard: 'heirIsReady', target: 'intending' },
         { guard: 'heirIsElsewhere', target: 'following' },
-        // Found by trial: while it was on its way out the workload was scaled up again, and what came in its place was left out.
+        // A workload that is scaled up again while the pod ends gets a replacement after all. So the end of the pod is waited for.
         { guard: and(['hasEnded', 'noHeirComes']), target: 'leaving' },
       ],
       after: { readyDeadline: [{ guard: 'noHeirComes', target: 'leaving' }, { target: 'overdue' }] },
     },
-    // As in `readmitting`. Found by simulation: somebody had patched it, and had taken that back.
+    // As in `readmitting`: the kubelet may be about to replace a container for an image that was patched in and taken back.
     quieting: {
       always: { guard: or([not('heirIsReady'), not('heirIsRestless'), 'heirIsDrained']), target: 'awaiting' },
       on: { heir: { guard: 'hasOtherHeir', target: 'quieting', reenter: true, actions: 'takeHeir' } },
       after: { quiet: 'intending' },
     },
-    // Another address: an operator may have pointed the entries there, which then mean this pod.
+    // The replacement has another address. An operator may have pointed the entries there, and they then mean the replacement.
     following: {
       invoke: {
         id: 'relocate',
@@ -226,9 +225,9 @@ export const settling = podSetup.createStateConfig({
     restoring,
 
     closing: entering('closed', { outcome: 'settled', reason: 'settled' }),
-    // Scaled down, or nothing that would replace it: the entry stays out, and there is nothing to put back.
+    // The workload was scaled down, or has no controller. The entries stay out, since no pod comes in this place.
     leaving: entering('left', { outcome: 'settled', reason: 'left' }, { while: 'noHeirComes' }),
-    // The target is nobody's: left out, and named for a person.
+    // The entries mean no pod of the workload. They stay out, and the report names them for an operator.
     abandoning: entering('abandoned', { outcome: 'needsOperator', reason: 'abandoned' }),
     overdue: {
       always: {

@@ -2,16 +2,12 @@ import { and, not } from 'xstate'
 import { failing } from '../failing.ts'
 import { podSetup } from '../setup.ts'
 
-/**
- * It may have crashed and be started again, Ready in both statuses, where the one between them was not seen: then it is
- * looked at anew, and for as long as the new container needs.
- */
+/** A container can crash and start again between two observations that are both Ready. The changed container starts the wait anew. */
 const STARTED_ANEW = { observed: { guard: 'hasMovedContainers', target: 'waiting', actions: 'observe' } } as const
 
 /**
- * Proven; waits until the new containers and the pod are ready for readyFor, and its endpoint is back. One that is ready as its
- * deadline comes has its readyFor, without a break. Found by a reviewer: a pod had been ready for 6 s, of which an outage of the
- * API server had hidden 5, and was rolled back.
+ * The restart is proven. Waits until the new containers and the pod are ready for readyFor, and the endpoints are back. A pod that is ready
+ * when the deadline fires may complete its readyFor, since an outage of the API server can hide the beginning of that time.
  */
 export const warming = podSetup.createStateConfig({
   entry: 'beginAgain',
@@ -26,7 +22,7 @@ export const warming = podSetup.createStateConfig({
     waiting: {
       always: [
         { guard: and(['isReady', not('isExpired')]), target: 'steady' },
-        // Somebody has changed its spec since.
+        // Another writer has changed the pod's spec since.
         { guard: and([not('isProven'), not('asksForOthers')]), target: '#pod.restarting' },
         { guard: 'isExpired', target: 'overdue' },
       ],
@@ -36,9 +32,8 @@ export const warming = podSetup.createStateConfig({
       on: STARTED_ANEW,
       after: { readyFor: [{ guard: 'hasLateCall', target: 'waitingOut' }, { target: '#pod.restoring' }] },
     },
-    // A drain that nobody answered may still be under way: while the pod is out it changes nothing, after the restore it
-    // would take the pod out again. It has been ready for long enough. Found by reading: the deadline came meanwhile, and it was
-    // rolled back.
+    // A drain without an answer may still be under way. It changes nothing while the pod is out, and would take the pod out again after the
+    // restore. The pod has completed its readyFor, so a deadline that fires now is no reason for a rollback.
     waitingOut: {
       always: { guard: 'isNotReady', target: 'waiting' },
       on: STARTED_ANEW,

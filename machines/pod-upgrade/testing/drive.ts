@@ -8,18 +8,18 @@ import { portActors } from '../ports.ts'
 import { PODS } from './explore.ts'
 import { WANTED } from './world.ts'
 
-/** A machine whose calls wait until the test answers them, on a clock that the test steps. */
+/** A machine whose calls wait for the answers of the test, on a clock that the test steps. */
 export interface Drive {
   actor: Actor<typeof podUpgradeMachine>
-  /** The port that is being called; undefined where none is. */
+  /** The port that is being called. Undefined without a call. */
   calling(): keyof PodPorts | undefined
-  /** What the call under way was given. */
+  /** The input of the call that is under way. */
   input(): unknown
   answer(value: unknown): Promise<void>
-  /** The write under way is stored as it was asked for; `pod` as it is then. */
+  /** Answers the write that is under way as stored, with `pod` as the state of the pod. */
   stored(pod?: PodView): Promise<void>
   send(event: PodEvent): void
-  /** Lets time pass in steps, since a delay that is set by another one starts when that fires. */
+  /** Lets time pass in steps: a delay that another one sets begins only when that fires. */
   pass(ms: number): Promise<void>
   state(): string
 }
@@ -31,7 +31,7 @@ export const DEADLINES = {
   restoreDeadline: 70_000,
   settleDeadline: 670_000,
 }
-/** In which the writes after a deadline are made that are the last. */
+/** The time of the last tries of a write after its deadline. */
 export const LAST_TRIES_MS = 3_000
 export const DELAYS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000, lateArrival: 20_000 }
 const STEP_MS = 50

@@ -9,7 +9,7 @@ import { isEnding, isMoved } from '../facts.ts'
 import type { podUpgradeMachine } from '../index.ts'
 import { TARGET, V1, V2 } from './world.ts'
 
-/* What can happen to a pod upgrade in each of its states: for the exploration of all its paths. */
+/* The events of a pod upgrade in each of its states, for the exploration of all its paths. */
 
 export type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
 
@@ -19,7 +19,7 @@ interface Node {
   transitions: Map<string, unknown>
 }
 
-/** The active states, from the outermost to the innermost. */
+/** The active states, the outermost first. */
 export function activeNodes(snapshot: Snapshot): Node[] {
   return (snapshot as unknown as { _nodes: Node[] })._nodes
 }
@@ -50,7 +50,7 @@ export const PODS = {
     containers: [container('c2', V2, V2, false)],
   }),
   ready: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c2', V2, V2)] }),
-  // The kubelet reports no generation, and the new image has the digest of the old one.
+  // The kubelet reports no generation, and the new image has the old digest.
   retagged: testPod({
     ...usual,
     generation: 2,
@@ -79,7 +79,7 @@ export const PODS = {
   }),
   backReady: testPod({ ...usual, generation: 3, observedGeneration: 3, containers: [container('c3', V1, V1)] }),
   moved: testPod({ ...usual, ip: '10.0.0.2', generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
-  // Somebody has patched it a moment ago.
+  // Another writer has patched the pod a moment ago.
   others: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c1', V9, V1)] }),
   deleting: testPod({ ...usual, generation: 1, observedGeneration: 1, deleting: true, containers: [container('c1', V1, V1)] }),
 }
@@ -115,9 +115,9 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         { kind: 'read', seen: { pod: after, stored: recorded } },
         { kind: 'read', seen: { pod, stored } },
         { kind: 'read', seen: { pod, stored: usurped } },
-        // An earlier owner's intent comes to light.
+        // The intent of an earlier owner becomes visible.
         ...(path.startsWith('draining') ? [{ kind: 'read', seen: { pod, stored: earlier } }] : []),
-        // The earlier owner has brought it home; once it is claimed nobody else can.
+        // The earlier owner has brought the pod home. Once the record is claimed, no other owner can do that.
         ...(path.startsWith('claiming') ? [{ kind: 'read', seen: { pod: home, stored: closed } }] : []),
         { kind: 'gone' },
         { kind: 'refused', reason: said('forbidden') },
@@ -164,7 +164,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
   }
 }
 
-/** What the machine's own timers and calls can do now. */
+/** The events that the machine's own timers and calls can send now. */
 export function internalEvents(snapshot: Snapshot): AnyEventObject[] {
   const path = pathOf(snapshot)
   return activeNodes(snapshot).flatMap(({ invoke, transitions }) => [
@@ -180,14 +180,14 @@ function nameOf(pod: PodContext['pod']): string {
   return Object.keys(PODS).find((name) => PODS[name as keyof typeof PODS] === pod) ?? ''
 }
 
-/** What the world can tell at any moment; how the pod goes on from here. */
+/** The events that the world can send at any moment, and the next states of the pod. */
 export function worldEvents({ context }: Snapshot): AnyEventObject[] {
   const { pod, stored, gone } = context
   const next: Partial<Record<string, (keyof typeof PODS)[]>> = {
     before: ['moved', 'deleting'],
     asked: ['witness', 'hopeless', 'deleting'],
     witness: ['started', 'deleting'],
-    // Somebody takes its images back by hand.
+    // Another writer takes the images back by hand.
     hopeless: ['back'],
     started: ['ready'],
     ready: ['started'],
@@ -210,14 +210,14 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
 }
 
 /**
- * Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state.
- * What nothing goes by any more in a state is left out there: most places would differ in that alone.
+ * The key of a place. Snapshots with the same key count as one place, which is coarse enough to visit all places and fine enough to reach
+ * every state. Data that no later state reads is left out, since most places would differ in that alone.
  */
 export function placeOf(snapshot: Snapshot): string {
   const { record, stored, heir, pod, gone, interrupted, keepsPatch, lateCall, expired, outcome } = snapshot.context
   const path = pathOf(snapshot)
   const isSettling = path.startsWith('settling')
-  // A pod that goes away is settled by its targets and what comes in its place.
+  // A pod that goes away is settled by its targets and its replacement.
   const isLeaving = isSettling && isEnding(snapshot.context)
   return JSON.stringify([
     path,
@@ -237,7 +237,7 @@ export function placeOf(snapshot: Snapshot): string {
   ])
 }
 
-/** Where an upgrade can begin: fresh, and from each record that an earlier owner may have left. */
+/** The beginnings of an upgrade: a fresh one, and one from each record that an earlier owner may have left. */
 export function beginnings(): PodUpgradeInput[] {
   const common = {
     run: 'run-1',
@@ -275,7 +275,7 @@ export function beginnings(): PodUpgradeInput[] {
     { ...common, pod: PODS.retagged, stored: at('patched', { generation: 0 }) },
     { ...common, pod: PODS.ready, stored: at('restore', { generation: 2 }) },
     { ...common, pod: PODS.before, stored: at('restore') },
-    // Patched to other images by an earlier run.
+    // An earlier run has patched the pod to other images.
     {
       ...common,
       wanted: [{ container: 'app', image: 'registry/app:v3' }],
@@ -298,11 +298,11 @@ export function beginnings(): PodUpgradeInput[] {
 
 export interface Place {
   snapshot: Snapshot
-  /** By the type of event: where it leads, and through which states; none where it is not handled. */
+  /** The place that each event leads to, with the states on the way. Empty where the event is not handled. */
   exits: { event: AnyEventObject; through: Snapshot[] }[]
 }
 
-/** Every place that the machine can come to. */
+/** All places that the machine can reach. */
 export function explore(machine: typeof podUpgradeMachine): { places: Map<string, Place>; through: Set<string> } {
   const places = new Map<string, Place>()
   const through = new Set<string>()

@@ -7,7 +7,7 @@ import { testPod } from '../../../src/pods/testing/raw-pod.ts'
 import type { World } from './world.ts'
 import { TARGET, WANTED } from './world.ts'
 
-/** A process that upgrades the pod of a world: it can die at any moment, and what it sent arrives all the same. */
+/** A process that upgrades the pod of a world. It can die at any moment, and its sent calls still arrive. */
 export interface Owner {
   actor: Actor<typeof podUpgradeMachine>
   send(event: PodEvent): void
@@ -15,15 +15,15 @@ export interface Owner {
 }
 
 export interface OwnerOptions extends Partial<PodUpgradeInput> {
-  /** Sent in the same instant, before anything is answered. */
+  /** The events that are sent at the same instant, before any answer. */
   first?: PodEvent[]
-  /** With a protection off, for negative controls. */
+  /** Guards that replace the real ones, with a protection off, for negative controls. */
   guards?: Parameters<typeof podUpgradeMachine.provide>[0]['guards']
 }
 
 const GRACE_MS = 1_000
 
-/** The delays of a run, in the world's milliseconds. */
+/** The delays of a run, in the milliseconds of the world. */
 export const DELAYS = {
   retry: 25,
   poll: 10,
@@ -79,7 +79,7 @@ export function startOwner(world: World, { first = [], guards = {}, ...input }: 
   actor.subscribe({ error: (error) => world.violations.push(`the machine broke: ${String(error)}`) })
   actor.start()
   for (const event of first) send(event)
-  // The window has a place whenever it is asked.
+  // The window always has a place.
   const look = (): void => {
     const snapshot = actor.getSnapshot()
     if (snapshot.matches('queued') || snapshot.matches({ draining: 'admitting' })) schedule.at(1, () => send({ type: 'start' }))

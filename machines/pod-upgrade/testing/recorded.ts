@@ -3,9 +3,9 @@ import type { EntryReading } from '../../../src/reasons/fields.ts'
 import type { Journal, ReadJournal, TrafficReading } from '../../../src/pods/glossary.ts'
 import { TARGET, V1 } from './world.ts'
 
-/* What a machine finds written down, and is answered, in most of its tests. */
+/* The records and answers of most tests of the machine. */
 
-/** By the machine under test, which has epoch 2: nothing is to be claimed. An earlier owner has `{ epoch: 1 }`. */
+/** A record of the machine under test, which has epoch 2, so that nothing needs a claim. `{ epoch: 1 }` makes it an earlier owner's. */
 export function recorded(step: Journal['step'], change: Partial<Journal> = {}): Extract<ReadJournal, { kind: 'read' }> {
   const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
   const patched = step === 'drain' ? {} : { generation: 2 }
@@ -15,7 +15,7 @@ export function recorded(step: Journal['step'], change: Partial<Journal> = {}): 
   }
 }
 
-/** What a load balancer or the API server says. */
+/** A text of a load balancer or of the API server, as a reason. */
 export function said(words: string): ReasonOf<'error'> {
   return { code: 'error', said: words }
 }
@@ -27,7 +27,7 @@ export const UNREAD: TrafficReading = { state: 'unknown', inFlight: null, detail
 /** An entry that an operator had out, and has put back. */
 export const PUT_BACK: EntryReading = { loadBalancer: 'inner', target: 'web-0', admin: 'in', inFlight: 0 }
 
-/** Of a call: it may have arrived. */
+/** The answer to a call that may have arrived. */
 export const UNKNOWN = { kind: 'unknown', reason: said('no answer') } as const
-/** Of a write. */
+/** The answer to a write that was rejected. */
 export const REJECTED = { kind: 'rejected', reason: said('test failed') } as const

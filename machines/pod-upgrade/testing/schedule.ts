@@ -1,8 +1,8 @@
-/** One queue for everything that happens, in the order of instants and then of entry; one delivery a turn. */
+/** One queue for all events, ordered by instant and then by entry, with one delivery per turn. */
 export interface Schedule {
   now(): number
   at(delayMs: number, run: () => void): { cancel(): void }
-  /** Delivers the next; false where there is none. */
+  /** Delivers the next event. False where there is none. */
   next(): Promise<boolean>
 }
 

@@ -5,27 +5,27 @@ import type { Observation } from '../context.ts'
 import type { PodPorts, StoreAnswer, StoreInput } from '../ports.ts'
 import type { Schedule } from './schedule.ts'
 
-/* One pod, its kubelet, its entry in one load balancer and its ledger entry: what a pod upgrade acts on. */
+/* The world of a pod upgrade: one pod, its kubelet, its entry in one load balancer and its ledger entry. */
 
 export const V1 = 'registry/app:v1'
 export const V2 = 'registry/app:v2'
-/** Can be pulled by nobody: its container never starts. */
+/** An image that cannot be pulled, so that its container never starts. */
 export const BAD = 'registry/app:bad'
 export const WANTED: ContainerImage[] = [{ container: 'app', image: V2 }]
 export const TARGET: JournalTarget = { loadBalancer: 'edge', target: 'web-0', scope: 'pool', prior: 'ready', untouched: false }
 
-/** A change of the load balancer that had an effect. */
+/** A call that changed the load balancer. */
 export interface Effective {
   effect: 'drain' | 'restore'
   attempt: number
-  /** The durable intents that were stored until then, the newest last. */
+  /** The durable intents until then, the newest last. */
   intents: Intent[]
 }
 
-/** A drain or restore intent, or what the ledger says of a pod that is gone. */
+/** A drain or restore intent, or the ledger entry of a gone pod. */
 export interface Intent {
   kind: 'drain' | 'restore'
-  /** In what the owner had seen of the pod when it wrote it: Ready, with a container that runs what the spec asks for. */
+  /** Whether the pod was Ready, with a container on the image of its spec, at the owner's observation for this intent. */
   serves: boolean
 }
 
@@ -34,15 +34,15 @@ export type Fault = 'request-lost' | 'reply-lost' | 'late' | 'delayed' | undefin
 export interface World {
   readonly schedule: Schedule
   readonly effects: Effective[]
-  /** What must never happen, and did. */
+  /** The violations of the rules. Each one is a failure. */
   readonly violations: string[]
   /** The images that were patched in, in order. */
   readonly patches: string[]
-  /** Open records that were taken over. */
+  /** The number of open records that were taken over. */
   claims: number
-  /** Records that were written anew, so that an images patch cannot land any more. */
+  /** The number of records that were written anew, so that a patch of images cannot land any more. */
   fences: number
-  /** Calls that asked for what was so already. */
+  /** The number of calls that changed nothing. */
   redundant: number
   lb: 'in' | 'out'
   inFlight: number
@@ -50,16 +50,16 @@ export interface World {
   pod: PodView | undefined
   stored: ReadJournal
   observation(): Observation
-  /** Told after each change, as a watch does. */
+  /** Called after each change, as a watch would. */
   onChange: () => void
-  /** The ports of one owner: replies reach it while it lives, requests arrive in any case. */
+  /** The ports of one owner. Answers reach the owner only while it lives; requests arrive in any case. */
   ports(isAlive: () => boolean): PodPorts
-  /** Decides what goes wrong with the call of this number. */
+  /** Decides on the fault of the call with this number. */
   fault: (call: number, port: keyof PodPorts) => Fault
   calls: { port: keyof PodPorts; at: number }[]
-  /** The container dies, and the kubelet starts it anew from the spec that it knows then. */
+  /** Kills the container. The kubelet starts it again from the spec that it knows then. */
   crash(): void
-  /** The pod is deleted, and another comes at its address, ready a while later. */
+  /** Deletes the pod. Another pod comes at its address, and is ready later. */
   replace(): void
   readonly heir: PodView | undefined
 }
@@ -74,9 +74,9 @@ interface Running {
   ready: boolean
 }
 
-/** Milliseconds after which a late request arrives: long after another owner has begun. */
+/** The delay of a late request, in milliseconds. Another owner has begun long before it arrives. */
 const LATE_MS = 900
-/** … and of a delayed one: while its own owner has given it up a moment ago. */
+/** The delay of a delayed request, in milliseconds. Its owner has just given it up when it arrives. */
 const DELAYED_MS = 45
 
 export function createWorld(schedule: Schedule): World {
@@ -109,7 +109,7 @@ export function createWorld(schedule: Schedule): World {
     world.onChange()
   }
 
-  /** The kubelet: tells that it has seen the spec, then kills, then starts, then is ready. */
+  /** The kubelet: it reports the spec as seen, kills the container, starts the new one, and reports it as ready. */
   function reconcile(): void {
     const { spec, generation } = running
     schedule.at(20, () => set({ observed: generation }))
@@ -209,7 +209,7 @@ export function createWorld(schedule: Schedule): World {
       }
     },
     ports(isAlive) {
-      /** A call: the request arrives, and its answer, each after a while. */
+      /** A call: the request arrives after a while, and so does its answer. */
       function call<Answer extends { kind: string }>(
         port: keyof PodPorts,
         arrive: () => Answer,

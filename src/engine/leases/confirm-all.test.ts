@@ -13,7 +13,6 @@ test.each<[(boolean | undefined)[], boolean | undefined]>([
   expect(await confirmAll(each.map(lease))).toBe(all)
 })
 
-// Found by a reviewer: exit 7, another run holds the workload, where the API server alone was away.
 test('that nobody can say is no word of another owner', () => {
   expect(() => assertConfirmed(undefined)).toThrow(expect.objectContaining({ name: 'RunError', kind: 'deadline' }))
   expect(() => assertConfirmed(false)).toThrow(expect.objectContaining({ name: 'RunError', kind: 'conflict' }))

@@ -9,66 +9,63 @@ import type { LeaseRecord } from './lease.ts'
 import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS, RENEW_EVERY_MS } from './lease.ts'
 import { readLease } from './read-lease.ts'
 
-/** A renewal that meets a write of its own, or of a person, is asked for once more. */
+/** The tries of a confirmation. A renewal can conflict with an earlier write of its own, or with an edit. */
 const MOST_CONFIRMATIONS = 2
 
 /** The right to change one workload's pods and their targets. */
 export interface Ownership {
   readonly lease: string
-  /** Of the Lease: one that is made anew counts anew. */
+  /** The uid of the Lease. Another Lease counts epochs anew. */
   readonly uid: string
-  /** Larger than that of every owner before. */
+  /** The epoch, larger than that of every earlier owner. */
   readonly epoch: number
-  /** The `resourceVersion` of the Lease that was taken; undefined where there was none. */
+  /** The `resourceVersion` of the Lease before it was taken. Undefined where there was no Lease. */
   readonly takenFrom: string | undefined
-  /** The largest epoch that was known when it was first asked for: a journal that has seen more is another's, who came meanwhile. */
+  /** The largest epoch that was known at the first try. A larger epoch in a journal is that of another owner that came meanwhile. */
   readonly floor: number
-  /** There was no owner before, as far as was known then. */
+  /** No earlier owner was known. */
   readonly isFirst: boolean
-  /** What stood on the Lease when it was last read or renewed. */
+  /** The orders on the Lease at its last reading or renewal. */
   readonly order: Order | undefined
   /**
-   * This process may act now: its last renewal, counted from before it was sent, will not have run out in so many
-   * milliseconds, 0 unless given. Where the wall clock alone says no, it is renewed at once, and not when that is due.
+   * Reports whether this process may act for the next `forMs` milliseconds (default 0). The right counts from before the last renewal was
+   * sent. Where the wall clock alone denies the right, a renewal is sent at once.
    */
   isHeld(forMs?: number): boolean
   /**
-   * The same, asked of the API server where it has run out: after a stall another may have the Lease, and it is false then; undefined
-   * where the API server does not say. Does not throw.
+   * The same, with a request to the API server where the right has run out. False: another owner has the Lease. Undefined: the API server
+   * does not answer. Does not throw.
    */
   confirm(): Promise<boolean | undefined>
-  /**
-   * Reads it anew, so that an order on it is known now and not with the next renewal. False where it could not be read. Does not
-   * throw.
-   */
+  /** Reads the Lease anew, so that an order counts before the next renewal. False where the Lease could not be read. Does not throw. */
   hear(): Promise<boolean>
-  /** Renews it no more: the next owner waits until it has run out. Does not throw. */
+  /** Stops the renewals. The next owner waits until the Lease has run out. Does not throw. */
   leave(): Promise<void>
-  /** Gives the Lease back, so that the next owner need not wait; without the order where that is done with. Does not throw. */
+  /** Gives the Lease back, so that the next owner need not wait. An order that is done is removed. Does not throw. */
   release(ending?: { isDone(order: Order): boolean }): Promise<void>
 }
 
-/** What an owner does with its Lease, and hears of it. */
+/** The options of an owner, with its callbacks. */
 export interface HoldOptions {
   client: KubeClient
   clock: Clock
   namespace: string
   lease: string
-  /** Names the process; unique. */
+  /** The unique name of the process. */
   holder: string
   /**
-   * It had run out, as after a stall of this process, and nobody else has taken it: it counts as held again once this has
-   * resolved. What was observed before says nothing of now.
+   * Called when the Lease had run out, as after a stall of this process, and no other owner has taken it. The Lease counts as held once the
+   * promise resolves, since earlier observations may be outdated.
    */
   onRegained(): Promise<void>
-  /** Another owner has it: nothing may be changed any more. */
+  /** Called when another owner has the Lease. This process must change nothing any more. */
   onLost(reason: Reason): void
-  /** `order` is another than before. */
+  /** Called when `order` has changed. */
   onOrder(): void
   onTrouble(error: Error): void
 }
 
-/** What was taken: a Lease as it was written, and when it runs out. */
+/** The Lease that was taken, as it was written, and the time at which it runs out. */
 interface TakenLease extends Pick<Ownership, 'takenFrom' | 'floor' | 'isFirst'> {
   record: LeaseRecord
   until: LeaseEnd
@@ -80,7 +77,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
   const path = leasePath(namespace, lease)
   const read = (): Promise<LeaseRecord | undefined> => readLease(client, namespace, lease)
   let record = first
-  /** Of this owner alone: where somebody has written another number, the next renewal puts it right. */
+  /** The epoch of this owner. The next renewal corrects a number that was edited. */
   const epoch = first.transitions
   let until = firstUntil
   let lost = false
@@ -89,9 +86,9 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
   let timer: unknown
   let renewing: Promise<void> = Promise.resolve()
   let looking: Promise<void> | undefined
-  /** The end of a Lease that would have been written when a renewal was tried last. */
+  /** The end that the last tried renewal would have set. */
   let tried = firstUntil
-  /** The end that a renewal was begun to put off, or, where a wall clock set forward has brought it about, hurried for. */
+  /** The end that a renewal was begun, or hurried, to put off. */
   let hurried: LeaseEnd | undefined
   schedule(RENEW_EVERY_MS)
 
@@ -103,11 +100,11 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
   }
 
   async function renew(): Promise<void> {
-    // One at a time: the second would meet the first's write, and say that there was trouble.
+    // Renewals run one at a time. A second one would conflict with the write of the first.
     clock.clearTimeout(timer)
     hurried = until
     const wasHeld = !isOver(until, clock)
-    // Stopped once more since that look began, for long enough: it says nothing of what happened then.
+    // A second stall, since that look began, makes the look outdated.
     if (isOver(tried, clock)) looking = undefined
     const renewed = leaseEnd(clock)
     tried = renewed
@@ -119,14 +116,17 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
     } catch (error) {
       const conflict = error instanceof KubeError && (error.kind === 'conflict' || error.status === 404)
       const isTaken = conflict && !(await isStillOurs())
-      // Still ours, and its version has moved on: an order does that, or several in a row, of which nothing may be left to see.
+      // The Lease is still this owner's, and its version has moved on by orders. The conflict is no trouble.
       if (!conflict || isTaken) options.onTrouble(error as Error)
       if (isTaken) return options.onLost(reason)
       if (!ended) schedule(LOOK_EVERY_MS)
     }
   }
 
-  /** In time for the next renewal, which goes on waiting for the same look: of many pods it may take longer. */
+  /**
+   * Reports whether the look is done before the next renewal. A look at many pods takes longer, and the next renewal waits for the same
+   * look.
+   */
   async function hasLookedAnew(): Promise<boolean> {
     const over = new AbortController()
     looking ??= options.onRegained()
@@ -143,7 +143,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
     if (orderText(now.annotations) !== before) options.onOrder()
   }
 
-  /** The version moved on: by a renewal of our own whose answer was lost, by a person's edit, or by another owner. */
+  /** Reads the Lease after a conflict. The cause can be a renewal of this owner without an answer, an edit, or another owner. */
   async function isStillOurs(): Promise<boolean> {
     try {
       const now = await read()
@@ -180,9 +180,9 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
     try {
       await clear()
     } catch (error) {
-      // A renewal whose answer was lost may have moved the version on.
+      // A renewal without an answer may have changed the version.
       const now = isConflict(error) ? await read() : undefined
-      // That is what was asked for: an earlier try may have arrived without an answer.
+      // An earlier try may have arrived without an answer.
       if (now?.holder === '') return
       if (now?.holder !== holder) throw error
       record = now
@@ -193,7 +193,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
   function isHeld(forMs = 0): boolean {
     if (lost || ended) return false
     if (!isOver(until, clock, forMs)) return true
-    // Found by simulation: a load balancer was reloaded in the seconds until the next renewal, and not drained again.
+    // The right ends by the wall clock alone. A renewal now, and not in some seconds, keeps drains after a reload in time.
     if (clock.now() + forMs < until.at && hurried !== until) {
       hurried = until
       schedule(0)
@@ -223,7 +223,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
       await renewing
       if (ended || lost) return true
       const before = record
-      // A caller that waits for a renewal waits for this look too.
+      // A caller that waits for a renewal also waits for this look.
       renewing = look()
       await renewing
       return lost || record !== before
@@ -238,7 +238,8 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
       clock.clearTimeout(timer)
       await renewing
       if (lost) return
-      // Found by chaos: the API server was being restarted, and whoever came next waited for the whole life of the Lease.
+      // The release is retried through a short outage of the API server. Otherwise the next owner would wait for the whole life of the
+      // Lease.
       const lastAt = clock.now() + RENEW_EVERY_MS
       for (;;) {
         try {
@@ -256,7 +257,7 @@ function takenBy(lease: string, now: LeaseRecord | undefined): Reason {
   return { code: 'lease-taken', lease, ...(now === undefined ? {} : { holder: now.holder }) }
 }
 
-/** When a Lease that is written now runs out, on both clocks. */
+/** The end of a Lease that is written now, on both clocks. */
 export interface LeaseEnd {
   at: number
   wallAt: number
@@ -267,8 +268,8 @@ export function leaseEnd(clock: Clock): LeaseEnd {
 }
 
 /**
- * The monotonic clock stands still while a machine sleeps (Linux), and others take the Lease meanwhile. A wall clock that is
- * set forward ends it too soon: one renewal, and one look.
+ * The monotonic clock of Linux stops while the machine sleeps, so the wall clock counts too. A wall clock that is set forward ends the
+ * right too soon, at the cost of one renewal and one look.
  */
 function isOver({ at, wallAt }: LeaseEnd, clock: Clock, forMs = 0): boolean {
   return clock.now() + forMs >= at || clock.wallNow() + forMs >= wallAt

@@ -2,41 +2,47 @@ import { z } from 'zod'
 import { digest } from '../../journal/digest.ts'
 import { isNamedWithoutGroup, type WorkloadKey } from '../../pods/workload-id.ts'
 
-/* The Lease of a workload: who may change its pods and their targets. Named after the workload, and never deleted. */
+/*
+ * The Lease of a workload. Its owner may change the pods of the workload and their targets. The Lease has the name of the workload, and is
+ * never deleted.
+ */
 
 export const LEASE_DURATION_MS = 15_000
-/** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
+/** The interval between renewals. It is short, so that a call that needs most of the rest of a Lease's life seldom waits for a renewal. */
 export const RENEW_EVERY_MS = 4_000
-/** How often whoever waits for a Lease looks at it, and a write of it that has failed is tried again. */
+/** The interval between looks at a Lease that is waited for, and between tries of a failed write. */
 export const LOOK_EVERY_MS = 1_000
 /**
- * Room for another sluice that lives longer. A duration that somebody has written would else keep everybody waiting, for 68 years
- * at most.
+ * The largest duration that counts. It leaves room for a sluice with longer Leases. An edited duration could otherwise make newcomers wait
+ * for up to 68 years.
  */
 export const LONGEST_DURATION_MS = 60_000
-/** Written with a Lease that is given back, as by the leader election of client-go: one whose holder somebody has cleared has its own. */
+/**
+ * The duration of a Lease that its owner gave back, as client-go's leader election writes it. A Lease whose holder was cleared by hand
+ * keeps its own.
+ */
 const GIVEN_BACK_SECONDS = 1
-/** The API server keeps the count of owners in so many bits. */
+/** The largest count of owners that the API server can store. */
 export const LARGEST_EPOCH = 2 ** 31 - 1
 const LONGEST_NAME = 253
-/** Begins the name of each Lease of a load balancer's document, which is held for one call and is no run's. */
+/** The prefix of the Leases of load balancer documents. Such a Lease is held for one call, and belongs to no run. */
 export const DOCUMENT_LEASES = 'sluice-document-'
 
 export interface LeaseRecord {
   name: string
   uid: string
   resourceVersion: string
-  /** Empty where nobody holds it. */
+  /** The identity of the holder. Empty where the Lease has no holder. */
   holder: string
-  /** By its owner, which can act no more. */
+  /** The owner gave the Lease back, and cannot act any more. */
   isGivenBack: boolean
-  /** `leaseTransitions`: grows with each new owner, and is the epoch. */
+  /** `leaseTransitions`, which grows with each new owner. It is the epoch. */
   transitions: number
-  /** How long a newcomer waits for a sign of life: within bounds, whatever is written there. */
+  /** The time for which a newcomer waits for a renewal, in milliseconds. It is within bounds, whatever the Lease says. */
   durationMs: number
-  /** As its owner wrote it last; never compared with a clock. Empty where there is none. */
+  /** The renew time as the owner wrote it last. It is never compared with a clock. Empty where the Lease has none. */
   renewTime: string
-  /** All of them: a renewal replaces the object, and must not lose what others have written there. */
+  /** All annotations of the Lease. A renewal replaces the object, and must keep the annotations of other writers. */
   annotations: Record<string, string>
 }
 
@@ -74,17 +80,17 @@ export function leaseRecord(raw: unknown): LeaseRecord {
   }
 }
 
-/** An owner counts on its own duration, whatever somebody has made of what it wrote: never less. */
+/** An owner counts on LEASE_DURATION_MS, so an edited duration never counts as less. */
 function believable(durationMs: number): number {
   return Math.min(Math.max(durationMs, LEASE_DURATION_MS), LONGEST_DURATION_MS)
 }
 
 /**
- * `sluice-KIND-NAME`, or `sluice-KIND.GROUP-NAME` for kinds that are named with their group; one that would be too long is cut, and gets
- * a digest of the whole. No two workloads share one: a run of both would wait for itself.
+ * The name of a workload's Lease: `sluice-KIND-NAME`, or `sluice-KIND.GROUP-NAME` for kinds that are named with their group. A name that is
+ * too long is cut, and gets a digest. Two workloads never share a Lease: a run of both would wait for itself.
  */
 export function leaseName({ group, kind, name }: WorkloadKey): string {
-  // A hyphen of the group is written twice, which tells it from the one before the name: a name begins with no hyphen.
+  // A hyphen of the group is doubled, which tells it from the hyphen before the name. A name does not begin with a hyphen.
   const type = isNamedWithoutGroup(group) ? kind : `${kind}.${group.replaceAll('-', '--')}`
   const whole = `sluice-${type.toLowerCase()}-${name}`
   if (whole.length <= LONGEST_NAME) return whole
@@ -100,19 +106,21 @@ interface LeaseBody {
   namespace: string
   name: string
   holder: string
-  /** Its owner can act no more: that the holder is empty does not say so, which somebody may have cleared. */
+  /**
+   * The owner gives the Lease back, and cannot act any more. An empty holder does not prove that, since the holder can be cleared by hand.
+   */
   isGivenBack?: boolean
   transitions: number
-  /** Milliseconds since 1970; for people and other tools: sluice itself never compares it with a clock. */
+  /** Milliseconds since 1970, for people and other tools. sluice never compares it with a clock. */
   renewedAt: number
-  /** The Lease that is replaced; absent where there is none yet. */
+  /** The Lease to replace. Absent where there is none yet. */
   found?: Pick<LeaseRecord, 'uid' | 'resourceVersion'> | undefined
   annotations?: Record<string, string>
 }
 
 export function leaseBody(body: LeaseBody): unknown {
   const { namespace, name, holder, isGivenBack = false, transitions, renewedAt, found, annotations = {} } = body
-  // The API server would make a Lease that was deleted anew of what is to replace it, whatever its version: but for the uid.
+  // The uid makes the replacement of a deleted Lease fail. The API server would create the Lease anew otherwise, whatever the version says.
   const replaced = found && { uid: found.uid, resourceVersion: found.resourceVersion }
   return {
     apiVersion: 'coordination.k8s.io/v1',

@@ -7,9 +7,8 @@ import { DOCUMENT_LEASES, leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.
 import { isRenewed, PAUSE_MS } from './ownership.ts'
 
 /**
- * A Lease in the namespace whose owner lives; undefined where there is none. One that is held, and is not renewed, is looked at for as
- * long as it lives. Found by a breaker: what a process had held that was killed counted for ever, where nobody could take it over any more
- * since its workload was gone, and the record of its run was kept for good.
+ * Finds a Lease in the namespace whose owner lives. A held Lease that is not renewed is observed for as long as it lives. Without that, the
+ * Lease of a killed process would count for ever where its workload is gone.
  */
 export async function liveLease(client: KubeClient, clock: Clock, namespace: string): Promise<LeaseRecord | undefined> {
   const since = clock.now()

@@ -21,11 +21,11 @@ import type { LedgerEntry } from '../../journal/ledger.ts'
 
 const PODS = ['web-0', 'web-1', 'web-2']
 
-/** A run over three bare pods has died: each has a Lease of its own. */
+/** A run over three bare pods has died. Each pod has a Lease of its own. */
 function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod', { isFractional = false } = {}) {
   const clock = createVirtualClock()
   let looks = 0
-  // As the monotonic clock of a process.
+  // The monotonic clock of a process has fractions of a millisecond.
   const fractional: Clock = { ...clock, now: () => clock.now() + (looks++ % 7) / 16 }
   const refs = PODS.map((name) => ({ ...idNamed(kind, name), namespace: 'shop' }))
   const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
@@ -137,7 +137,6 @@ test('how long a Lease is waited for is told in whole milliseconds', async () =>
   await owners!.release()
 })
 
-// Found by simulation (seed 70001010): a run about one pod made the Lease anew, and the pods beside it had seen more.
 test.each(['store', 'beside'] as const)('Leases that were all deleted are waited out at once too (%s)', async (where) => {
   const { clock, journaled, servers, take, told } = createBed()
   journaled(7, where)
@@ -151,7 +150,7 @@ test.each(['store', 'beside'] as const)('Leases that were all deleted are waited
   await owners!.release()
 })
 
-/** As it is found on the cluster, where its run is not finished. */
+/** A ledger as it is on the cluster, where its run is not finished. */
 function ledgerOf(name: string, over: Partial<LedgerEntry> = {}): unknown {
   const workloads = [{ ...POD, name, uid: `uid-${name}` }]
   const header = { v: 1, run: 'theirs', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
@@ -161,7 +160,7 @@ function ledgerOf(name: string, over: Partial<LedgerEntry> = {}): unknown {
   return { metadata: { name: 'sluice-run-theirs', uid: 'uid', resourceVersion: '2', labels }, data }
 }
 
-/** Milliseconds until all are taken. */
+/** The milliseconds until all Leases are taken. */
 async function tookMs({ clock, take }: ReturnType<typeof createBed>): Promise<number> {
   const beganAt = clock.now()
   let owners: Owners | undefined
@@ -172,7 +171,6 @@ async function tookMs({ clock, take }: ReturnType<typeof createBed>): Promise<nu
   return ms
 }
 
-// Found by reading: none of its pods was begun, and two owners drained side by side.
 test.each([
   { ledger: 'web-1', waits: true },
   { ledger: 'shop-0', waits: false },
@@ -183,7 +181,6 @@ test.each([
   expect(await tookMs(bed)).toBe(given.waits ? LEASE_DURATION_MS + PAUSE_MS : 0)
 })
 
-// Found by reading: it was counted from before that owner had come.
 test.each([
   { when: 'before', ms: LEASE_DURATION_MS + PAUSE_MS },
   { when: 'meanwhile', ms: 2 * (LEASE_DURATION_MS + PAUSE_MS) },
@@ -196,7 +193,6 @@ test.each([
   expect(await tookMs(bed)).toBe(ms)
 })
 
-// Found by reading: it was given back, and a third began beside an owner whose own Lease somebody had deleted.
 test.each([
   { lost: 3, isGivenBack: false },
   { lost: 0, isGivenBack: true },
@@ -220,7 +216,6 @@ describe('another owner has come while the Leases were being made', () => {
     return { ...bed, owners }
   }
 
-  // Found by simulation (seed 44733549).
   test.each([
     { what: 'its journals say so', epoch: 1, ledger: undefined },
     { what: 'its ledger says so, with no journal yet', epoch: undefined, ledger: 'web-1' },

@@ -17,31 +17,31 @@ import { unlessAborted } from '../../kube/unless-aborted.ts'
 import type { AssessedWorkload } from '../planning.ts'
 import type { Owner, World } from '../world.ts'
 
-/** One that took longer to be made may have been made beside another. */
+/** A Lease that took longer than this to be made may have been made beside another one. */
 const MADE_WITHIN_MS = 2_000
 
 /** The Leases of all workloads of a run. */
 export interface Owners extends Owner {
-  /** This process may act on the pod now, and for so many milliseconds from now. */
+  /** Reports whether this process may act on the pod for the next `forMs` milliseconds. */
   isHeld(pod: PodView, forMs?: number): boolean
-  /** Asks where that has run out: after a stall another may have one of them. As `confirm` of each. */
+  /** Confirms the Leases that have run out, as `confirm` of each: another owner may have taken one during a stall. */
   confirmAll(): Promise<boolean | undefined>
-  /** The largest, for display. */
+  /** The largest epoch, for display. */
   readonly epoch: number
-  /** Another owner may have acted since the Leases were seen: one was waited out, was written in between, or was long in the making. */
+  /** Another owner may have acted since the Leases were read: a Lease was waited out, was written in between, or took long to be made. */
   readonly outdated: boolean
   /**
-   * Asks for journals and ledgers that were not there before. Rejects with a RunError of kind `conflict` where another owner has come
-   * while a Lease was being made: its own was deleted by somebody, so that it may not know yet, and still act.
+   * Reads journals and ledgers for signs of another owner. Rejects with a RunError of kind `conflict` where another owner came while a
+   * Lease was being made. The Lease of that owner was deleted, so that it may still act.
    */
   assertAlone(): Promise<void>
-  /** What stands on the Leases, as it was last heard. */
+  /** The orders on the Leases at their last reading. */
   orders(): (Order | undefined)[]
-  /** Reads the Leases anew: what stands on them now is heard now. False where one of them could not be read. */
+  /** Reads the Leases anew, so that their present orders count. False where one of them could not be read. */
   hear(): Promise<boolean>
-  /** Renews them no more: the next owner waits until they have run out. */
+  /** Stops the renewals. The next owner waits until the Leases have run out. */
   leave(): Promise<void>
-  /** Gives them back, but where another may still act; an order that is done with goes from each of them. */
+  /** Gives the Leases back, except those of which another owner may still act. Orders that are done are removed. */
   release(ending?: Parameters<Ownership['release']>[0]): Promise<void>
 }
 
@@ -51,13 +51,13 @@ export interface OwnersOptions {
   namespace: string
   signal: AbortSignal
   tell(event: RunEventBody): void
-  /** Leases as they were before the world was looked at. */
+  /** The Leases as they were before the observation of the world. */
   seen: ReadonlyMap<string, SeenLease>
   onLost(reason: Reason): void
   onOrder(): void
 }
 
-/** Takes one Lease per workload, in one order for all runs, so that two of them never wait for each other. */
+/** Takes one Lease per workload, in the same order in all runs, so that two runs never wait for each other. */
 export async function takeOwners({
   world,
   ports,
@@ -71,7 +71,7 @@ export async function takeOwners({
   const { client, clock } = ports
   const held = new Map<AssessedWorkload, Ownership>()
   let waited = false
-  /** Another may be at work under a Lease of the same workload that somebody has deleted. */
+  /** The Leases of workloads whose other owner may still act under a deleted Lease. */
   const contested = new Set<Ownership>()
   const watched = new Map(seen)
   const gone = new Map<string, GoneLease>()
@@ -81,7 +81,7 @@ export async function takeOwners({
       Array.from(held.values(), (ownership) => (contested.has(ownership) ? ownership.leave() : ownership.release(ending))),
     ))
 
-  /** Found by simulation (seed 20022253): those of a run that died were waited out one after another, 16 s for each of its bare pods. */
+  /** Begins the wait for the later Leases of a dead run, so that they are not waited out one after another. */
   async function lookAhead(from: AssessedWorkload): Promise<void> {
     for (const assessed of world.workloads.slice(world.workloads.indexOf(from) + 1)) {
       const lease = leaseName(assessed.workload.ref)
@@ -93,20 +93,20 @@ export async function takeOwners({
         if (record !== undefined) watched.set(lease, { record, since: clock.now(), once: true })
         else if (floor > 0 || (await isOnRecord(assessed))) gone.set(lease, { since: clock.now(), floor })
       } catch {
-        // It is read when its turn comes, and so are the others.
+        // The Leases are read again when their turn comes.
         return
       }
     }
   }
 
-  /** A journal may be gone with its pod, or be unreadable: somebody has edited it, and not made it. */
+  /** Reports whether other records tell of an owner. A journal may be gone with its pod, or be unreadable after an edit. */
   async function isOnRecord({ workload }: AssessedWorkload): Promise<boolean> {
     const known = [...world.store.all(), ...world.beside.all()]
     if (known.some(({ pod, stored }) => stored.kind === 'unreadable' && workload.owns(pod))) return true
     return isAnyUnfinished(client, namespace, [workload.ref])
   }
 
-  // Before the first of them is taken.
+  // The epochs are checked before the first Lease is taken.
   for (const assessed of world.workloads) {
     const { epoch, pod } = newestJournal(world, assessed)
     assertEpochFits(epoch, leaseName(assessed.workload.ref), pod)
@@ -140,7 +140,7 @@ export async function takeOwners({
         onTrouble: (error) => tell({ type: 'warning', reason: { code: 'lease-not-renewed', because: reasonOf(error) } }),
       })
       held.set(assessed, ownership)
-      // Until `assertAlone` has looked. Found by reading: it was given back before that, and a third began beside the one that may act.
+      // The Lease stays contested until `assertAlone` has looked. Given back before that, it would let a third owner begin.
       if (ownership.takenFrom === undefined && clock.now() - askedAt > MADE_WITHIN_MS) contested.add(ownership)
     }
   } catch (error) {
@@ -148,8 +148,8 @@ export async function takeOwners({
     throw error
   }
 
-  // Found by simulation (seed 44733549): the write that made the Lease was long on its way, and arrived when another owner's had been
-  // made, had led to a drain, and was deleted. Both were of one epoch, and took each other's records for their own.
+  // The write that made the Lease may have arrived after another owner's Lease was made, used for a drain, and deleted. Both owners would
+  // then have the same epoch, and take each other's records for their own.
   async function assertAlone(): Promise<void> {
     const entries = [...held]
     const overtaken = entries.find(([assessed, { floor }]) => newestJournal(world, assessed).epoch > floor)?.[1].lease
@@ -169,8 +169,8 @@ export async function takeOwners({
   }
 
   /**
-   * A pod that is gone is of the workload that its owner reference names, or its name does: its ReplicaSet may be gone with it.
-   * Where neither tells, it is of one of these all the same, whose Leases are lost together.
+   * The Lease of the pod's workload. A gone pod belongs to the workload of its owner reference, or of its name, since its ReplicaSet may be
+   * gone too. Without either, any Lease of this run serves, since these are lost together.
    */
   function of(pod: PodView): Ownership | undefined {
     const assessed = world.workloadOf(pod) ?? world.workloads.find(({ workload: { ref } }) => isNamedIn(world.kinds, ref, pod))
@@ -195,7 +195,7 @@ export async function takeOwners({
   }
 }
 
-/** The largest epoch that a journal has seen, and whose. Found by simulation (seed 70001010): also of the pods beside those asked for. */
+/** The largest epoch in a journal, and its pod. Pods beside the requested ones count too. */
 function newestJournal(world: World, { workload }: AssessedWorkload): { epoch: number; pod?: string } {
   let newest: { epoch: number; pod?: string } = { epoch: 0 }
   for (const { pod, stored } of [...world.store.all(), ...world.beside.all()]) {

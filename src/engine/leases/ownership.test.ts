@@ -104,7 +104,6 @@ describe('taking', () => {
 
   test.each([
     { name: 'where a journal has seen an epoch', given: { epochFloor: 12 }, epoch: 13 },
-    // Found by trial: the next owner began to count anew, and had no right to what the one before had drained.
     { name: 'where it was seen before', given: { seen: true }, epoch: 5 },
     { name: 'where its owner has written a journal since', given: { epochFloor: 12, written: 15 }, epoch: 16 },
     { name: 'where what else is on record tells of it', given: { hadOwner: true }, epoch: 2 },
@@ -127,7 +126,6 @@ describe('taking', () => {
     expect([told[0], told.at(-1)]).toEqual(['waiting for  16000', 'waiting for  1000'])
   })
 
-  // Found by reading: both were counted from the first look, and the owner was still at work.
   test('one whose owner came and went while this one’s own try was on its way: its life counts from when that is known', async () => {
     const { clock, server, settled, take } = createBed()
     let hadOwner = false
@@ -313,7 +311,7 @@ describe('taking', () => {
     const { server, held } = createBed()
     if (given) server.write(given)
     server.fault = ({ index }) => {
-      // The first try arrives late: it was looked for once by then.
+      // The first try arrives late, after one look for it.
       if (index === 3) server.write({ holderIdentity: 'me', leaseTransitions: known.floor + 1 })
       return index === 1 ? 'lost' : undefined
     }
@@ -321,7 +319,6 @@ describe('taking', () => {
     expect([{ floor, isFirst }, epoch]).toEqual([known, known.floor + 2])
   })
 
-  // Found by a reviewer: its owner was about to drain, and the next began at once, found nothing open, and wrote so.
   test('one whose holder somebody has cleared: its owner may live, and is waited for', async () => {
     const { clock, held, server, told } = createBed()
     server.write(cleared)
@@ -366,7 +363,7 @@ describe('taking', () => {
         return awaySince !== undefined && clock.now() - awaySince < 3_000 ? fault : undefined
       }
       expect((await held()).epoch).toBe(5)
-      // The dead owner is not waited out once more.
+      // The dead owner is not waited for again.
       expect(clock.now() - from).toBeLessThan(LEASE_DURATION_MS + 1_000 + 5_000)
     },
   )
@@ -498,7 +495,7 @@ describe('holding', () => {
     server.fault = () => undefined
     await clock.advance(3_000)
     expect([ownership.isHeld(), looks]).toEqual([false, 1])
-    // It is renewed all the same, so that nobody else has it meanwhile; and one look is enough, however long it takes.
+    // The renewals go on, so that no other owner takes the Lease. One look is enough, however long it takes.
     const before = server.calls.length
     await clock.advance(10_000)
     expect([ownership.isHeld(), looks]).toEqual([false, 1])
@@ -533,7 +530,7 @@ describe('holding', () => {
       server.fault = () => 'lost'
       return answer
     }
-    // Sent after 4 s, answered after 8 s, and none since.
+    // The renewal was sent after 4 s and answered after 8 s, and no other one was.
     await clock.advance(4_000 + LEASE_DURATION_MS - 1)
     expect(ownership.isHeld()).toBe(true)
     await clock.advance(1)
@@ -542,7 +539,7 @@ describe('holding', () => {
 })
 
 describe('time that this process did not see', () => {
-  /** Holds the Lease, with clocks that are moved on under it. */
+  /** Holds the Lease with clocks that the test moves forward. */
   async function stopped(onRegained: () => Promise<void> = async () => {}) {
     const bed = createBed()
     let ownership: Ownership | undefined
@@ -607,7 +604,7 @@ describe('time that this process did not see', () => {
     const looks: (() => void)[] = []
     const { clock, missed, ownership } = await stopped(() => new Promise((resolve) => looks.push(resolve)))
     missed.monotonic += LEASE_DURATION_MS
-    // A renewal, which waits for its look, and is given up.
+    // A renewal waits for the look, and is given up.
     await clock.advance(8_100)
     expect([looks.length, ownership.isHeld()]).toEqual([1, false])
     looks[0]!()
@@ -805,7 +802,7 @@ describe('an order', () => {
   ])('$name', async ({ isDone, left }) => {
     const { held, server, told } = createBed()
     const ownership = await held()
-    // Given after the last renewal: found when the Lease is given back.
+    // The order came after the last renewal. It is found when the Lease is given back.
     server.annotate('team', 'web')
     server.annotate(ORDER_ANNOTATION, text)
     await ownership.release({ isDone: () => isDone })
@@ -853,7 +850,7 @@ test('no two workloads share a Lease, wherever the group ends and the name begin
   const keyOf = ({ group: of, kind, name }: { group: string; kind: string; name: string }) => `${of}/${kind}/${name}`
   fc.assert(
     fc.property(fc.uniqueArray(workload, { selector: keyOf, maxLength: 60 }), (workloads) => {
-      // No kind is in both groups of Kubernetes that are left out.
+      // No kind is in two of the Kubernetes groups that are left out of names.
       const all = workloads.filter((one) => one.group !== '')
       const names = all.map(leaseName)
       expect(new Set(names).size).toBe(names.length)
@@ -862,7 +859,6 @@ test('no two workloads share a Lease, wherever the group ends and the name begin
   )
 })
 
-// Found by a breaker: they had one, and a run of both waited for itself.
 test.each(['x'.repeat(230), `${'x'.repeat(224)}.${'x'.repeat(5)}`])(
   'the Leases of workloads whose names are long: %s',
   (stem) => {

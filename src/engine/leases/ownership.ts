@@ -8,59 +8,58 @@ import type { LeaseRecord } from './lease.ts'
 import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
 import { readLeasePatiently } from './read-lease.ts'
 
-/** Between the end of an owner's right by its own clock and a newcomer's: two clocks do not run quite alike. */
+/** The margin between the end of an owner's right and the end of a newcomer's wait, since two clocks do not run exactly alike. */
 export const PAUSE_MS = 1_000
 
-/** A Lease that is held, and since when (on the clock) nobody has renewed it. */
+/** A Lease that is held, and the time on the clock since which no renewal was seen. */
 export interface SeenLease {
   record: LeaseRecord
   since: number
-  /** It was not looked at again: that it was renewed meanwhile says that its owner lived, and not that it does. */
+  /** The Lease was read only once. A renewal after that proves that the owner lived then, not that it lives now. */
   once?: true
 }
 
-/** A Lease that somebody has deleted: since when, on the clock, that is known, and the largest epoch that a journal had seen then. */
+/** A deleted Lease: the time on the clock at which its absence was seen, and the largest epoch in a journal at that time. */
 export interface GoneLease {
   since: number
   floor: number
 }
 
 export interface OwnershipOptions extends HoldOptions {
-  /** The epoch must be larger than this, which a journal has seen, as far as is known now; 0 where none has. */
+  /** The largest epoch that a known journal has seen, 0 for none. The new epoch must be larger. */
   epochFloor(): number
-  /** Reads the journals anew: a Lease was deleted, and its owner has gone on while that was waited for. */
+  /** Reads the journals anew. The owner of a deleted Lease may have written to them during the wait. */
   readJournals(): Promise<void>
-  /** There was an owner, by what else is on record: asked where neither a Lease nor a journal tells of one. */
+  /** Reports by other records whether there was an owner. It is asked where neither a Lease nor a journal tells of one. */
   hadOwner(): Promise<boolean>
   signal: AbortSignal
-  /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
+  /** An earlier reading of the Lease. The time since that reading counts for the wait. */
   seen?: SeenLease | undefined
-  /** It was seen that there is none, though there was an owner: that time need not be waited for again. */
+  /** An earlier reading that found the Lease deleted. The time since that reading counts for the wait. */
   gone?: GoneLease | undefined
-  /** `holder` is empty where somebody has deleted the Lease, or cleared its holder: nobody can say who had it. */
+  /** `holder` is empty where the Lease was deleted, or its holder cleared, so that the owner is unknown. */
   onWaiting(holder: string, remainingMs: number): void
 }
 
 /**
- * Takes the Lease. Where somebody holds it, looks for one lease life on the own monotonic clock: a renewal seen means
- * that the owner lives, and rejects with a RunError of kind `conflict`; none means that it is dead. Where there was one
- * and is none, somebody has deleted it, and its owner may live for as long: that is waited for; so is one whose holder somebody
- * has cleared. No owner before can act any more when this resolves, but where nobody knew of one. Rejects with a RunError of
- * kind `preflight` where the count of owners is at its end.
+ * Takes the Lease. With a holder, waits for one lease life on its own monotonic clock: a renewal shows that the owner lives, and rejects
+ * with a RunError of kind `conflict`. A Lease that was deleted, or whose holder was cleared, is waited out too, since its owner may live.
+ * After the promise resolves, no known earlier owner can act. Rejects with a RunError of kind `preflight` where the count of owners is at
+ * its limit.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
   const { client, clock, namespace, lease, holder, signal } = options
   const path = leasePath(namespace, lease)
   let watched: OwnershipOptions['seen'] = options.seen
   let hadOwner = options.seen !== undefined
-  /** Of the Lease, whatever becomes of it. */
+  /** The largest epoch that was seen on the Lease. */
   let largestSeen = countable(options.seen?.record.transitions ?? 0)
   let gone = options.gone
-  /** One that has this process's name may be its own from now on: an answer was lost. */
+  /** The write of this process may have succeeded without an answer, so a Lease with its name may be its own. */
   let isTried = false
-  /** What was known when that was first tried. */
+  /** The knowledge before the first try to take the Lease. */
   let known = { floor: 0, isFirst: false }
-  /** Since when nobody says whether it could be written. */
+  /** The time since which no write of the Lease was answered. */
   let failingSince: number | undefined
 
   assertEpochFits(options.epochFloor(), lease)
@@ -69,9 +68,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     signal.throwIfAborted()
     const found = await readLeasePatiently({ ...options, name: lease })
     if (found === undefined) {
-      // Found on a cluster: it was deleted with a drain on the wire, which arrived after the next run had found nothing to do.
+      // The owner of a deleted Lease may have a drain on the wire that arrives later. So the deletion is waited out.
       hadOwner ||= options.epochFloor() > 0 || (await options.hadOwner())
-      // Found by reading: it was counted from a look before that owner had come, or from before another came after it.
+      // A larger epoch in a journal shows another owner since the last look. The wait begins anew.
       const floor = options.epochFloor()
       if (hadOwner && (gone === undefined || floor > gone.floor)) gone = { since: clock.now(), floor }
       const remainingMs = gone ? gone.since + LEASE_DURATION_MS + PAUSE_MS - clock.now() : 0
@@ -80,8 +79,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         await pause(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
         continue
       }
-      // Found by trial: it had written its last journals meanwhile. A smaller epoch than theirs has no right to those pods, and
-      // takes them for nobody's: the next pod was drained beside them.
+      // The earlier owner may have written its last journals meanwhile. A smaller epoch than theirs would not own those pods, and the next
+      // pod would be drained beside them.
       if (hadOwner) await options.readJournals()
     } else {
       hadOwner = true
@@ -97,7 +96,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
           { holder: found.holder },
         )
       }
-      // Renewed since it was seen, once: its owner may be at its end by now, and give its Leases back one after another.
+      // One renewal after a first look proves little: the owner may be ending, and giving back its Leases one by one.
       watched = { record: found, since: renewed ? clock.now() : (watched?.since ?? clock.now()) }
       const remainingMs = watched.since + found.durationMs + PAUSE_MS - clock.now()
       if (remainingMs > 0) {
@@ -106,14 +105,14 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         continue
       }
     }
-    // One that its own first try has made is no sign of another owner.
+    // A Lease that the first try of this process made is no sign of another owner.
     if (!(isTried && found?.holder === holder)) known = { floor: largestKnown(), isFirst: !hadOwner }
     const until = leaseEnd(clock)
     const taken = await take(found)
     if (taken) return holdLease(options, { record: taken, until, takenFrom: found?.resourceVersion, ...known })
   }
 
-  /** Who had it and has no journal yet has an epoch all the same: found by reading, its first came later, as that of the next owner. */
+  /** An owner that has no journal yet has an epoch all the same. So the new epoch is at least 2 after an owner. */
   function largestKnown(): number {
     return Math.max(largestSeen, options.epochFloor(), hadOwner ? 1 : 0)
   }
@@ -137,16 +136,16 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       return leaseRecord(found ? await client.replace(path, body) : await client.create(leasePath(namespace), body))
     } catch (error) {
       if (isConflict(error)) {
-        // Somebody was faster; look again, from the start.
+        // Another process was faster. The wait begins again from a new look.
         watched = undefined
         return undefined
       }
-      // An API server that is away for a moment says nothing about it; one that fails all writes, as for a webhook, is not asked for ever.
+      // A short outage of the API server says nothing about the Lease. Writes that fail for a lease life end the wait.
       failingSince ??= clock.now()
       if (!isUnanswered(error) || clock.now() - failingSince > LEASE_DURATION_MS) throw error
-      // It may be ours after all: the next look says so, since the holder's name is this process's alone.
+      // The write may have succeeded: the next look shows it, since the holder's name is unique to this process.
       const now = await readLeasePatiently({ ...options, name: lease })
-      // Whatever somebody has made of its count meanwhile.
+      // The epoch is the written one, even if the count was edited meanwhile.
       if (now?.holder === holder) return { ...now, transitions }
       options.onTrouble(error as Error)
       await pause(clock, LOOK_EVERY_MS, signal)
@@ -155,12 +154,12 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   }
 }
 
-/** At its end somebody has edited it: that is refused as long as it stands there, and counts no more after that. */
+/** A count at its limit was edited. It is refused as long as it stands, and does not count after that. */
 function countable(transitions: number): number {
   return transitions < LARGEST_EPOCH ? transitions : 0
 }
 
-/** The next owner counts one more than the largest number known. `record` is a pod's name, where it is known. */
+/** Throws where the next epoch would be too large. `record` is the name of the pod whose journal has the epoch. */
 export function assertEpochFits(epochFloor: number, lease: string, record?: string): void {
   if (epochFloor < LARGEST_EPOCH) return
   throw new RunError('preflight', {
@@ -183,18 +182,21 @@ function countedOut({ transitions }: LeaseRecord, { namespace, lease, epochFloor
   })
 }
 
-/** It will not be over by itself. */
+/** A pause does not end by itself, so the error names it. */
 function pausedBy({ annotations }: LeaseRecord): { pausedBy?: string } {
   const given = readOrder(annotations)
   return given?.order === 'pause' ? { pausedBy: given.by } : {}
 }
 
-/** It may have been written, or no byte left. */
+/** Reports whether the write may have happened, or has not left. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof KubeError && (error.kind === 'ambiguous' || (error.kind === 'definite' && error.status === undefined))
 }
 
-/** Its version moves on with an order too, which anybody may write: that is no sign that its owner lives. */
+/**
+ * Reports whether the owner has renewed the Lease. An order changes the version too, and any writer can give one, so it is no sign that the
+ * owner lives.
+ */
 export function isRenewed(before: LeaseRecord, now: LeaseRecord): boolean {
   if (before.resourceVersion === now.resourceVersion) return false
   return orderText(before.annotations) === orderText(now.annotations) || before.renewTime !== now.renewTime

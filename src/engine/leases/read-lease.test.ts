@@ -6,7 +6,7 @@ import { readLeasePatiently } from './read-lease.ts'
 
 const NAME = 'sluice-statefulset-web'
 
-/** Reads it while the API server, which has just begun, allows nobody anything for so long. */
+/** Reads the Lease while a new API server forbids all requests for `forbidsForMs` milliseconds. */
 function readAfter(forbidsForMs: number) {
   const clock = createVirtualClock()
   const server = createLeaseServer()

@@ -7,7 +7,7 @@ import { LEASE_DURATION_MS, leasePath, leaseRecord } from './lease.ts'
 
 const AGAIN_AFTER_MS = 1_000
 
-/** Undefined where there is none. Rejects with a KubeError. */
+/** Reads a Lease. Resolves with undefined where there is none. Rejects with a KubeError. */
 export async function readLease(
   client: KubeClient,
   namespace: string,
@@ -22,7 +22,7 @@ export async function readLease(
   }
 }
 
-/** The same, for as long as a Lease lives: an API server that is away for a moment says nothing about it. */
+/** Reads a Lease, and retries for as long as a Lease lives: a short outage of the API server says nothing about the Lease. */
 export async function readLeasePatiently(options: {
   client: KubeClient
   clock: Clock
@@ -45,7 +45,10 @@ export async function readLeasePatiently(options: {
   }
 }
 
-/** An API server that has just begun forbids all; a 404 that does not say that there is no Lease is of a gateway that has lost its own. */
+/**
+ * Reports whether the API server refuses the request for good. A 401, or a 403 of the authorizer, can come from an API server that has just
+ * started. A 404 that names no Lease comes from a gateway that has lost its backend.
+ */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof KubeError) || error.kind !== 'definite') return false
   return error.status !== undefined && error.status !== 404 && !isUnauthorized(error)

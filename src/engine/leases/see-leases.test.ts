@@ -12,7 +12,6 @@ const WEB = { ...STATEFUL_SET, name: 'web', namespace: NAMESPACE } as const
 const BARE = { ...POD, name: 'bare', namespace: NAMESPACE } as const
 const worldOf = (...refs: object[]): World => ({ workloads: refs.map((ref) => ({ workload: { ref } })) }) as unknown as World
 
-// Found by a fresh user: by label a plan said nothing of the run that it would wait for.
 test('the Leases of what pods and labels are about are known once that is known, but for those of bare pods', async () => {
   const server = createLeaseServer()
   server.write({ holderIdentity: 'ann' })

@@ -7,9 +7,8 @@ import type { RunPorts, RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
 
 /**
- * The Leases of the workloads that are asked for by name, as they are before anything else is looked at: where one is the same when
- * it is taken, nobody has had it in between. What cannot be read is left out, and so are those of what is not known yet: the
- * owners of pods, and of what labels select.
+ * Reads the Leases of the named workloads before any other read. A Lease that is unchanged when it is taken had no other owner in between.
+ * Leases that cannot be read are left out, and so are the Leases of pods and label selectors, whose workloads are not known yet.
  */
 export async function seeLeases(
   { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
@@ -19,8 +18,8 @@ export async function seeLeases(
 }
 
 /**
- * And those of what pods and labels have turned out to be about, for the plan. Found by a fresh user: by label it said nothing of the run
- * that it would wait for, or that was being aborted.
+ * Adds the Leases of the workloads that pods and label selectors resolved to, for the plan. The plan then tells of a run to wait for, or of
+ * an abort.
  */
 export async function seeOthers(
   seen: ReadonlyMap<string, SeenLease>,
@@ -33,7 +32,7 @@ export async function seeOthers(
   return new Map([...seen, ...(await lookAt(others, namespace, ports))])
 }
 
-/** Of a pod it is not known yet whose it is; and those that are nobody's may be many. */
+/** Reads the Leases of workloads. Pods are left out: their controllers are not known yet, and bare pods may be many. */
 async function lookAt(
   refs: readonly WorkloadId[],
   namespace: string,

@@ -23,7 +23,7 @@ function createBed() {
     leases: [leaseRecord(server.lease())],
     onLook: (holder) => told.push(holder),
   }).then((result) => (seen = result))
-  /** Takes the Lease over, with what was seen of it. */
+  /** Takes the Lease over with its earlier readings. */
   const take = (): Promise<Ownership> => takeLease({ clock, server }, { seen: seen?.get('sluice-statefulset-web') })
   return { clock, server, told, watching, take, seen: () => seen }
 }
@@ -44,7 +44,7 @@ test('waits for a living owner as long as it takes, until the Lease is given bac
 test('a dead owner: after one life and a pause, and whoever takes over then need not wait anew', async () => {
   const { clock, server, seen, take } = createBed()
   await clock.advance(3_000)
-  // The order itself moves the version on, and is no sign of life.
+  // The order changes the version too, and is no sign that the owner lives.
   server.annotate(ORDER_ANNOTATION, 'x')
   await clock.advance(LEASE_DURATION_MS - 3_000)
   expect(seen()).toBeUndefined()
@@ -75,7 +75,6 @@ test.each([
   expect(seen()?.size).toBe(0)
 })
 
-// Found by simulation (harsh seed 9316550): it was taken for nobody's, and an abort ended a run whose owner was at work.
 test('one that is deleted meanwhile: its owner may live, and whoever takes over waits for that, and counts on', async () => {
   const { clock, server, take } = createBed()
   server.write(undefined)

@@ -13,14 +13,14 @@ export interface WatchOwnerOptions {
   namespace: string
   leases: readonly LeaseRecord[]
   signal?: AbortSignal | undefined
-  /** After each look at a Lease that is held. */
+  /** Called after each look at a held Lease. */
   onLook(holder: string): void
 }
 
 /**
- * Waits until each Lease was given back, or its owner is dead: then answers what was seen of it, so that a takeover need
- * not wait anew. Of one that somebody has deleted too: its owner may live, and is waited for then. Rejects with a KubeError, and with
- * the reason of the signal.
+ * Waits until the owner of each Lease gave it back or is dead. Resolves with the readings, so that a takeover need not wait again. The
+ * result includes deleted Leases, whose owner may live, so the takeover waits for that owner. Rejects with a KubeError, or with the reason
+ * of the signal.
  */
 export async function watchOwner({
   client,
@@ -34,13 +34,13 @@ export async function watchOwner({
   const beganAt = clock.now()
   for (const lease of leases) {
     const { name } = lease
-    // All of them from the beginning: those of one dead run are not waited out one after another.
+    // The time counts for all Leases from the beginning, so that the Leases of one dead run are not waited out one by one.
     let seen: SeenLease = { record: lease, since: beganAt }
     for (;;) {
       const record = await readLeasePatiently({ client, clock, namespace, name, ...(signal && { signal }) })
       if (record?.holder === '') break
       if (record === undefined) {
-        // Found by simulation (harsh seed 9316550): it was taken for nobody's, and ended a run whose owner was at work.
+        // A deleted Lease may still have an owner at work.
         known.set(name, seen)
         break
       }

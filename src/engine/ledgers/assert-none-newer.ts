@@ -4,8 +4,8 @@ import { displayName, type WorkloadId } from '../../pods/workload-id.ts'
 import { RunError } from '../errors.ts'
 
 /**
- * Nothing begins on a workload of which a newer sluice has a run on record: what that has drained is not known to this one.
- * One whose workloads nobody knows may be of any.
+ * Throws where a newer sluice has a run of the workloads on record, since the drains of that run are not known here. A ledger whose
+ * workloads are unknown may be about any workload.
  */
 export function assertNoneNewer(ledgers: readonly ReadLedger[], refs: readonly WorkloadId[]): void {
   const names = refs.map(displayName)

@@ -7,14 +7,14 @@ import type { RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
 import { isNamedBy } from './is-named-by.ts'
 
-/** What the ledgers of a namespace are to a run. */
+/** The ledgers of a namespace by their relation to a run. */
 export interface ChosenLedgers {
-  /** It is gone on with. */
+  /** The ledger that the run continues. */
   same: PlacedLedger | undefined
-  /** Not finished, the newest first: what they left open is this run's to settle. */
+  /** The unfinished ledgers, the newest first. The run settles their open entries. */
   superseded: PlacedLedger[]
   finished: PlacedLedger[]
-  /** Of other workloads alone. */
+  /** The ledgers of other workloads only. */
   elsewhere: Ledger[]
 }
 
@@ -23,10 +23,10 @@ interface ChooseOptions {
   world: World
 }
 
-/** @throws RunError where an abort finds nothing of what it is to end, or a later run */
+/** @throws RunError where the runs that an abort is to end have ended, or a later run is open */
 export function chooseLedgers(all: readonly PlacedLedger[], { request, world }: ChooseOptions): ChosenLedgers {
   const uids = new Set(world.workloads.map(({ workload }) => workload.uid))
-  // By name too: a workload that was deleted and made again has another uid, and the same Lease and targets.
+  // The name counts too: a workload that was deleted and made again has another uid, and the same Lease and targets.
   const isOurs = (one: LedgerHeader['workloads'][number]): boolean =>
     uids.has(one.uid) || world.workloads.some(({ workload: { ref } }) => isSameWorkload(ref, one))
   const ours = all.filter(({ ledger }) => ledger.header.workloads.some(isOurs))
@@ -38,7 +38,10 @@ export function chooseLedgers(all: readonly PlacedLedger[], { request, world }: 
   if (request.abort && !same) throw endedMeanwhile(request.abort.runs, finished)
   return { same, superseded: open.filter((one) => one !== same), finished, elsewhere }
 
-  /** Of none of the workloads may a run that came later be open: to end those before it is to end that one. */
+  /**
+   * The newest open ledger. A workload with a later run that is not ordered to end makes the abort fail, since that run has taken over the
+   * earlier ones.
+   */
   function newestOrdered(runs: readonly string[]): PlacedLedger | undefined {
     for (const { workload } of world.workloads) {
       const newest = open.find(({ ledger: { header } }) => isNamedBy(header, workload.ref))
@@ -47,14 +50,14 @@ export function chooseLedgers(all: readonly PlacedLedger[], { request, world }: 
     return open[0]
   }
 
-  // The newest alone: what a ledger that came later has closed, one that is gone on with may not open again.
+  // Only the newest ledger can be continued: a later ledger may have closed entries that an older one has open.
   function isGoneOnWith({ ledger: { header } }: PlacedLedger): boolean {
     const isSameSelection = header.workloads.length === uids.size && header.workloads.every(({ uid }) => uids.has(uid))
     return header.finishedAt === undefined && isSameSelection && isSameRequest(header, world)
   }
 }
 
-/** By another who was to end it too, or by who went on with it. */
+/** The error of an abort whose runs have ended meanwhile, by another abort or by a run that continued them. */
 function endedMeanwhile(runs: readonly string[], finished: readonly PlacedLedger[]): RunError {
   const aborted = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted ?? []) : []))
   const left = aborted.flatMap((one) => one.left)
@@ -64,7 +67,7 @@ function endedMeanwhile(runs: readonly string[], finished: readonly PlacedLedger
     : new RunError('aborted', { code: 'run-ended-meanwhile' })
 }
 
-/** What is to be undone says more than the images that are still to be put back. */
+/** The run to undo tells more than the images that are left to put back. */
 function isSameRequest({ images, undoes }: LedgerHeader, { plan, undoing }: World): boolean {
   if (undoes !== undefined || undoing() !== undefined) return undoes === undoing()?.run
   const text = (list: readonly ContainerImage[]): string =>

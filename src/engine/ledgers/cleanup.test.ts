@@ -23,13 +23,13 @@ const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluic
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 const PART = 'sluice-run-r1-1'
 
-/** As the API server does: only the object that was read. */
+/** Removes only the version that was read, as the API server does. */
 async function removeAsRead(api: FakeApi, path: string, { resourceVersion }: DeleteOptions = {}): Promise<void> {
   if (api.get(path).metadata.resourceVersion === resourceVersion) return api.remove(path)
   throw new KubeError('409 Conflict', { kind: 'conflict', method: 'DELETE', path, status: 409, reason: 'Conflict' })
 }
 
-/** Lets time pass until it is done. */
+/** Lets time pass until the cleanup is done. */
 async function cleanedUp(request: CleanupRequest, client: FakeApi['client']): Promise<CleanupReport> {
   const clock = createVirtualClock()
   const cleaning = cleanUp(request, { client, clock })
@@ -42,13 +42,13 @@ async function cleanedUp(request: CleanupRequest, client: FakeApi['client']): Pr
   return cleaning
 }
 
-/** Where the second part of a ledger is there, and not its first; `meanwhile` comes to pass between the look and the removal. */
+/** A ledger whose second part exists without the first. `meanwhile` runs between the look and the removal. */
 interface Meanwhile {
   holder?: string
-  /** It lives. */
+  /** The holder renews its Lease. */
   renews?: boolean
   meanwhile?: (writeFirst: () => void) => void
-  /** Before the call that removes it arrives. */
+  /** Runs before the call that removes the part arrives. */
   late?: (api: FakeApi) => void
 }
 
@@ -88,12 +88,10 @@ describe('a part of a ledger whose header is not there', () => {
     expect(await cleaned({ holder: 'somebody', renews: true })).toEqual({ removed: [], kept: [PART], parts: 1 })
   })
 
-  // Found by a breaker.
   test('goes where somebody did, and was killed', async () => {
     expect(await cleaned({ holder: 'somebody' })).toEqual({ removed: [PART], kept: [], parts: 0 })
   })
 
-  // Found by trial: the run had grown into it when the call arrived, and its ledger could not be read any more.
   test('stays where a run has written to it since', async () => {
     const late = (api: FakeApi): void => api.edit(`${CONFIG_MAPS}/${PART}`, (raw) => (raw.data = { uid: '{}' }))
     expect(await cleaned({ late })).toEqual({ removed: [], kept: [PART], parts: 1 })
@@ -106,15 +104,15 @@ describe('a part of a ledger whose header is not there', () => {
 
 describe('a run that is not finished, of which a person has settled all', () => {
   interface Left {
-    /** Of its workload. */
+    /** The group of the workload. */
     group?: string
     isThere?: boolean
     state?: 'closed' | 'open'
-    /** It is in no load balancer. */
+    /** The pod is in no load balancer. */
     isUnbalanced?: boolean
-    /** What its pod has, which the workload was deleted without. */
+    /** The journal of the pod, which has outlived its workload. */
     journal?: Journal | 'none'
-    /** Of the Lease of its workload. */
+    /** The holder of the workload's Lease. */
     holder?: { name: string; renews: boolean }
   }
 
@@ -153,7 +151,6 @@ describe('a run that is not finished, of which a person has settled all', () => 
     expect(await cleanedRun({})).toEqual([{ code: 'workload-gone-for-good', run: 'r1', workloads: ['statefulset/web'] }])
   })
 
-  // Found by a breaker: no command could take its Lease over, since the workload was gone, and the record was kept for good.
   test('goes where the process that had its Lease was killed; control: not while somebody is at work', async () => {
     expect(await cleanedRun({ holder: { name: 'ann', renews: false } })).toHaveLength(1)
     expect(await cleanedRun({ holder: { name: 'ann', renews: true } })).toEqual([])
@@ -165,7 +162,7 @@ describe('a run that is not finished, of which a person has settled all', () => 
 
   test('stays where the workload is there, or something may be open', async () => {
     expect(await cleanedRun({ isThere: true })).toEqual([])
-    // Nor where it says how the journal of a pod counts.
+    // A ledger also stays where it decides how the journal of a pod counts.
     const late: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [] }
     expect(await cleanedRun({ journal: late })).toEqual([])
     expect(await cleanedRun({ journal: { ...late, step: 'closed' } })).toHaveLength(1)
@@ -295,7 +292,7 @@ test('a finished run of two workloads stays where one of them is named alone, an
   expect(await clean(['web', 'api'])).toEqual([1])
 })
 
-// Without it a drain intent that came late would count: see late-intents.ts.
+// Without the ledger, a drain intent that comes late would count. See late-intents.ts.
 test.each([
   { step: 'drain' as const, removed: [] },
   { step: 'closed' as const, removed: ['sluice-run-r1'] },

@@ -29,25 +29,25 @@ import { openEntries } from './open-entries.ts'
 
 export interface CleanupRequest {
   namespace: string
-  /** Empty: every workload in the namespace that has a record of sluice. */
+  /** The workloads. Empty: every workload in the namespace with a record of sluice. */
   refs: WorkloadId[]
-  /** Say what would be removed, and remove nothing. */
+  /** Report the objects, and remove none. */
   dryRun: boolean
 }
 
 export interface CleanupPorts {
   client: KubeClient
   clock: Clock
-  /** Default: those that sluice knows by itself. */
+  /** The kinds of workloads. Default: the kinds that are built into sluice. */
   kinds?: Kinds
 }
 
 /** One object that sluice made. */
 export interface CleanupRecord {
-  /** Such as ConfigMap. */
+  /** The kind of the object, such as ConfigMap. */
   kind: string
   name: string
-  /** Why it is removed, or kept. */
+  /** The reason why the object is removed or kept. */
   reason: Reason
 }
 
@@ -57,8 +57,8 @@ export interface CleanupReport {
 }
 
 /**
- * Removes what no run needs any more. Never a record with an open target, and never a Lease.
- * @throws WorkloadError where a workload is named of which nothing is known
+ * Removes the records that no run needs any more. A record with an open target and a Lease are never removed.
+ * @throws WorkloadError for a named workload without any trace
  */
 export async function cleanUp(
   { namespace, refs, dryRun }: CleanupRequest,
@@ -71,10 +71,10 @@ export async function cleanUp(
 
   const all = readLedgers(parts)
   await assertKnown({ namespace, refs }, all, { client, kinds })
-  // Without it a drain intent that came late would count: see late-intents.ts.
+  // A record that a journal names is kept: without it a drain intent that comes late would count. See late-intents.ts.
   const { items } = await listPages({ client, path: podsPath(namespace) })
   const named = namedByJournals(items.map((raw) => ({ pod: podView(raw) })))
-  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
+  /** The ledgers without the removed ones. Of two ledgers that settled the same pod, one must stay. */
   const ledgers = new Set(all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
   for (const found of all) {
     if (found.kind === 'unreadable') {
@@ -92,7 +92,7 @@ export async function cleanUp(
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
       const isGone = await areGone(header, { client, kinds, namespace })
-      // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
+      // The ledger has each pod as open that no run has settled. The pod's own journal may show that it is home.
       const unsettled = openEntries(found.ledger, ledgers)
       const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
       const need = asNamed ?? needFor(found.ledger, [...ledgers])
@@ -121,11 +121,11 @@ export async function cleanUp(
     const reason = { code: 'run-finished', run, at: finishedAt, undo: wayBack(found.ledger, dryRun) } as const
     if (await remove(names, reason, (to) => deleteLedger(found, to))) ledgers.delete(found.ledger)
   }
-  // A part without its ledger: nothing was ever drained by it, since the header is written last.
+  // Without its header, a part belongs to no run that has drained a pod, since the header is written last.
   const found = refs.length > 0 ? [] : orphansAmong(parts)
   if (found.length === 0) return report
   const isBusy = (await liveLease(client, clock, namespace)) !== undefined
-  // Whoever was writing one when it was found, and has given its Lease back since, has written the header as well.
+  // A process that was writing a part, and has given its Lease back since, has also written the header.
   const orphans = isBusy ? found : intersection(found, orphansAmong(await listLedgerParts(client, namespace)))
   for (const part of orphans) {
     const { name } = part
@@ -149,7 +149,7 @@ export async function cleanUp(
 
 interface Unfinished {
   run: string
-  /** Pods. */
+  /** The number of open pods. */
   open: number
   need: CleanupNeed | undefined
   live: LeaseRecord | undefined
@@ -162,8 +162,8 @@ function unfinished({ run, open, need, live }: Unfinished): Reason {
 }
 
 /**
- * A typo in a name must not read as "nothing to remove". One that is gone is known by what a run has left of it: its record, or its
- * Lease, which is never removed.
+ * Throws for a workload without any trace, since a typo must not read as "nothing to remove". A deleted workload is known by its records,
+ * or by its Lease, which is never removed.
  * @throws WorkloadError
  */
 async function assertKnown(
@@ -179,27 +179,30 @@ async function assertKnown(
   for (const ref of unrecorded) if (!leases.has(leaseName(ref))) await assertExists({ ...ref, namespace }, { client, kinds })
 }
 
-/** What goes with the record of a run that is no undo itself. */
+/** The undo that is lost with the record. An undo itself cannot be undone. */
 function wayBack(ledger: Ledger, dryRun: boolean): ReasonOf<'run-finished'>['undo'] {
   if (ledger.header.undoes !== undefined || !hasChanged(ledger)) return 'never'
   return dryRun ? 'not-then' : 'no-more'
 }
 
-/** A run may be of other workloads too, of which nobody has asked to forget it: an undo would take back the run before it. */
+/** The workloads of the run that the request does not name. Their undo would take back an earlier run without this record. */
 function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): CleanupNeed | undefined {
   const others = workloads.filter((one) => !refs.some((ref) => isSameWorkload(one, ref)))
   if (refs.length === 0 || others.length === 0) return undefined
   return { need: 'workloads', workloads: others.map(displayName) }
 }
 
-/** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */
+/**
+ * Reports whether the workloads are deleted, so that no command can continue or abort the run. It uses a list, for which each user of
+ * sluice has the right.
+ */
 export async function areGone(
   { workloads }: { workloads: readonly WorkloadId[] },
   { client, kinds, namespace }: { client: KubeClient; kinds: Kinds; namespace: string },
 ): Promise<boolean> {
   for (const { name, ...recorded } of workloads) {
     const kind = kinds.kindOf(recorded)
-    // Of a kind that is not known here it cannot be asked for.
+    // A workload of an unknown kind cannot be looked up.
     if (kind === undefined) return false
     const path = resourceOf(kind).collection(namespace)
     const found = await listPages({ client, path, selectors: { fieldSelector: `metadata.name=${name}` } }).catch(
@@ -208,15 +211,15 @@ export async function areGone(
         throw error
       },
     )
-    // Not allowed to look: then nobody says that it is not there.
+    // Without the right to list, the workload is not known to be gone.
     if (found === undefined || found.items.length > 0) return false
   }
   return true
 }
 
 /**
- * Without the pods that are there, and have nothing open by their own journals: their workload was deleted without them. And
- * without those that are gone, and for which nothing was to be drained: no command settles them, as there is nothing to settle.
+ * The entries without pods that need no settlement: pods that exist and have nothing open by their journals, and gone pods that were not
+ * drained.
  */
 async function withoutHome(entries: readonly LedgerEntry[], client: KubeClient, namespace: string): Promise<LedgerEntry[]> {
   const isHome = async (entry: LedgerEntry): Promise<boolean> => {
@@ -231,7 +234,7 @@ function partNames({ run, chunks }: LedgerHeader): string[] {
   return Array.from({ length: chunks }, (_, chunk) => chunkName(run, chunk))
 }
 
-/** Those that belong to no ledger: not to one that cannot be read either. */
+/** The parts that belong to no ledger, readable or not. */
 function orphansAmong(parts: readonly LedgerPart[]): LedgerPart[] {
   const known = new Set<string>()
   const unreadable: string[] = []
@@ -243,7 +246,7 @@ function orphansAmong(parts: readonly LedgerPart[]): LedgerPart[] {
   return parts.filter(({ name }) => !known.has(name) && !isOfUnreadable(name))
 }
 
-/** As they were the first time: what has been written to since is not removed. */
+/** The parts of both lists, as the first list has them. A part that was written since is not removed. */
 function intersection(some: readonly LedgerPart[], others: readonly LedgerPart[]): LedgerPart[] {
   const wanted = new Set(others.map(({ name }) => name))
   return some.filter(({ name }) => wanted.has(name))

@@ -49,7 +49,6 @@ describe('an entry of a pod that nobody has looked after', () => {
     expect(await close('out', pod)).toEqual({ overlooked: [{ pod: 'web-2' }], ended: [] })
   })
 
-  // Found by reading: a run of its workload had it under way at that moment.
   test('control: or it is another run that has drained it since', async () => {
     const ofOther = JSON.stringify({ ...(JSON.parse(journal) as object), run: '9' })
     const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: ofOther } })
@@ -78,7 +77,6 @@ test('an entry of a pod that this run is not about, with a record that cannot be
   expect(await left({ kind: 'none' })).toEqual([0, []])
 })
 
-// Found by a reviewer: its journal was opened while the abort put the template back; the abort was told as done, and its run was open.
 test('an entry of a pod that is asked for, and of which nothing is told: an abort names it', async () => {
   const { ledgers } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') })
   const journal = { run: '1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [] } as const
@@ -90,7 +88,6 @@ test('an entry of a pod that is asked for, and of which nothing is told: an abor
   expect(await overlooked(false), 'control: a run has a machine for it').toEqual([])
 })
 
-// Found by reading: the run was over with the first that told of it, and the next one said done.
 test('what was left out for a pod, and is told to be out of rotation for the one that has come all the same: its run stays open', async () => {
   const entry = entryOf('web-2', { state: 'closed', leftOut: true })
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry }])
@@ -112,7 +109,7 @@ test('what was left out for a pod, and is told to be out of rotation for the one
     return Array.from(found.ledgers, ({ ledger }) => ledger.header.run)
   }
   expect(await left(true)).toEqual(['1'])
-  // Control: nothing has come in its place.
+  // Control: no replacement has come.
   expect(await left(false)).toEqual([])
 })
 
@@ -125,7 +122,6 @@ test('a run that is over is so from the moment that its last process tells of: i
   expect(endings).toEqual([{ finished: { at: 'then' }, told: { ...told, voidBelow: new Map() } }])
 })
 
-// Found by reading: it counted as a run of the whole workload, and the one before it was over, or aborted without that workload.
 test('one before it that goes on for other pods stays open, and what is over beside it says so; unless an order ends all', async () => {
   const close = async (aborted?: LedgerHeader['aborted']) => {
     const { ledgers } = ledgersOf({ startedAt: '3' }, [{ startedAt: '2' }, { startedAt: '1' }])
@@ -154,8 +150,6 @@ test('one before it that goes on for other pods stays open, and what is over bes
   expect(await close(aborted)).toEqual({ 1: ended, 2: ended, 3: ended })
 })
 
-// Found by a reader: an undo tells in the ledger of the run before what it has found of pods that are there alone, and by the report of
-// that run those were its own ends.
 test('what is told of a pod in the ledger of another run says whose word it is', async () => {
   const { ledgers } = ledgersOf({ startedAt: '2', entry: entryOf('web-2') }, [{ startedAt: '1', entry: entryOf('web-1') }])
   const endings = new Map<string, unknown>()
@@ -169,7 +163,6 @@ test('what is told of a pod in the ledger of another run says whose word it is',
   expect(Object.fromEntries(endings)).toEqual({ 1: [['uid of web-1', { ...account, run: '2' }]], 2: [...pods] })
 })
 
-// Found by a reviewer: what it had sent came later, and was taken for a drain, since nothing was said of it there.
 test('each says which drain intents count for nothing, whether it stays open or is over', async () => {
   const term = { lease: 'lease-1', epoch: 5 }
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1' }])

@@ -29,27 +29,24 @@ interface LookOptions {
   world: World
   client: KubeClient
   namespace: string
-  /** An order ends the run, and those before it. */
+  /** An order ends the run, and the runs before it. */
   aborts: boolean
 }
 
-/** What the ledgers have open still, at the end of a run. */
+/** The open records in the ledgers at the end of a run. */
 export interface LeftOpen {
-  /** With at least one pod that is not at its end. */
+  /** The ledgers with at least one pod that is not at its end. */
   ledgers: ReadonlySet<LedgerStore>
-  /**
-   * Names of pods that may be left drained and that no machine has looked after: they went while they waited for their
-   * turn, or are another request's business.
-   */
+  /** The pods that may be left drained and that no machine has looked after. They went while they waited, or belong to another request. */
   overlooked: OverlookedPod[]
   /**
-   * Of a workload too that is there, and that is not of this run, nor of one that has come to its end since; in an abort, nor of one
-   * that has begun since.
+   * The ledgers that are also about another existing workload, which this run is not about and no later run has finished. In an abort, a
+   * workload with which a later run has begun does not count either.
    */
   shared: ReadonlySet<LedgerStore>
 }
 
-/** Rejects with a KubeError where the API server cannot be asked. */
+/** Finds the open records. Rejects with a KubeError where the API server cannot be asked. */
 export async function findLeftOpen({ ledgers, pods, world, client, namespace, aborts }: LookOptions): Promise<LeftOpen> {
   const results = new Map(pods.map((result) => [result.uid, result]))
   const open = new Set<LedgerStore>()
@@ -60,18 +57,17 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
   let present: Promise<LedgerHeader[]> | undefined
   for (const store of ledgers.superseded) if (await isShared(store.ledger.header)) shared.add(store)
   for (const store of [ledgers.current, ...ledgers.superseded]) {
-    // Found by reading: the run was over with the first that told of it, nobody could say how it stands, and the next one said done.
+    // The run stays open until the entries that were left out are settled: a closed run would hide them from the next one.
     if (leftOutEntries(store.ledger).some(({ uid }) => results.get(uid)?.traffic === 'out')) open.add(store)
     const midway = inTheMiddle(store.ledger)
-    // One after another: seldom one, and after a workload was made again all of its pods.
+    // The entries are read one after another. There are few, except after a workload was made again.
     for (const entry of unclosedEntries(store.ledger, allLedgers(ledgers))) {
       if (!(await isLeft(entry, midway, store.ledger.header))) continue
       open.add(store)
-      // Found by reading: by name the pods beside those that are asked for are known too, and what was left out for one of them was
-      // passed over in silence.
+      // With a request by name, the store also has pods beside the requested ones. A pod that was left out among those must be told, too.
       const observed = world.store.get(entry.uid)
       const isAskedFor = observed !== undefined && world.includes(observed.pod)
-      // An abort that says nothing of it would be over, with its run open.
+      // An abort tells of each such pod. It would otherwise end with its run still open.
       const isTold = !aborts && (isAskedFor || (await isOfLater(entry, store.ledger.header)))
       if (!results.has(entry.uid) && !isTold) {
         const workload = otherWorkload(entry, store.ledger.header)
@@ -89,14 +85,14 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
   }
 
   /**
-   * Found by reading: a run of two was ended by one of the first alone, and of the second nobody could abort it any more, which had
-   * its template changed. One that is gone nobody goes on with.
+   * Reports whether the run is also about another workload that no later run has taken over. Such a run stays open, so that it can be
+   * aborted for that workload. A deleted workload does not count, since no run can continue it.
    */
   async function isShared(header: LedgerHeader): Promise<boolean> {
     const others = header.workloads.filter((one) => !refs.some((ref) => isSameWorkload(ref, one)))
     for (const one of others) {
       if (isTakenOver(one, header, await headers())) continue
-      // Whoever has begun with it since goes on with what this one has left of it: an abort of this one leaves that alone.
+      // A later run has begun with the workload, and continues the remains of this one. An abort of this run leaves them alone.
       if (aborts && (await headers()).some((later) => isOpenSince(later, header) && isNamedBy(later, one))) continue
       if (!(await areGone({ workloads: [one] }, { client, kinds, namespace }))) return true
     }
@@ -109,7 +105,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
     return own && displayName(own)
   }
 
-  /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */
+  /** Reports whether a later run on the pod's own workload continues the entry. That run tells of the pod. */
   async function isOfLater(entry: LedgerEntry, header: LedgerHeader): Promise<boolean> {
     if (!isOfOthers(entry, header, { kinds, refs, pods: world.store.all })) return false
     return (await headers()).some(
@@ -123,7 +119,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
     if (result) return isUnfinished(result)
     const observed = world.store.get(uid)
     if (observed) return isLeftBy(run, observed.stored)
-    // Nobody has looked after it.
+    // No machine has looked after the pod.
     if (targets.every(({ untouched }) => untouched)) return false
     const alive = await findAlive(client, namespace, entry)
     if (alive) return isLeftBy(run, world.journalOf(alive))
@@ -137,7 +133,7 @@ function isOpenSince({ startedAt, finishedAt }: LedgerHeader, before: LedgerHead
   return finishedAt === undefined && startedAt > before.startedAt
 }
 
-/** Found by reading: what another run had under way, as its own, was told to be left by the one before. */
+/** Reports whether the open record is that of the run. A record of another run is told by that run. */
 function isLeftBy(run: string, stored: ReadJournal): boolean {
   const journal = openJournal(stored)
   return journal === undefined ? mayBeOpen(stored) : journal.run === run || journal.origin === run
@@ -146,25 +142,24 @@ function isLeftBy(run: string, stored: ReadJournal): boolean {
 interface CloseOptions {
   ledgers: RunLedgers
   left: LeftOpen
-  /** Every pod was brought to its images. */
+  /** Every pod runs its wanted images, or is settled. */
   isComplete: boolean
-  /** Earlier runs that go on for pods that this one was not about, unless an order ends them. */
+  /** The earlier runs that go on for pods that this run was not about. An abort ends them too. */
   unended: ReadonlySet<Ledger>
-  /** By uid, what its entry is to say as `voidBelow`. */
+  /** The `voidBelow` of the entries, by uid. */
   boundsOf(ledger: Ledger): ReadonlyMap<string, Term>
-  /** An order has ended the run, and those before it. */
+  /** An order has ended the run, and the runs before it. */
   aborted?: LedgerHeader['aborted']
-  /** This process's part, for the report. */
+  /** The part of this process, for the report. */
   told: Told & { process: ProcessAccount }
   assertOwned: AssertOwned
-  /** Does a write again that got no answer. */
+  /** Repeats a write that got no answer. */
   patiently(write: () => Promise<void>): Promise<void>
 }
 
 /**
- * Of pods that an earlier run alone has on record. Found by trial: a run of other images ended with 8 for one that the run before it had
- * left out, and by `sluice status` nobody had to look. And found by a reader: an undo, to which nothing was to do with a pod that the
- * run had not begun with, told so there, and by the report of the run it was brought to its images: so each says whose word it is.
+ * The accounts of pods that only an earlier run has on record. They are written there with the run that told them, so that `sluice status`
+ * shows their end, and the report of the earlier run tells the two apart.
  */
 function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore): Told {
   const isOnlyThere = (uid: string): boolean => ledger.entries.has(uid) && !current.ledger.entries.has(uid)
@@ -172,15 +167,14 @@ function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore
   return { pods: new Map([...pods].flatMap(([uid, account]) => (isOnlyThere(uid) ? [[uid, { ...account, run }]] : []))) }
 }
 
-/** Marks as finished what has nothing open any more. */
+/** Marks the ledgers as finished that have nothing open any more, and writes the accounts. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
   const { ledgers, left, isComplete, unended, boundsOf, aborted, told, assertOwned, patiently } = options
-  // Of a run that nobody has ended: it is there to be gone on with, or aborted.
+  // A run that was neither completed nor aborted stays open, so that a command can continue or abort it.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const isCurrent = store === ledgers.current
-    // Found by reading: an abort of a run of one workload closed an older one of two, and nobody could abort that of the other any
-    // more, which had its template changed.
+    // The ledger of several workloads stays open for the workload that this run is not about, so that it can still be aborted there.
     const isOthers = left.shared.has(store)
     const isUnended = !aborted && unended.has(store.ledger)
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers && !isUnended

@@ -17,7 +17,7 @@ export function pathOfPart(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
 }
 
-/** Throws where this process has the Lease no more: after a stall another may have it. */
+/** Throws where this process does not have the Lease any more, as after a stall. */
 export type AssertOwned = () => void | Promise<void>
 
 export interface LedgerOptions {
@@ -30,13 +30,13 @@ interface NewPart {
   run: string
   chunk: number
   fence: string
-  /** Of a ledger that is about to begin. */
+  /** The workloads, for a ledger that is about to begin. */
   workloads?: readonly string[]
-  /** Without the fence. */
+  /** The data without the fence. */
   data: Record<string, string>
 }
 
-/** The name is this run's alone, so where the answer was lost, "exists already" means that it is written. */
+/** Creates a part. The name belongs to this run alone, so "already exists" after a lost answer means that the part was written. */
 export async function createPart(part: NewPart, options: LedgerOptions, assertOwned: AssertOwned): Promise<void> {
   try {
     await sendPart(part, options, assertOwned)
@@ -49,8 +49,8 @@ export async function createPart(part: NewPart, options: LedgerOptions, assertOw
 }
 
 /**
- * One that a ledger is to get: who was killed before the header said so may have left it there, with what was to be in it then.
- * Nothing was drained by that, and nothing of it stays: a pod that has gone since would be settled by it.
+ * Creates an additional part. A process that was killed before the header named the part may have left it with old entries. It is written
+ * anew as a whole, since those entries could settle pods that were never drained.
  */
 export async function createNextPart(part: NewPart, options: LedgerOptions, assertOwned: AssertOwned): Promise<void> {
   const isMade = (): Promise<boolean> =>
@@ -90,8 +90,7 @@ async function sendPart(part: NewPart, { client, namespace }: LedgerOptions, ass
   const annotations = workloads ? { annotations: { [WORKLOADS_ANNOTATION]: workloads.join(',') } } : {}
   const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run }, ...annotations }
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: fenced(part) }
-  // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile. Found by
-  // reading: or until that of the part before had come.
+  // The process can stall during the request or the one before, so the Lease is checked right before each try.
   await assertOwned()
   await client.create(pathOfPart(namespace), body, { beforeAgain: assertOwned })
 }

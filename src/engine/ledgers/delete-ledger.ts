@@ -5,18 +5,15 @@ import type { LedgerOptions } from './create-part.ts'
 import { pathOfPart } from './create-part.ts'
 
 /**
- * Removes every part of a ledger, as it was read: the header first, so that what is left of a half removal is no ledger. Rejects with a
- * KubeError, of kind `conflict` where somebody has written to it since.
+ * Removes every part of a ledger as it was read. The header goes first, so that a removal that fails midway leaves no ledger. Rejects with
+ * a KubeError, of kind `conflict` where the ledger was written since.
  */
 export async function deleteLedger({ ledger: { header }, places }: PlacedLedger, options: LedgerOptions): Promise<void> {
   for (const [chunk, { version }] of places.parts.entries())
     await deletePart({ name: chunkName(header.run, chunk), version }, options)
 }
 
-/**
- * Found by trial: a part that nobody had begun with was removed when a run had it by then, since the call was long on its way, and the
- * ledger could not be read any more.
- */
+/** Removes one part, guarded by its version. A run may have begun to use the part while the call was under way. */
 export async function deletePart(
   { name, version }: Pick<LedgerPart, 'name' | 'version'>,
   { client, namespace }: LedgerOptions,

@@ -11,7 +11,7 @@ const WEB = { ...STATEFUL_SET, name: 'web' } as const
 const WORKLOADS = [{ ...WEB, uid: 'u' }]
 const OWNER: NonNullable<LedgerEntry['owner']> = { ...WEB, uid: 'u', apiVersion: 'apps/v1' }
 
-/** Of one run, in which each pod had an entry in each of these, written as NAME or NAME/SCOPE. */
+/** The ledger of one run in which each pod had an entry in each of these places, written as NAME or NAME/SCOPE. */
 function ledgerOf(run: string, places: readonly string[], header: Partial<LedgerHeader> = {}, owner = OWNER): Ledger {
   const targets = places.map((place) => {
     const [loadBalancer, scope = 'web'] = place.split('/') as [string, string?]
@@ -41,7 +41,7 @@ test('what the newest run that has it on record says is told, and nothing that t
   const ledgers = [ledgerOf('1', ['edge', 'inner']), ledgerOf('2', ['edge', 'inner']), ledgerOf('3', ['inner'])]
   expect(droppedOf(ledgers, [balancerOf('inner')])).toEqual([`${EDGE}, run 2, 2 pods`])
   expect(droppedOf(ledgers, [balancerOf('edge'), balancerOf('inner')])).toEqual([])
-  // Also of a run that is open, and whose pods are not drained.
+  // An open run whose pods are not drained counts as well.
   expect(droppedOf([ledgerOf('1', ['edge'], { finishedAt: 'then' })], [])).toEqual([`${EDGE}, run 1, 2 pods`])
 })
 
@@ -57,9 +57,9 @@ test('what a run has retired is asked for no more, unless a later one has used i
   const second = ledgerOf('2', ['inner'], { retired })
   expect(droppedOf([first, second], [balancerOf('inner')])).toEqual([])
   expect(droppedOf([first, second, ledgerOf('3', ['edge'])], [balancerOf('inner')])).toEqual([`${EDGE}, run 3, 2 pods`])
-  // Gone on with: what it had on record before it was told so.
+  // A run that goes on had the place on record before it was retired.
   expect(droppedOf([ledgerOf('1', ['edge'], { retired })], [])).toEqual([])
-  // Control: another part of it was.
+  // Control: another part of the load balancer was retired.
   const other = ledgerOf('2', ['inner'], { retired: [{ loadBalancer: 'edge', scope: 'api' }] })
   expect(droppedOf([first, other], [balancerOf('inner')])).toEqual([`${EDGE}, run 1, 2 pods`])
 })

@@ -10,11 +10,11 @@ import type { LoadBalancer } from '../request.ts'
 import { isNamedBy } from './is-named-by.ts'
 import { isOfOthers } from './of-others.ts'
 
-/** A part of a load balancer in which an earlier run had pods of these workloads, and that the config does not have. */
+/** A part of a load balancer that has pods of these workloads on record, and is not in the config. */
 export interface DroppedPlace extends RetiredPlace {
-  /** With its scope, where the config has other parts of the load balancer. */
+  /** The place in the refusal. It has the scope where the config has other parts of the load balancer. */
   place: Place
-  /** The newest run that has it on record. */
+  /** The newest run with the place on record. */
   run: string
   pods: number
 }
@@ -24,18 +24,18 @@ export interface DroppedOptions {
   ledgers: readonly Ledger[]
   refs: readonly WorkloadId[]
   loadBalancers: readonly LoadBalancer[]
-  /** Those that are there. */
+  /** The pods that exist. */
   pods(): Iterable<{ pod: PodView }>
 }
 
 /**
- * A load balancer that the config leaves out goes on sending requests to a pod that restarts. The records of the workload say which
- * there were. What a run has retired with somebody's consent is not asked for again, unless a later run has used it.
+ * Finds load balancers that the config leaves out, by the records of the workloads. Such a load balancer would send requests to a pod that
+ * restarts. A retired place is asked for again only where a later run has used it.
  */
 export function droppedPlaces({ kinds, ledgers, refs, loadBalancers, pods }: DroppedOptions): DroppedPlace[] {
   const isOurs = ({ header }: Ledger): boolean => refs.some((ref) => isNamedBy(header, ref))
   const newestFirst = ledgers.filter(isOurs).toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
-  /** A later run has it on record, or has retired it. */
+  /** The places that a later run has on record, or has retired. */
   const told = new Set<string>()
   const dropped: DroppedPlace[] = []
   for (const { header, entries } of newestFirst) {
@@ -57,7 +57,7 @@ export function droppedPlaces({ kinds, ledgers, refs, loadBalancers, pods }: Dro
   return dropped
 }
 
-/** Nothing was touched yet. One refusal for each load balancer, which the consent names. */
+/** The refusals: one for each load balancer, since the consent names it. */
 export function droppedRefusals(dropped: readonly DroppedPlace[], workloads: readonly WorkloadId[]): Refusal[] {
   const names = workloads.map(displayName)
   return Array.from(
@@ -70,7 +70,7 @@ export function droppedRefusals(dropped: readonly DroppedPlace[], workloads: rea
   )
 }
 
-/** With consent. */
+/** The warning for a place with consent. */
 export function retiredWarning({ place, run }: DroppedPlace): ReasonOf<'load-balancer-retired'> {
   return { code: 'load-balancer-retired', place, run }
 }

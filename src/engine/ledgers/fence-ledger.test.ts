@@ -20,7 +20,7 @@ beforeEach(() => {
   fails = undefined
   const header = { v: 1, run: 'abc', workloads: [], images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
   const labels = { 'sluice.dev/ledger': 'abc' }
-  // As an older sluice has left it: without a fence.
+  // A ledger of an older sluice has no fence.
   api.put(PATH, { metadata: { name: 'sluice-run-abc', labels }, data: { header: JSON.stringify(header) } })
   client = {
     ...api.client,
@@ -66,7 +66,6 @@ test('a refusal is told', async () => {
   await expect(fence(await listed())).rejects.toBe(fails)
 })
 
-// Found by reading: it was read five times, and somebody else was said to write to it.
 test('one that cannot be changed is told, and no sign that somebody has written to it', async () => {
   fails = error('definite', { status: 422, reason: 'Invalid' })
   const found = await listed()

@@ -5,12 +5,10 @@ import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { pathOfPart, RawConfigMap } from './create-part.ts'
 
 /**
- * Voids whatever was sent to this ledger before, by a fence of its own in each ConfigMap. Found by trial: who goes on with a run may
- * have the same to write as stands there, which is no write, and the last words of the owner before, five seconds on their way, said
- * of a pod that was drained by then that nothing was.
- *
- * Only over what was read: undefined where somebody has written to it since, or where that is not known, and it is to be read again.
- * Where it has this fence already, nothing is written. Rejects with a KubeError, and with what `assertOwned` throws.
+ * Sets the fence of each ConfigMap of the ledger, which voids writes that were sent before. A run that continues a ledger may have nothing
+ * to write, and a late write of the earlier owner could then still arrive.
+ * The fence is written only over the data that was read. Undefined: the ledger was written since, or the result is unknown, and it must be
+ * read again. Rejects with a KubeError, and with the error of `assertOwned`.
  */
 export async function fenceLedger(
   found: PlacedLedger,
@@ -26,7 +24,7 @@ export async function fenceLedger(
   return { ...found, places: { ...places, parts: places.parts.map(({ version }) => ({ fence, version })) } }
 }
 
-/** The same for one ConfigMap: true once it has this fence. */
+/** Sets the fence of one ConfigMap. True once the ConfigMap has the fence. */
 export async function fencePart(
   part: Pick<LedgerPart, 'name' | 'version'> & { fence: string | undefined },
   fence: string,
@@ -43,7 +41,7 @@ export async function fencePart(
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
     if (error.kind === 'ambiguous' || isNotFound(error)) return undefined
-    // As it was read, it is refused for good: one that cannot be changed, or a policy.
+    // A refusal with an unchanged version is final: the ConfigMap is immutable, or a policy refuses the write.
     if (error.status !== 422 || (await versionOf(part.name, { client, namespace })) === part.version) throw error
     return undefined
   }

@@ -5,7 +5,10 @@ import type { PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
 import { podsPath } from '../../observation/pod-store.ts'
 
-/** The pod of an entry, which the selector of this run may have lost; undefined where it is gone. Rejects with a KubeError. */
+/**
+ * Finds the pod of an entry, also where the selector of this run does not match it. Undefined where the pod is gone. Rejects with a
+ * KubeError.
+ */
 export async function findAlive(client: KubeClient, namespace: string, { uid, pod }: LedgerEntry): Promise<PodView | undefined> {
   try {
     const found = podView(await client.get(podsPath(namespace, pod)))

@@ -17,7 +17,7 @@ import type { LedgerStore } from './ledger-store.ts'
 import { createLedger, resumeLedger } from './ledger-store.ts'
 import { listLedgers } from './list-ledgers.ts'
 
-/* A run that began with few pods is gone on with for many, or gets many while it goes on. */
+/* A run that began with few pods is continued for many, or gets many pods while it goes on. */
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web-uid' } as const
@@ -25,9 +25,9 @@ const V2 = [{ container: 'app', image: 'app:v2' }]
 
 let api: ReturnType<typeof createFakeApi>
 let options: { client: RunPorts['client']; namespace: string }
-/** Each write, as `POST sluice-run-abc-1`. */
+/** The writes, such as `POST sluice-run-abc-1`. */
 let writes: string[]
-/** May throw before a write is carried out, or after it. */
+/** Runs before a write is carried out, or after it, and may throw. */
 let before: (write: string) => void
 let after: (write: string) => void
 
@@ -89,7 +89,7 @@ async function stored(): Promise<Ledger> {
   return (await goneOnWith()).ledger
 }
 
-/** Pods in each of its ConfigMaps. */
+/** The number of pods in each ConfigMap of the ledger. */
 function sizes(): number[] {
   return api
     .list(CONFIG_MAPS)
@@ -99,7 +99,6 @@ function sizes(): number[] {
 
 const owned: AssertOwned = () => {}
 
-// Found by reading: each was put singly into the one ConfigMap that it had, until the API server refused it as too large.
 test('a run of one pod is gone on with for many more than one ConfigMap holds, in a few writes', async () => {
   await begun(1)
   const pods = Array.from({ length: 2_500 }, (_, index) => testPod({ name: `web-${index}`, uid: `uid of web-${index}` }))
@@ -125,7 +124,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
     assertOwned: owned,
   })
   expect([resumed, current.ledger.header.run]).toEqual([true, 'abc'])
-  // The first is its fence.
+  // The first write is the fence.
   expect(writes).toEqual([
     'PATCH sluice-run-abc',
     'POST sluice-run-abc-3',
@@ -135,7 +134,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
   ])
   const { header, entries: read } = await stored()
   expect([header.chunks, read.size, sizes()]).toEqual([4, 2_500, [1, 1000, 1000, 499]])
-  // What is known of it here is what stands there.
+  // The ledger in memory equals the stored one.
   expect(current.ledger).toEqual({ header, entries: read })
   writes.length = 0
   for (const name of ['web-0', 'web-1500', 'web-2400']) await current.put({ ...read.get(`uid of ${name}`)!, state: 'closed' })
@@ -161,7 +160,7 @@ describe('where it is cut off before the header says how many there are', () => 
     cut()
     await expect(first.add(entries(1, 2_000), owned)).rejects.toThrow(/no answer|killed/)
     before = after = () => {}
-    // Of a run that goes on, those are no part.
+    // The parts of a run that goes on do not count.
     expect((await stored()).entries.size).toBe(1)
 
     const next = await goneOnWith()
@@ -185,7 +184,7 @@ describe('where it is cut off before the header says how many there are', () => 
     }
     await expect(store.add(entries(1, 1_001), assertOwned)).rejects.toThrow('taken')
     expect(writes).toEqual(['POST sluice-run-abc-1'])
-    // Nor over what it has left there.
+    // The remains of an earlier try are not overwritten either.
     isLost = false
     before = (write) => void (write === 'POST sluice-run-abc-1' && (isLost = true))
     await expect(store.add(entries(1, 1_001), assertOwned)).rejects.toThrow('taken')

@@ -19,12 +19,12 @@ const V3 = [{ container: 'app', image: 'app:v3' }]
 
 type Recorded = Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader> & { entry?: LedgerEntry; broken?: true }
 
-/** Which ledger a run to v2 writes, where these are there already. */
+/** The ledger that a run to v2 writes beside these. */
 async function opened(...before: Recorded[]) {
   return openedWith(undefined, ...before)
 }
 
-/** The same with one pod, which the plan has to begin with or, where an earlier run has left it half done, to go on with. */
+/** The same with one pod, which the plan begins with, or continues where an earlier run has left it half done. */
 async function openedWith(halfDone: Observation | undefined, ...before: Recorded[]) {
   return openedWhere(false, halfDone, ...before)
 }
@@ -117,7 +117,6 @@ test('a new one comes after those before it, though another machine’s clock wa
   expect(await opened({ ...ahead, startedAt: EARLY })).toMatchObject({ run: 'new', startedAt: '2026-05-05T00:00:00.000Z' })
 })
 
-// Found by reading: it was written as open over that, and was settled once more when the pod had gone with its journal.
 test('what the run before has settled for a pod that is going stays so in the next one’s record', async () => {
   const settled = { run: 'other', startedAt: EARLY, images: V3, entry: entryOf('web-0', { state: 'closed' }) }
   const journal = { run: 'other', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: settled.entry.targets } as const

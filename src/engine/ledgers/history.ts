@@ -16,17 +16,17 @@ import { openJournal } from '../../pods/open-journal.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
 
-/** The ledger that this run writes, and those of earlier runs on the same workloads. */
+/** The ledger of this run, and the ledgers of earlier runs on the same workloads. */
 export interface RunLedgers {
   current: LedgerStore
-  /** The same request was begun before, and is gone on with under its run id. */
+  /** The request was begun before, and goes on under the same run id. */
   resumed: boolean
-  /** Not finished: what they left open is this run's to settle. */
+  /** The ledgers of unfinished runs. This run settles the entries that they left open. */
   superseded: LedgerStore[]
   finished: PlacedLedger[]
-  /** Of other workloads alone. */
+  /** The ledgers that are only about other workloads. */
   elsewhere: Ledger[]
-  /** Where a pod was when its targets were recorded. */
+  /** The address of a pod when its targets were recorded. */
   addressOf(uid: string): string | undefined
 }
 
@@ -38,14 +38,14 @@ interface OpenOptions {
   request: RunRequest
   ports: RunPorts
   world: World
-  /** For the run id, where a new one is begun, and for the fence of those that are open. */
+  /** The run id of a new run, and the fence of the open ledgers. */
   token: string
   tell(event: RunEventBody): void
   assertOwned: AssertOwned
   owners: Owner
 }
 
-/** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
+/** Continues the ledger of the same request, or writes a new ledger with every pod before the first drain. */
 export async function openRunLedger({
   request,
   ports,
@@ -68,10 +68,10 @@ export async function openRunLedger({
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const known = [...open, ...finished].map(({ ledger }) => ledger).concat(elsewhere)
   world.own(known, owners)
-  /** What an earlier run has left of a pod, and what its ledger says that this had before. */
+  /** The open journal of a pod, and the data of that run's ledger on the pod before the upgrade. */
   const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
     const journal = openJournal(stored)
-    // Of another run it says what the pod had before that: who has drained it has carried on what counts.
+    // The journal of another run tells of the pod before that run. The ledger of the run that drained the pod has the data that counts.
     const [recorded] = open.flatMap(({ ledger: { header, entries } }) =>
       header.run === journal?.run || header.run === journal?.origin ? (entries.get(pod.uid)?.before ?? []) : [],
     )
@@ -85,9 +85,10 @@ export async function openRunLedger({
   )
   const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
     const [journal, recorded] = leftOf({ pod, stored })
-    // Of all pods the same containers: else what one of them had there would be taken for what all had, and the template got it.
+    // The pods of an owner record the same containers. Otherwise the container of one pod would count for all, and the template would get
+    // its image.
     const wanted = [...world.imagesFor(pod), ...(leftBeside.get(ownerOf({ pod })) ?? [])]
-    // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
+    // A settled entry must not become open again: it would be settled once more after the pod went with its journal.
     const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
     const state = isOver ? ({ state: 'closed' } as const) : {}
     const voidBelow = world.boundOf(pod.uid)
@@ -97,12 +98,11 @@ export async function openRunLedger({
       ...(voidBelow && { voidBelow }),
       before: formerPod(pod, wanted, journal, recorded),
     }
-    // Where the targets of a drained pod were found, which may not be where it is now.
+    // The address at which the targets of a drained pod were found. The pod may have another address now.
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }
   })
-  // Nobody would ever end what a process writes that has the workload no more. Found by simulation: nor does it go on with the run
-  // of who has it by now.
+  // A ledger of a process that has lost the workload would never be closed, and a process must not continue the run of the present owner.
   await assertOwned()
   if (same) {
     if (!request.abort)
@@ -113,7 +113,7 @@ export async function openRunLedger({
         },
         assertOwned,
       )
-    // The prior state of a pod that is open already is the one that was recorded then.
+    // The prior state of a pod that is open already is the recorded one.
     await same.add(planned, assertOwned)
     return { current: same, resumed: true, superseded, finished, elsewhere, addressOf }
   }
@@ -141,7 +141,7 @@ function byAge<T extends { ledger: Ledger }>(some: readonly T[]): T[] {
   return some.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
 }
 
-/** Which came later is told by this, whatever the clocks of their machines say. */
+/** The order of runs follows `startedAt`, so a new run starts after all known ones, whatever the clocks say. */
 function afterAll(ledgers: readonly { ledger: Ledger }[], nowMs: number): string {
   const newestMs = Date.parse(byAge(ledgers)[0]?.ledger.header.startedAt ?? '')
   return new Date(Number.isNaN(newestMs) ? nowMs : Math.max(nowMs, newestMs + 1)).toISOString()
@@ -153,7 +153,7 @@ function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: As
   return { ...idOf(ref), uid, templates: [{ of: idOf(ref), images }] }
 }
 
-/** The process that began the run may have found its template on the images, and somebody has taken them back since. */
+/** The template of a workload may have had the images when the run began, and have lost them since. */
 function withTemplate(recorded: LedgerWorkload, { workloads }: World): LedgerWorkload {
   const now = recorded.templates ? undefined : workloads.find(({ workload }) => workload.uid === recorded.uid)
   return now ? ledgerWorkload(now) : recorded
@@ -165,11 +165,11 @@ function ownerOf({ pod }: Pick<Observation, 'pod'>): string {
 
 interface PlannedPod extends Observation {
   targets: LedgerEntry['targets']
-  /** An earlier run has left it half done. */
+  /** An earlier run has left the pod half done. */
   adopted: boolean
 }
 
-/** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
+/** The pods that may be drained, with their known targets. The snapshot right before the drain completes the targets. */
 function plannedPods({ plan, store, targetsOf }: World): PlannedPod[] {
   return plan()
     .pods.filter(({ action }) => action === 'upgrade' || action === 'adopt')

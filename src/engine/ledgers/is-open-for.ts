@@ -1,7 +1,10 @@
 import type { Ledger } from '../../journal/ledger.ts'
 import { openEntries } from './open-entries.ts'
 
-/** A run that is not finished has on record what was drained for the pod: where its journal cannot be read, a person may say that it is out. */
+/**
+ * Reports whether an unfinished run has drained targets of the pod on record. A person may then say that a pod with an unreadable journal
+ * is out.
+ */
 export function isOpenFor(uid: string, ledgers: readonly Ledger[]): boolean {
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined)

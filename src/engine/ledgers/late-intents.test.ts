@@ -48,7 +48,6 @@ test.each([
   expect(counts(change as Partial<Journal>, known)).toBe('drain 3')
 })
 
-// Found by a reviewer: an owner that was none any more, and did not know, was sent its answer, and drained.
 test('control: one whose run is over, or has told that nothing is drained, counts where no later owner has looked', () => {
   expect(counts({}, ledger({ finishedAt: '2026-01-03', entry: { idle: true } }))).toBe('drain 3')
 })
@@ -57,7 +56,6 @@ test('control: what a run before has found says nothing of it: somebody may have
   expect(counts({}, ledger(), ledger({ run: 'r0', startedAt: '2026-01-01', entry: below(9) }))).toBe('drain 3')
 })
 
-// Found by a reviewer: a pod was nobody's for a while, with a Lease of its own, by whose count the drain of its workload was void.
 test('control: what an owner of another Lease has found says nothing of it', () => {
   const later = { run: 'r2', startedAt: '2026-01-03' }
   expect(counts({}, ledger(), ledger({ ...later, entry: below(9, 'lease-2') }))).toBe('drain 3')
@@ -108,7 +106,6 @@ describe('for who has the Lease', () => {
     expect(stepOf(journals.count(pod, intent))).toBe('drain 3')
   })
 
-  // Found by a reviewer: it was released from its workload, drained by a run of its own, and taken in again, and stayed out.
   test('control: so does one of another Lease, and one on a pod whose Lease it has not', () => {
     expect(seenBy({ ...term, lease: 'lease-2' }, none)()).toBe('drain 3')
     expect(seenBy(undefined, none)()).toBe('drain 3')

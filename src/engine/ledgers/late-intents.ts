@@ -5,18 +5,15 @@ import type { PodView, ReadJournal, Term } from '../../pods/glossary.ts'
 import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
 
 /**
- * The journal of a pod as it counts. A drain intent that nobody has claimed has come late where a later owner of its Lease had found
- * nothing open on the pod (`voidBelow`): no owner before that one could act any more by then. So its sender has never had the answer
- * while the Lease was its own, and without that no drain leaves. Nothing was drained by it, and what it says of the prior state is of
- * then.
- *
- * Found by trial: it arrived when the run was over, and the next one put back what an operator had out by that time.
+ * The journal of a pod as it counts. An unclaimed drain intent is late, and void, where a later owner of its Lease had found nothing open
+ * on the pod (`voidBelow`). By then no earlier owner could act, so the sender never got its answer while it held the Lease, and no drain
+ * left. A late intent must not restore an old prior state.
  */
 export function asItCounts(uid: string, stored: ReadJournal, ledgers: readonly Ledger[]): ReadJournal {
   if (stored.kind !== 'read' || !isUnclaimedIntent(stored)) return stored
   const own = ledgers.find(({ header }) => header.run === stored.journal.run)
   if (own === undefined) return stored
-  // Records from before the intent's run say nothing of it: somebody may have set the count of the Lease back since.
+  // A record from before the run of the intent does not count, since the count of the Lease can have been set back since.
   const isVoid = ledgers.some(
     ({ header, entries }) => header.startedAt >= own.header.startedAt && isBelow(stored, entries.get(uid)?.voidBelow),
   )
@@ -26,14 +23,14 @@ export function asItCounts(uid: string, stored: ReadJournal, ledgers: readonly L
 type Read = Extract<ReadJournal, { kind: 'read' }>
 
 /**
- * Epochs are those of one Lease. Found by a reviewer, in four ways: a drain that was made counted for nothing by the count of another,
- * as that of a pod which was nobody's for a while, or by that of one which somebody had deleted; the pod stayed out, and the run said done.
+ * Reports whether the intent is below the bound. Only epochs of the same Lease can be compared: a drain would otherwise be void by the
+ * count of another Lease.
  */
 function isBelow({ journal: { lease, epoch } }: Read, bound: Term | undefined): boolean {
   return bound !== undefined && lease === bound.lease && epoch < bound.epoch
 }
 
-/** What a person has said of it is no first one, whoever has written that down. */
+/** Reports whether no owner and no person has written to the record after the intent. */
 function isUnclaimedIntent({ journal: { step, origin, targets } }: Read): boolean {
   return step === 'drain' && origin === undefined && targets.every(({ said }) => said === undefined)
 }
@@ -42,22 +39,21 @@ function closed({ kind, journal }: Read): ReadJournal {
   return { kind, journal: { ...journal, step: 'closed' } }
 }
 
-/** How the journals count that a process reads. */
+/** The rules by which the journals that a process reads count. */
 export interface JournalCount {
-  /** What these ledgers say counts from now on. */
+  /** Makes these ledgers the ones that count. */
   know(ledgers: readonly Ledger[]): void
   /**
-   * This process has the Leases of these pods, and has seen them since: on those with nothing open, a drain intent of an earlier owner
-   * that is seen from now on comes late. Found by reading: it came while its pod waited for its turn, or when the process was on its way
-   * out, and was taken for a drain; what an operator had out by then was put back.
+   * Notes that this process holds the Leases of these pods, and has seen them since. A drain intent of an earlier owner that appears later
+   * on a pod with nothing open is late.
    */
   own(termOf: TermOf, seen: Iterable<Observation>): void
-  /** Below which drain intents come late, by what this process has seen; undefined where it has not. */
+  /** The term below which drain intents on the pod are late, by the observations of this process. Undefined without any. */
   boundOf(uid: string): Term | undefined
   count(pod: PodView, stored: ReadJournal): ReadJournal
 }
 
-/** Of this process, by the Lease of the pod's workload; undefined where it has none that is the pod's. */
+/** The term of this process for a pod, by the Lease of the pod's workload. Undefined without such a Lease. */
 export type TermOf = (pod: PodView) => Term | undefined
 
 export function createJournalCount(): JournalCount {
@@ -82,7 +78,7 @@ export function createJournalCount(): JournalCount {
   }
 }
 
-/** Runs whose ledgers say how journals of these pods count. */
+/** The runs that open journals of these pods name. Their ledgers decide how the journals count. */
 export function namedByJournals(pods: Iterable<{ pod: PodView }>): ReadonlySet<string> {
   return new Set(Array.from(pods).flatMap(({ pod }) => openJournal(journalOf(pod))?.run ?? []))
 }

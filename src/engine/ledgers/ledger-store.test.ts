@@ -64,15 +64,15 @@ function server() {
   return {
     client: client as unknown as KubeClient,
     configMaps,
-    /** Names of the ConfigMaps that were patched. */
+    /** The names of the ConfigMaps that were patched. */
     patches,
-    /** Refuses patches of more keys than so many, each of which has a guard, beside that of all. */
+    /** Refuses patches with more than this many keys. Each key has a guard, beside the guard of the whole patch. */
     refuseLonger: (keys: number) => void (most = 1 + 2 * keys),
-    /** As the API server does with more than 1 MiB. */
+    /** Refuses ConfigMaps above this size, as the API server does above 1 MiB. */
     refuseLarger: (bytes: number) => void (largest = bytes),
-    /** Each write has to be sent a second time. */
+    /** Makes each write be sent twice. */
     throttle: () => void (isThrottled = true),
-    /** Patches are carried out, and the answer is lost. */
+    /** Carries patches out, and loses their answers. */
     silence: (isSilent: boolean) => void (answers = !isSilent),
   }
 }
@@ -172,7 +172,7 @@ it('is finished only where that is written', async () => {
   expect([store.ledger.header.finishedAt, (await stored(client)).header.finishedAt]).toEqual(['now', 'now'])
 })
 
-// What is there is written once more, and what is not, where a ConfigMap was written and the next one was not.
+// One ConfigMap was written and the next one was not. The entry is written again in any case.
 it.each([
   ['carried out, the answer lost', true],
   ['not carried out', false],
@@ -199,7 +199,6 @@ it.each([
   expect(new Set(Array.from(entries.values(), ({ accounts }) => accounts?.length))).toEqual(new Set([1]))
 })
 
-// Found by a reviewer: it was taken for a ConfigMap that has no room, and nothing was told of any pod.
 it('that is refused the rights for a moment is not closed without what is told', async () => {
   const { client } = server()
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
@@ -222,7 +221,7 @@ it('that is refused the rights for a moment is not closed without what is told',
 describe('a new one', () => {
   const HEADER = '/data/header'
 
-  /** `meanwhile` comes to pass once its ConfigMaps are there, before the header is written. */
+  /** `meanwhile` runs once the ConfigMaps exist, before the header is written. */
   function begun(meanwhile: (configMap: ConfigMap) => void) {
     const { client, configMaps, patches, silence } = server()
     const patch: KubeClient['patch'] = (path, operations, options) => {
@@ -257,13 +256,12 @@ describe('a new one', () => {
 
   it('is made where the answer to its header is lost', async () => {
     const { making, silence, client } = begun(() => silence(true))
-    // The second one is refused, since the first has arrived: then it is read.
+    // The second write is refused, since the first has arrived. A read tells that.
     await expect(making).resolves.toBeDefined()
     expect((await stored(client)).header.finishedAt).toBeUndefined()
   })
 })
 
-// Found by trial: the first to read the new fence had the other one taken for refused.
 it('is written by two calls at once that both meet the fence of another', async () => {
   const { client, configMaps } = server()
   const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
@@ -275,7 +273,6 @@ it('is written by two calls at once that both meet the fence of another', async 
   expect([...entries.values()].every(({ accounts }) => accounts?.length === 1)).toBe(true)
 })
 
-// Found by reading: what a person had said of a pod was written with the header as it was before the run came to its end.
 it('is not opened anew by who had read it before the run came to its end', async () => {
   const { client } = server()
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
@@ -297,7 +294,6 @@ it('is not ended by who has lost the Lease meanwhile', async () => {
   expect([patches.length, store.ledger.header.finishedAt]).toEqual([before, undefined])
 })
 
-// Found by simulation (seed 34524898): the run was over when what had been throttled left.
 it('is not written by who has lost the Lease while the server asked to wait', async () => {
   const { client, throttle } = server()
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
@@ -312,7 +308,6 @@ it('is not written by who has lost the Lease while the server asked to wait', as
   expect((await stored(client)).entries.get('u1')?.state).toBe('closed')
 })
 
-// Found by reading: the process was stopped when the part before was answered, or while it was refused, and wrote when it went on.
 it('is not written in its next part, nor once more after a refusal, by who has lost the Lease since the one before', async () => {
   const { client, configMaps, refuseLarger } = server()
   let isLost = false
@@ -361,14 +356,13 @@ it('says of which pods nothing was drained when a process came to its end, until
     ['u1', true, TERM],
     ['u2', undefined, undefined],
   ])
-  // What has come too late has, whatever becomes of the pod.
+  // A drain intent that has come late stays late, whatever becomes of the pod.
   await again.put(entry('u1'))
   expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: TERM })
   await again.put({ ...entry('u1'), voidBelow: { ...TERM, epoch: 6 } })
   expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: { ...TERM, epoch: 6 } })
 })
 
-// Found by reading: a pod that had lost its place was looked at anew, and the entry of the first look stood in the end.
 it('keeps what was asked for last, also where an earlier write of the same entry comes after it', async () => {
   const { client } = server()
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
@@ -393,7 +387,6 @@ it('keeps what was asked for last, also where an earlier write of the same entry
   expect([store.ledger, await stored(client)].map(({ entries }) => entries.get('u1')?.address)).toEqual(['10.0.0.9', '10.0.0.9'])
 })
 
-// Found by reading: a run was cut short while a pod was being settled, and what it told of that pod opened the entry anew.
 it('is not opened anew by what a process tells at its end, where an entry is being written, or nobody knows whether it was', async () => {
   const { client, silence } = server()
   const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
@@ -462,7 +455,7 @@ it('is not written over by an owner that has lost the Lease', async () => {
   }
   await expect(early.put(entry('u0', 'restore'), lost)).rejects.toThrow('the Lease is not held')
   expect((await stored(client)).entries.get('u0')?.state).toBe('closed')
-  // Control: an edit by a person is written over.
+  // Control: an edit by a person is overwritten.
   await early.put(entry('u0', 'restore'), () => {})
   expect((await stored(client)).entries.get('u0')?.state).toBe('restore')
 })
@@ -479,7 +472,7 @@ describe('what a process tells at its end', () => {
     const before = patches.length
     await store.conclude({ finished, told: told(count) })
     expect(patches).toHaveLength(before + writes)
-    // The header says that all is over: it is written when all is.
+    // The header is written last, since it closes the whole ledger.
     expect(patches.at(-1)).toBe('sluice-run-abc')
     const { header, entries } = await stored(client)
     expect(header.finishedAt).toBe(finished.at)
@@ -524,7 +517,7 @@ describe('what a process tells at its end', () => {
       client.patch = async (path, operations) => {
         if (operations.length > 2) {
           closing ??= store.put(entry('u1', 'closed'))
-          // For its own to leave first.
+          // Lets its own write leave first.
           await Promise.resolve()
         }
         const answer = await patch(path, operations)
@@ -589,7 +582,6 @@ describe('what a process tells at its end', () => {
     return resumeLedger(found as PlacedLedger, { client, namespace: NAMESPACE })
   }
 
-  // Found by a reviewer: a reason names every pod that failed, and the ledger of such a run could not be closed.
   it('has room for eight processes of a run whose pods have all failed, in 1 MiB', async () => {
     const { client, refuseLarger } = server()
     await createLedger(ledger(many), { client, namespace: NAMESPACE })
@@ -632,7 +624,7 @@ describe('what a process tells at its end', () => {
     await createLedger(ledger(3), { client, namespace: NAMESPACE })
     const bare = sizeOf(configMaps)
     await (await resumed(client)).conclude({ told: told(3) })
-    // Such as a ledger that an older sluice has filled.
+    // An older sluice may have filled the ledger.
     refuseLarger(bare + 100)
     await (await resumed(client)).conclude({ finished, told: told(3) })
     const { header, entries } = await stored(client)
@@ -700,7 +692,6 @@ describe('what stands there is not overwritten by what was sent before', () => {
     expect([header.finishedAt, entries.get('u1')?.state]).toEqual(['2026-01-01T00:01:00Z', 'closed'])
   })
 
-  // Found by reading: the guard kept the write off, and what was read then was written over.
   it('nor one that was stopped right before it, and reads what stands there', async () => {
     const { client, configMaps } = server()
     await createLedger(ledger(1), { client, namespace: NAMESPACE })
@@ -716,13 +707,12 @@ describe('what stands there is not overwritten by what was sent before', () => {
     }
     await expect(stopped.conclude({ told: told(0) }, lost)).rejects.toThrow('another has the Lease')
     expect((await stored(client)).header.finishedAt).toBe('2026-01-01T00:01:00Z')
-    // Nor is it made again, where it was removed since.
+    // A removed ledger is not made again either.
     configMaps.clear()
     await expect(stopped.put(entry('u0', 'closed'), lost)).rejects.toThrow('another has the Lease')
     expect(configMaps.size).toBe(0)
   })
 
-  // Found by trial: the next one had nothing to write that did not stand there, and the late write ended the run under its feet.
   it.each([true, false])('nor where the next one has written nothing, once it has fenced it (%s)', async (isFenced) => {
     const { client } = server()
     const options = { client, namespace: NAMESPACE }
@@ -753,7 +743,7 @@ describe('what stands there is not overwritten by what was sent before', () => {
     const { header, entries } = await stored(client)
     const idle = [...entries.values()].filter((one) => one.idle).length
     expect([header.finishedAt, idle]).toEqual(isFenced ? [undefined, 0] : ['then', 2])
-    // And it goes on itself.
+    // The next owner itself goes on.
     if (isFenced) await resumeLedger(fenced!, options).conclude({ finished: { at: 'now' } })
     expect((await stored(client)).header.finishedAt).toBe(isFenced ? 'now' : 'then')
   })

@@ -21,28 +21,28 @@ import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
 import { isPassing } from './until-answered.ts'
 
-/** For one write: somebody may edit it meanwhile. */
+/** The tries of one write, since the ConfigMap may be edited meanwhile. */
 const MOST_REREADS = 3
 
-/** The ledger of one run, as it is written by its owner alone. */
+/** The ledger of one run. Only its owner writes it. */
 export interface LedgerStore {
   readonly ledger: Ledger
   /**
-   * Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError, and with what
-   * `assertOwned` throws: it is asked before each write, also where that is sent again.
+   * Adds or replaces one entry. An equal entry is not written. Rejects with a KubeError, and with the error of `assertOwned`, which is
+   * asked before each try of each write.
    */
   put(entry: LedgerEntry, assertOwned?: AssertOwned): Promise<void>
-  /** Adds those that it does not have, in as few writes as may be. Rejects as `put` and `amend` do. */
+  /** Adds the entries that the ledger lacks, in as few writes as possible. Rejects as `put` and `amend` do. */
   add(entries: readonly LedgerEntry[], assertOwned: AssertOwned): Promise<void>
   /**
-   * Writes down what the templates had, and what is retired; nothing where the header says so already. Rejects with a KubeError, with a
-   * RunError where somebody else has written the header since it was read, and with what `assertOwned` throws.
+   * Writes the former templates and the retired places into the header. An equal header is not written. Rejects with a KubeError, with a
+   * RunError where the header was written since it was read, and with the error of `assertOwned`.
    */
   amend(change: { workloads: LedgerWorkload[]; retired?: RetiredPlace[] }, assertOwned: AssertOwned): Promise<void>
   /**
-   * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
-   * with `aborted` where an order has ended the run, and `part` where one before it stays open. Rejects as `put` does; it
-   * can be asked for again then, and nothing else can.
+   * Writes the end of a process, in one write for each ConfigMap, the header last. `finished` is present where nothing is open any more,
+   * with `aborted` where an order ended the run, and `part` where an earlier run stays open. Rejects as `put` does; only `conclude` may be
+   * called after that.
    */
   conclude(
     ending: { finished?: { at: string } & Pick<LedgerHeader, 'aborted' | 'part'>; told?: Told },
@@ -50,22 +50,21 @@ export interface LedgerStore {
   ): Promise<void>
 }
 
-/** What a process tells of its part, for the report. */
+/** The accounts of a process about its part of the run, for the report. */
 export interface Told {
-  /** Absent in the ledger of another run, whose pods it has looked after. */
+  /** Absent in the ledger of another run, whose pods the process has looked after. */
   process?: ProcessAccount
-  /** By uid. */
+  /** The accounts of the pods, by uid. */
   pods: ReadonlyMap<string, PodAccount>
-  /** Uids of pods for which nothing is drained now. */
+  /** The uids of pods for which nothing is drained now. */
   idle?: ReadonlySet<string>
-  /** By uid. */
+  /** The terms below which drain intents are void, by uid. */
   voidBelow?: ReadonlyMap<string, Term>
 }
 
 /**
- * Writes a new ledger: the header last, so that one without a header means that nothing began. And in a write of its own, that tests
- * the fence. Found by trial: who made one had no answer, and gave up; it was made when the next run had come to its end, and counted as
- * the newest, with all that its pods were before that.
+ * Writes a new ledger, and the header last, in a write of its own that tests the fence. A ledger without a header means that nothing began.
+ * Without the test, a late write could make a ledger that counts as the newest after the next run has ended.
  */
 export async function createLedger(
   ledger: Ledger,
@@ -88,7 +87,7 @@ export async function createLedger(
   return store
 }
 
-/** Goes on with a ledger that an earlier owner has written: a run, once it has fenced it. */
+/** Continues a ledger of an earlier owner. A run must have fenced it before. */
 export function resumeLedger({ ledger, places }: PlacedLedger, options: LedgerOptions): LedgerStore {
   const fences = places.parts.map(({ fence }) => fence)
   return ledgerStore(ledger, { chunkOf: places.chunkOf, fences, isBegun: true }, options)
@@ -100,14 +99,14 @@ function textsOf(entries: readonly LedgerEntry[]): (readonly [string, string])[]
 
 interface KnownPlaces {
   chunkOf: Map<string, number>
-  /** By chunk. */
+  /** The fences by chunk. */
   fences: (string | undefined)[]
-  /** The header is there. */
+  /** Whether the header exists. */
   isBegun: boolean
 }
 
 interface NewLedgerStore extends LedgerStore {
-  /** Writes the header, once all else is there. Rejects as `amend` does. */
+  /** Writes the header, once all other data is written. Rejects as `amend` does. */
   begin(assertOwned: AssertOwned): Promise<void>
 }
 
@@ -119,10 +118,10 @@ function ledgerStore(
   const { run } = ledger.header
   const options = { client, namespace }
 
-  /** As it stands there: by key, where it is known to. Made at the first write: most ledgers are only read. */
+  /** The stored text by key, as far as it is known. It is made at the first write, since most ledgers are only read. */
   let written: Map<string, string> | undefined
 
-  /** Of those that write how many ConfigMaps there are: two that found the last one full would both make the next. */
+  /** The turn of writes that change the number of ConfigMaps. Two such writes at once would both make the next ConfigMap. */
   let turn: Promise<unknown> = Promise.resolve()
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -131,10 +130,10 @@ function ledgerStore(
     return done
   }
 
-  /** By uid, the entry that is to be written last, until it is known to stand there: under way, or without a good answer. */
+  /** The entry to be written last, by uid, until it is known to be stored. Its write is under way, or has no good answer. */
   const asked = new Map<string, LedgerEntry>()
 
-  /** Uids of pods of which not all is kept that was told: the account of the process says of how many. */
+  /** The uids of pods of whose accounts some were dropped. The account of the process has their number. */
   const withoutRoom = new Set<string>()
 
   function standing(): Map<string, string> {
@@ -146,15 +145,14 @@ function ledgerStore(
   }
 
   /**
-   * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
-   * long come to its end, and opened the ledger anew. And only by its owner, however long the write or the look before took: what
-   * was throttled left when the run was over (seed 34524898), and who was stopped while it looked at what is left wrote when it
-   * went on (harsh seed 4342710). And only where nobody has begun with it since it was sent: see fence-ledger.ts.
+   * Writes only over the known text, only while this process owns the Lease, and only with the known fence. A late write of an earlier
+   * owner could otherwise open the ledger again after the next owner has ended the run. The Lease is checked right before each try, since a
+   * write can be delayed for long. See fence-ledger.ts.
    */
   async function patch(chunk: number, values: Record<string, string>, assertOwned: AssertOwned): Promise<void> {
     const known = standing()
     const operations = [
-      // For a key that is not there the API server compares with null: measured.
+      // The API server compares a missing key with null. This was measured.
       { op: 'test', path: `/data/${FENCE_KEY}`, value: fences[chunk] ?? null },
       ...Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
         { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
@@ -178,13 +176,13 @@ function ledgerStore(
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
-        // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
+        // The ConfigMap was deleted, and is made again from memory. It is the only record of pods that are gone.
         const own = fence ?? run
         await createPart({ run, chunk, fence: own, data: { ...dataOf(chunk), ...values } }, options, assertOwned)
         fences[chunk] = own
         for (const [key, value] of Object.entries(values)) standing().set(key, value)
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values), fence))) {
-        // Found by reading: who had read a run before it came to its end would open it anew.
+        // A run that has ended meanwhile must not be opened again by an old header.
         const { [HEADER_KEY]: header } = values
         if (header !== undefined && !isHeaderOver(header) && isHeaderOver(standing().get(HEADER_KEY)))
           throw changedMeanwhile(error)
@@ -194,9 +192,9 @@ function ledgerStore(
   }
 
   /**
-   * Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit; or the fence of who has another of
-   * its workloads, beside which this owner goes on. `fence`: what the write was sent with, since another of this owner's may have seen
-   * the new one by now.
+   * Reads the stored data after a failed guard, and reports whether it differs from the known data. The cause can be an own write without
+   * an answer, an edit, or the fence of the owner of another workload of the run. `fence` is the fence of the failed write, since a
+   * concurrent write may have read the new one.
    */
   async function isOtherwise(chunk: number, keys: readonly string[], fence: string | undefined): Promise<boolean> {
     const { data } = RawConfigMap.parse(await client.get(pathOfPart(namespace, chunkName(run, chunk))))
@@ -212,7 +210,7 @@ function ledgerStore(
     return differs
   }
 
-  /** The report is not worth a run that stays open: what the API server refuses is asked for with less and less of it. */
+  /** Writes with fewer accounts where the API server refuses the write: the report must not keep a run open. */
   async function setAtLeast(
     [values, ...lesser]: readonly (() => Record<string, string>)[],
     chunk: number,
@@ -230,7 +228,7 @@ function ledgerStore(
     }
   }
 
-  /** The other way round: where a ConfigMap is full of what the report wants, that makes room for what runs need. */
+  /** Writes an entry in any case: where the ConfigMap is full, the accounts in it make room. */
   async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
     const known = standing()
     const before = Object.keys(values).map((key) => known.get(key))
@@ -238,13 +236,12 @@ function ledgerStore(
     try {
       await set(chunk, values, assertOwned)
     } catch (error) {
-      // Found by simulation: one that was long on its way was refused since another had been made in its place, and that was taken
-      // for a full ConfigMap: the report of a run that was over was given up for it.
+      // A guard that failed is no full ConfigMap, so the accounts stay.
       const isOutdated = fences[chunk] !== fence || Object.keys(values).some((key, index) => known.get(key) !== before[index])
       const told = [...ledger.entries.values()].filter(({ uid, accounts }) => accounts && chunkOf.get(uid) === chunk)
       if (!(error instanceof KubeError) || error.status !== 422 || isOutdated || told.length === 0) throw error
       const bare = Object.fromEntries(told.map((entry) => [entry.uid, writeEntry(withoutAccounts(entry))]))
-      // Once: of these others one may have been written anew meanwhile, which is not to be written over.
+      // The write has one try, since another entry in it may have been written anew.
       await set(chunk, { ...bare, ...values }, assertOwned, MOST_REREADS)
       for (const { uid } of told) {
         ledger.entries.set(uid, withoutAccounts(ledger.entries.get(uid)!))
@@ -253,7 +250,7 @@ function ledgerStore(
     }
   }
 
-  /** For pods with nothing open. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
+  /** Marks the entries of pods with nothing open, so that no later run settles them. */
   function withClear(changed: readonly LedgerEntry[], { idle = new Set(), voidBelow = new Map() }: Told): LedgerEntry[] {
     const entries = new Map(changed.map((entry) => [entry.uid, entry]))
     for (const uid of new Set([...idle, ...voidBelow.keys()])) {
@@ -271,7 +268,7 @@ function ledgerStore(
     return data
   }
 
-  /** Only over the header that is known: the run may have come to its end since it was read, and would be open anew. */
+  /** Writes the header only over the known one. The run may have ended since it was read, and would be open again. */
   async function writeOver(header: LedgerHeader, assertOwned: AssertOwned, tries = 0): Promise<void> {
     const text = writeHeader(header)
     const before = standing().get(HEADER_KEY)
@@ -283,9 +280,9 @@ function ledgerStore(
       const isOther = error.status === 422 && (await isOtherwise(0, [HEADER_KEY], fence))
       if (!isOther && !isNotFound(error)) throw error
       const now = standing().get(HEADER_KEY)
-      // Another fence alone.
+      // Only the fence has changed.
       if (isOther && now === before && tries < MOST_REREADS) return writeOver(header, assertOwned, tries + 1)
-      // An earlier write of the same whose answer was lost.
+      // An earlier write of the same header got no answer.
       if (!isOther || now !== text) throw changedMeanwhile(error)
     }
     ledger.header = header
@@ -296,13 +293,12 @@ function ledgerStore(
   }
 
   /**
-   * Those that stand in it where they stand; new ones all together, in the last ConfigMap, or in more of them where that has no
-   * room. Found by reading: a run that had begun with few pods was gone on with for many, and each was put singly into the one that
-   * it had, until that was full: then the run could not be gone on with any more.
+   * Writes present entries in place, and new entries together into the last ConfigMap, or into additional ones where that has no room.
+   * Single writes would fill the last ConfigMap, and the run could not be continued.
    */
   async function write(entries: readonly LedgerEntry[], assertOwned: AssertOwned = () => {}): Promise<void> {
     const assertAsked = (): ReturnType<AssertOwned> => {
-      // Found by reading: a pod that had lost its place was looked at anew, and the first look's entry was written over the second's.
+      // A later write of the same entry has been asked for, and must not be overwritten.
       const outdated = entries.find((entry) => asked.get(entry.uid) !== entry)
       if (outdated) throw new Error(`the entry of ${outdated.pod} is written anew by now`)
       return assertOwned()
@@ -316,7 +312,7 @@ function ledgerStore(
           await grow(now, assertAsked)
           return now
         })
-    // Before it is written: the same may be asked for once more, when there is another that is the last.
+    // The chunk is noted before the write. A repeated call may find another last chunk.
     for (const { uid } of fresh()) chunkOf.set(uid, ledger.header.chunks - 1)
     const isWritten = new Set(grown)
     const rest = entries.filter((entry) => !isWritten.has(entry))
@@ -338,7 +334,7 @@ function ledgerStore(
     return entryChunks([...texts, ...textsOf(entries)]).length === 1
   }
 
-  /** The header last, as of a new ledger. */
+  /** Adds ConfigMaps. The header is written last, as for a new ledger. */
   async function grow(entries: readonly LedgerEntry[], assertOwned: AssertOwned): Promise<void> {
     const { chunks } = ledger.header
     const more = entryChunks(textsOf(entries))
@@ -359,7 +355,7 @@ function ledgerStore(
     { finished, told }: Parameters<LedgerStore['conclude']>[0],
     assertOwned: AssertOwned | undefined,
   ): Promise<void> {
-    // Before the ledger in memory is ahead of it.
+    // The stored text is noted before the ledger in memory changes.
     standing()
     const { accounts = [], ...bare } = ledger.header
     const ended = (kept: unknown[]): LedgerHeader => ({
@@ -377,9 +373,9 @@ function ledgerStore(
       concluded = make()
       return { [HEADER_KEY]: writeHeader(concluded) }
     }
-    /** Of the accounts of processes: with the new one, without it, and none at all. */
+    /** The headers by their accounts of processes: with the new account, without it, and with none. */
     const headers = [whole, () => ended(told?.process ? countedAsLost(accounts) : accounts), () => ended([])]
-    // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
+    // An entry whose write is under way must not be overwritten with its accounts: that would open it again.
     const changed = told ? withClear(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
     const before = new Map(changed.map(({ uid }) => [uid, ledger.entries.get(uid)!]))
     const lacking = new Set(withoutRoom)
@@ -397,7 +393,7 @@ function ledgerStore(
         await setAtLeast([() => values, least!, ...lesser], chunk, assertOwned)
       }
     } catch (error) {
-      // It may be asked for again, and nothing is to be told twice then.
+      // The call may be repeated, and must not add the accounts twice.
       for (const entry of changed) {
         const { uid } = entry
         if (ledger.entries.get(uid) === entry) ledger.entries.set(uid, before.get(uid)!)
@@ -405,7 +401,7 @@ function ledgerStore(
       }
       throw error
     }
-    // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
+    // The header in memory ends only once it is written, since the order to end the run is looked up by it.
     ledger.header = concluded
   }
 
@@ -415,14 +411,14 @@ function ledgerStore(
       try {
         await writeOver(ledger.header, assertOwned)
       } catch (error) {
-        // Once more: it tests that there is none yet.
+        // The write is repeated. Its guard tests that there is no header yet.
         if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
         await writeOver(ledger.header, assertOwned)
       }
     },
     async put(given, assertOwned) {
       const before = ledger.entries.get(given.uid)
-      // What was told, and found, stays with it, whoever writes it anew.
+      // The accounts and the bound of an entry stay in each new version of it.
       const { accounts, voidBelow } = before ?? {}
       const entry = { ...(voidBelow && { voidBelow }), ...given, ...(accounts && { accounts }) }
       const { uid } = entry
@@ -443,7 +439,7 @@ function ledgerStore(
   }
 }
 
-/** By its text, which somebody may have edited. */
+/** Reports whether the header's text has an end. The text may have been edited. */
 function isHeaderOver(text: string | undefined): boolean {
   try {
     return text !== undefined && (JSON.parse(text) as Partial<LedgerHeader>).finishedAt !== undefined

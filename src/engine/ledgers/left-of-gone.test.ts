@@ -19,7 +19,7 @@ interface Run extends Partial<LedgerHeader> {
   entries: LedgerEntry[]
 }
 
-/** What is said where these runs are on record, and these pods are there. */
+/** The refusals with these runs on record and these pods present. */
 async function told(runs: Run[], { alive = [] as string[], reading = OUT } = {}) {
   const api = createFakeApi()
   const create = async (path: string, body: unknown): Promise<unknown> =>

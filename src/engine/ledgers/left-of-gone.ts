@@ -16,9 +16,8 @@ import { type Unsettled, unsettledOf } from './unsettled.ts'
 type Entry = Unsettled['open'][number]
 
 /**
- * What runs that are not finished have left out of rotation for pods that are gone, of whatever workload: for a request by a label that
- * no pod has. One that had it may be among them; its label went with it, and no record has that. Found by a breaker: a run by label
- * was killed with its pod out, and the pod went; the same command said that no pods match, and not a word of what was drained.
+ * Lists the entries that unfinished runs left out for gone pods of any workload, for a label selector that matches no pod. A pod with that
+ * label may be among them: its label is gone with it, and no record has the label.
  */
 export async function leftOfGone(
   client: KubeClient,
@@ -26,7 +25,7 @@ export async function leftOfGone(
   world: Pick<World, 'kinds' | 'traffic'>,
 ): Promise<Refusal[]> {
   const { open, forGood } = await unsettledOf(client, namespace)
-  // After the ledgers: a pod that comes in between is none that is gone.
+  // The pods are listed after the ledgers, so that a pod that comes in between does not count as gone.
   const { items } = await listPages({ client, path: podsPath(namespace) })
   const alive = new Set(items.map((raw) => podView(raw).uid))
   const gone = new Map(open.flatMap((entry) => (alive.has(entry.uid) ? [] : [[entry.uid, entry]])))
@@ -42,7 +41,10 @@ async function leftOf(entry: Entry, namespace: string, world: Pick<World, 'kinds
   return [{ code: 'left-open', run, pod, standing, traffic: reading.detail, ...wayOut(entry, namespace, world.kinds) }]
 }
 
-/** The run may be at work: its entry is open until something is ready in the place of the pod. */
+/**
+ * The command that settles the entry. A pod of a workload is left to the next run, which may be at work: its entry is open until a
+ * replacement is ready.
+ */
 function wayOut(
   { workloads, ...entry }: Entry,
   namespace: string,

@@ -9,8 +9,8 @@ import { type Unsettled, unsettledOf } from './unsettled.ts'
 import type { World } from '../world.ts'
 
 /**
- * What earlier runs of these workloads have left out of rotation. A run that is refused leaves it so, and nobody else would
- * say it: most of all of a pod that is gone, which the ledger alone knows.
+ * Lists the entries that earlier runs of these workloads left out of rotation, for a run that is refused. Only the ledger knows of pods
+ * that are gone.
  */
 export async function leftOpen(client: KubeClient, namespace: string, world: World): Promise<Refusal[]> {
   const left: Refusal[] = []
@@ -34,7 +34,7 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   return [...left, ...(await leftForGood(forGood, world))]
 }
 
-/** How its targets stand; undefined where an operator had them out, or they are in rotation, or removed. */
+/** The reading of the entry's targets. Undefined where they are in rotation, removed, or out by an operator. */
 export async function readingOfLeft(
   { uid, targets }: Pick<LedgerEntry, 'uid' | 'targets'>,
   { traffic }: Pick<World, 'traffic'>,
@@ -44,7 +44,7 @@ export async function readingOfLeft(
   return reading.state === 'in' || reading.removed ? undefined : reading
 }
 
-/** Found by simulation (seeds 130179082, 130070070): who had left it out was killed before it said so, and those after were refused. */
+/** Lists the entries that were left out for good. A run that was killed may not have told of them. */
 export async function leftForGood(forGood: Unsettled['forGood'], world: Pick<World, 'traffic'>): Promise<Refusal[]> {
   const told: Refusal[] = []
   for (const entry of forGood) {

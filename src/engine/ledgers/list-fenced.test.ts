@@ -11,7 +11,7 @@ const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web-uid' }
 const IMAGES = [{ container: 'app', image: 'app:v2' }]
 const PATH = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`
 
-/** Of one open run; somebody writes to its record before each of so many fences arrives. */
+/** Lists one open run. Another writer changes its record before each of the first `writes` fences. */
 async function listedWhile(writes: number) {
   const api = createFakeApi()
   const header = { run: 'r1', workloads: [WEB], images: IMAGES, startedAt: '2026-01-01', chunks: 1 }

@@ -10,7 +10,7 @@ import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { fenceLedger, fencePart } from './fence-ledger.ts'
 import { listLedgerParts } from './list-ledgers.ts'
 
-/** Lists of the ledgers, until nobody writes in between. */
+/** The number of listings, while other writes come in between. */
 const MOST_LOOKS = 5
 
 interface Listed extends ChosenLedgers {
@@ -25,8 +25,8 @@ interface ListOptions extends LedgerOptions {
 }
 
 /**
- * As they are once nothing that an earlier owner has sent arrives any more at those that are open, or at one that is about to be begun.
- * Rejects with a KubeError, and with a RunError where there is nothing to abort, or others write all the time.
+ * Lists the ledgers once writes of earlier owners can no longer arrive, neither in open ledgers nor in one that is about to begin. Rejects
+ * with a KubeError, and with a RunError where there is nothing to abort, or where other writes come all the time.
  */
 export async function listFenced({ fence, assertOwned, client, namespace, ...choice }: ListOptions): Promise<Listed> {
   const options = { client, namespace }
@@ -44,7 +44,7 @@ export async function listFenced({ fence, assertOwned, client, namespace, ...cho
   throw new RunError('conflict', { code: 'ledgers-not-taken-over', namespace, tries: MOST_LOOKS })
 }
 
-/** One after another; undefined where one of them is to be listed anew. */
+/** Fences one after another. Undefined where one of them must be listed again. */
 async function all<T, R>(some: readonly T[], fenced: (one: T) => Promise<R | undefined>): Promise<R[] | undefined> {
   const done: R[] = []
   for (const one of some) {

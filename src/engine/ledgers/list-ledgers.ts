@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import { pathOfPart, RawConfigMap } from './create-part.ts'
 
-/** All ledgers of a namespace in their parts: one LIST, paged. */
+/** Lists all parts of the ledgers of a namespace, by one paged LIST. */
 export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
   const { items } = await listPages({ client, path: pathOfPart(namespace), selectors: { labelSelector: LEDGER_LABEL } })
   return items.map((raw) => {

@@ -12,8 +12,8 @@ interface Options {
 }
 
 /**
- * Tells of pods that an earlier run may have left drained, and whose journal somebody has removed since. Nothing says
- * whether that run or an operator has them out, so that they are left out, as what an operator has out is.
+ * Warns of pods that an earlier run may have drained, and whose journal was removed since. Whether that run or an operator has them out is
+ * unknown, so they stay out, like entries that an operator has out.
  */
 export async function warnOfLostJournals({ ledgers, world, tell }: Options): Promise<void> {
   const earlier = [...(ledgers.resumed ? [ledgers.current] : []), ...ledgers.superseded]
@@ -32,7 +32,7 @@ export async function warnOfLostJournals({ ledgers, world, tell }: Options): Pro
   )
 }
 
-/** The run may have drained it, and the pod is there and says nothing of that. */
+/** Reports whether the run may have drained the pod, while the pod exists without a journal. */
 export function isSuspect({ uid, state, targets }: LedgerEntry, { store }: Pick<World, 'store'>): boolean {
   return state === 'open' && store.get(uid)?.stored.kind === 'none' && targets.some(({ untouched }) => !untouched)
 }

@@ -10,21 +10,20 @@ export interface Unfinished {
   client: KubeClient
   namespace: string
   refs: readonly WorkloadId[]
-  /** Its own journal says that the pod is not half done; absent where no pod is observed. */
+  /** Reports whether the pod is not half done, by its own journal. Absent where no pod is observed. */
   isHome?(uid: string): boolean
 }
 
 /**
- * What earlier runs may have left half done, beside what the error says: where not all could be looked at, since a workload is not
- * there, a load balancer does not answer, or the cluster cannot be watched any more. From the ledgers, and the pods' own journals
- * where these are known.
+ * Adds to the error the pods that earlier runs may have left half done. It is for errors that keep the pods from being looked at: a missing
+ * workload, a load balancer without an answer, a cluster that cannot be watched. The ledgers and the known journals are the source.
  */
 export async function namingUnfinished(error: unknown, unfinished: Unfinished): Promise<unknown> {
   const isNotThere = error instanceof WorkloadError && error.kind === 'not-found'
   const isUnseen = error instanceof RunError && error.kind !== 'conflict'
   if (!isNotThere && !isUnseen) return error
   try {
-    // While one of several workloads is there, sluice cleanup leaves the record to the runs that go on with it.
+    // While one of several workloads exists, `sluice cleanup` leaves the record to the runs that continue it.
     const wayOut = { code: 'say-how-pods-stand', severalWorkloads: unfinished.refs.length > 1 } as const
     const left = (await leftBy(unfinished)).flatMap((one) => (isNotThere ? [one, wayOut] : [one]))
     if (left.length === 0) return error
@@ -33,7 +32,7 @@ export async function namingUnfinished(error: unknown, unfinished: Unfinished): 
       ? new RunError(error.kind, reason, { cause: error })
       : new WorkloadError('not-found', reason, { cause: error })
   } catch {
-    // What has kept the run from beginning counts for more.
+    // The first error matters more.
     return error
   }
 }

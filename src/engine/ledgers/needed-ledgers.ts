@@ -3,16 +3,16 @@ import type { Ledger, LedgerWorkload } from '../../journal/ledger.ts'
 import { openEntries } from './open-entries.ts'
 import { isTakenOver } from './taken-over.ts'
 
-/** Why a run that is not finished still needs the record of this one; undefined where none does. */
+/** The reason why an unfinished run still needs this record. Undefined where none does. */
 export function needFor(ledger: Ledger, all: readonly Ledger[]): CleanupNeed | undefined {
   const others = all.filter((one) => one !== ledger)
   const unfinished = others.filter(({ header }) => header.finishedAt === undefined)
   const undo = unfinished.find(({ header }) => header.undoes === ledger.header.run)
   if (undo) return { need: 'undo', run: undo.header.run }
-  // Without it they would read as open again, and be settled once more.
+  // Without this record, entries would read as open again, and be settled once more.
   const settled = unfinished.find((one) => openEntries(one, others).length > openEntries(one, all).length)
   if (settled) return { need: 'settled', run: settled.header.run }
-  // Without it that would wait for a run of a workload that another has long gone on with.
+  // Without this record, the unfinished run would stay open for a workload that another run has taken over.
   const shared = unfinished.find(({ header }) => {
     const isTaken = (some: readonly Ledger[], one: LedgerWorkload): boolean =>
       isTakenOver(

@@ -22,7 +22,6 @@ test('control: that run is not finished, or came before', () => {
   expect(open(first, [ledger('0', ['web-0'], { finishedAt: '3' })])).toEqual(['web-0', 'api-0'])
 })
 
-// Found by reading: what an operator had out of rotation since was put back, by the entry of the run before.
 test('nor one of which a later run has said at its end that nothing is drained for it, until it begins with it', () => {
   const idle = entryOf('web-0', { idle: true })
   const later = (entry: LedgerEntry): Ledger => ({ ...ledger('2', []), entries: new Map([[entry.uid, entry]]) })
@@ -32,7 +31,6 @@ test('nor one of which a later run has said at its end that nothing is drained f
   expect([open(first, [later(begun)]), open(later(begun), [first])]).toEqual([['web-0', 'api-0'], ['web-0']])
 })
 
-// Found by reading: a run before had settled what it had drained of the same pod, and that was taken for what is drained now.
 test('settled is what the run that has drained it has settled, or one that came after', () => {
   const closed = entryOf('web-0', { state: 'closed' })
   const settled = (startedAt: string): Ledger => ({ ...ledger(startedAt, []), entries: new Map([[closed.uid, closed]]) })

@@ -3,8 +3,8 @@ import type { JournalTarget, ReadJournal } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 
 /**
- * Entries of a ledger that are nobody's to settle any more are left out: closed there, or by a run that came after it, of
- * whatever workload; or another pod has had their targets since. What has become of the targets then is an operator's doing.
+ * The entries of a ledger that a run still has to settle. Closed entries are left out, whether this ledger or a later run closed them. So
+ * are entries whose targets another pod has had since: later changes to those targets are an operator's.
  */
 export function openEntries(ledger: Ledger, all: Iterable<Ledger>): LedgerEntry[] {
   const midway = inTheMiddle(ledger)
@@ -12,17 +12,16 @@ export function openEntries(ledger: Ledger, all: Iterable<Ledger>): LedgerEntry[
 }
 
 /**
- * What the pod's open record says was drained for it is settled: by the run that drained it, or by one that came after. Found by
- * reading: a person had said that it was in, and what a later run had drained of the same pod was taken for settled by that; it
- * stayed out of rotation, and nobody was told.
+ * Reports whether the drain of the pod's open record is settled, by the run that drained the pod or by a later run. An earlier settlement
+ * does not count: the pod was drained again after it.
  */
 export function isSettled({ pod: { uid }, stored }: Settleable, all: Iterable<Ledger>): boolean {
   return sinceDrain(stored, all)?.some(({ entries }) => entries.get(uid)?.state === 'closed') ?? false
 }
 
 /**
- * Of the run that has drained the pod, by its open record, and of those after it: what the others say is of an earlier drain.
- * Undefined where nothing is open, or somebody has deleted the ledger of that run: nobody can tell which came after it.
+ * The ledgers of the run that drained the pod, and of later runs. Undefined where no record is open, or where the ledger of that run was
+ * deleted, so that the order of the runs is unknown.
  */
 export function sinceDrain(stored: ReadJournal, all: Iterable<Ledger>): Ledger[] | undefined {
   const journal = openJournal(stored)
@@ -36,7 +35,7 @@ interface Settleable {
   stored: ReadJournal
 }
 
-/** A run that is finished has none of its pods open, whatever their entries say. */
+/** The entries that are not closed. A finished run has closed all its entries, whatever their state says. */
 export function unclosedEntries({ header, entries }: Ledger, all: Iterable<Ledger>): LedgerEntry[] {
   const later = [...all].filter((other) => other.header.startedAt > header.startedAt)
   return [...entries.values()].filter(
@@ -45,22 +44,22 @@ export function unclosedEntries({ header, entries }: Ledger, all: Iterable<Ledge
 }
 
 /**
- * Or has said at its end that nothing is drained for it: it had gone on with what those before it had left. Found by reading: that
- * counted for its own entry alone, and what an operator had out by then was put back by that of the run before.
+ * Reports whether the later run closed the entry, or noted at its end that nothing is drained for the pod (`idle`). Such a run continued
+ * the work of earlier runs, so their open entries are closed too.
  */
 function hasClosed({ header, entries }: Ledger, uid: string): boolean {
   const entry = entries.get(uid)
   return entry !== undefined && (entry.state === 'closed' || entry.idle === true || header.finishedAt !== undefined)
 }
 
-/** Pods that have come in the middle of its run. */
+/** The entries of pods that came in the middle of the run. */
 export function inTheMiddle({ entries }: Pick<Ledger, 'entries'>): LedgerEntry[] {
   return [...entries.values()].filter(({ order }) => order !== undefined)
 }
 
 /**
- * One of those has had its targets since: what they had before that one's drain counts. Found by simulation (harsh seed 3527552):
- * they were put back once for each, with what an operator had changed in between.
+ * Reports whether later pods have had all drained targets of the entry. The prior state before the drain of the last pod counts, so that
+ * targets are not restored once for each pod.
  */
 export function isHadSince({ order: own = 0, targets }: LedgerEntry, midway: readonly LedgerEntry[]): boolean {
   const later = midway.filter(({ order = 0 }) => order > own)

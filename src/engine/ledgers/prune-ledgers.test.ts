@@ -16,7 +16,7 @@ describe('what is kept of finished runs', () => {
     const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
     const remove = async (path: string, options: unknown): Promise<void> => {
-      // As it was read.
+      // The removal names the version that was read.
       expect(options).toEqual({ resourceVersion: '7' })
       paths.push(path)
     }
@@ -29,7 +29,7 @@ describe('what is kept of finished runs', () => {
     expect(pruned.status).toBe(heldFor < Infinity ? 'rejected' : 'fulfilled')
     return paths.map((path) => path.split('-').at(-1)!)
   }
-  /** The newest first. */
+  /** The runs, the newest first. */
   const runs = (from: number, to: number, entry?: LedgerEntry): Recorded[] =>
     Array.from({ length: from - to + 1 }, (_, index) => ({ startedAt: String(from - index), ...(entry ? { entry } : {}) }))
   const worked = entryOf('web-0', { state: 'closed' })
@@ -38,12 +38,11 @@ describe('what is kept of finished runs', () => {
     expect(await removed(runs(60, 50, worked))).toEqual(['51', '50'])
   })
 
-  // Without it a drain intent that came late would count.
+  // Without the ledger, a drain intent that comes late would count.
   test('and one that the open journal of a pod names', async () => {
     expect(await removed(runs(60, 50, worked), [], Infinity, ['51'])).toEqual(['50'])
   })
 
-  // Found by reading: it was stopped in between, and the next owner had begun to take back what it removed when it went on.
   test('and what is not removed yet when the Lease is lost', async () => {
     expect(await removed(runs(60, 49, worked), [], 1)).toEqual(['51'])
   })

@@ -9,7 +9,7 @@ import { isPod } from '../../workloads/kinds/pod.ts'
 import { isNamedBy } from './is-named-by.ts'
 import { needFor } from './needed-ledgers.ts'
 
-/** Finished ledgers of a workload that are kept. */
+/** The number of finished ledgers of a workload that are kept. */
 const KEPT = 10
 
 interface PruneOptions {
@@ -17,32 +17,32 @@ interface PruneOptions {
   client: KubeClient
   namespace: string
   assertOwned: AssertOwned
-  /** Runs that an open journal of a pod names. */
+  /** The runs that an open journal of a pod names. */
   named: ReadonlySet<string>
 }
 
-/** Removes the oldest of what is finished. */
+/** Removes the oldest finished ledgers. */
 export async function pruneLedgers({ ledgers, client, namespace, assertOwned, named }: PruneOptions): Promise<void> {
-  // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
+  // Runs that changed something are kept first. Otherwise frequent runs without changes would soon remove all that can be undone.
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
-  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
+  /** The ledgers without the removed ones. Of two ledgers that settled the same pod, one must stay. */
   const kept = new Set([...allLedgers(ledgers), ...ledgers.elsewhere])
   for (const found of changedFirst.slice(KEPT - 1)) {
     const { ledger } = found
-    // Without it a drain intent that came late would count: see late-intents.ts.
+    // Without this record, a drain intent that comes late would count. See late-intents.ts.
     if (named.has(ledger.header.run)) continue
     const all = [...kept]
     if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
     kept.delete(ledger)
-    // Whoever has the workload by now may need it, for an undo.
+    // A later owner of the workload may need the ledger for an undo.
     await assertOwned()
     await deleteLedger(found, { client, namespace })
   }
 }
 
 /**
- * It is among the newest of another workload too, where an undo without it would take back the run before it. Bare pods come
- * and go under ever new names: for those it would be kept for ever.
+ * Reports whether the ledger is among the newest of another workload. Without it, an undo there would take back an earlier run. Bare pods
+ * are left out, since their names change, and the ledger would be kept for ever.
  */
 function isNewElsewhere(ledger: Ledger, { header: current }: Ledger, all: readonly Ledger[]): boolean {
   const newer = all.filter((one) => hasChanged(one) && one.header.startedAt > ledger.header.startedAt)

@@ -2,11 +2,11 @@ import type { Ledger, LedgerHeader } from '../../journal/ledger.ts'
 import type { WorkloadKey } from '../../pods/workload-id.ts'
 import { isNamedBy } from './is-named-by.ts'
 
-/* A run may be of several workloads, and another go on with some of them alone: it stays open for the others. */
+/* A run of several workloads stays open for the workloads that no later run has taken over. */
 
 /**
- * A run that began after this one has come to its end with the workload: not by an abort, nor with some of its pods while others are
- * behind. Who asks may not see these pods, and no record has those that were at their images already: so that run says it itself.
+ * Reports whether a later run has finished the workload: not by an abort, and not for a part of its pods (`part`). The run itself notes a
+ * partial end, since the caller may not see its pods.
  */
 export function isTakenOver(
   workload: WorkloadKey,
@@ -23,7 +23,10 @@ export function isTakenOver(
   )
 }
 
-/** Of the workloads alone for which it stays open: an abort of it does not take back what others have brought to its end. */
+/**
+ * The ledger with only the workloads for which its run stays open. An abort of the run does not take back workloads that later runs have
+ * finished.
+ */
 export function ofTheRest(ledger: Ledger, all: readonly Ledger[]): Ledger {
   const { header } = ledger
   if (header.workloads.length === 1) return ledger

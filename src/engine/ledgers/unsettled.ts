@@ -17,15 +17,15 @@ interface Observed {
 
 type RunEntry = LedgerEntry & Pick<LedgerHeader, 'run' | 'workloads'>
 
-/** Of earlier runs that are not finished; of the newest last. */
+/** The entries of earlier unfinished runs. Those of the newest run come last. */
 export interface Unsettled {
-  /** For the next run to settle. */
+  /** The entries that the next run settles. */
   open: RunEntry[]
-  /** Of pods that are gone, and in whose place nothing was to come: nobody puts them back. */
+  /** The entries of gone pods without an expected replacement, which no run restores. */
   forGood: RunEntry[]
 }
 
-/** Of these workloads; of all, where none are told. */
+/** Reads the unsettled entries of these workloads, or of all workloads without `refs`. */
 export async function unsettledOf(client: KubeClient, namespace: string, refs?: Observed['refs']): Promise<Unsettled> {
   return unsettledAmong(await listLedgers(client, namespace), refs)
 }
@@ -42,12 +42,12 @@ function unsettledAmong(found: readonly ReadLedger[], refs?: Observed['refs']): 
   }
 }
 
-/** Found by reading: all that the run had was not begun yet, and its owner counted as none. */
+/** Reports whether an unfinished run of the workloads exists, also one that has begun with no pod. */
 export async function isAnyUnfinished(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<boolean> {
   return unfinishedAmong(await listLedgers(client, namespace), refs).unfinished.length > 0
 }
 
-/** All records that can be read, and those of runs of these workloads that are not finished; the newest last. */
+/** All readable ledgers, and the ledgers of unfinished runs of these workloads, the newest last. */
 function unfinishedAmong(found: readonly ReadLedger[], refs?: Observed['refs']): { ledgers: Ledger[]; unfinished: Ledger[] } {
   const isOurs = (one: WorkloadId): boolean => refs === undefined || refs.some((ref) => isSameWorkload(ref, one))
   const ledgers = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
@@ -58,8 +58,8 @@ function unfinishedAmong(found: readonly ReadLedger[], refs?: Observed['refs']):
 }
 
 /**
- * Of pods that are gone: what the next run settles, as it was before an earlier run took it out. `isAbandoned`: not before a person has
- * pointed the entry elsewhere, or removed it.
+ * The entries of gone pods that the next run settles, as they were before an earlier run took them out. `isAbandoned`: a person must point
+ * the entry elsewhere, or remove it, before a run can settle it.
  */
 export async function leftOut(
   client: KubeClient,
@@ -67,12 +67,12 @@ export async function leftOut(
   { kinds, refs, store }: Observed,
   found: readonly ReadLedger[],
 ): Promise<{ uid: string; pod: string; target: JournalTarget; isAbandoned: boolean }[]> {
-  // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
+  // The newest run counts: an operator may have taken the entry out before it.
   const newest = new Map(unsettledAmong(found, refs).open.map((entry) => [entry.uid, entry]))
   const unseen = [...newest.values()].filter(
     (entry) => store.get(entry.uid) === undefined && !isOfOthers(entry, entry, { kinds, refs, pods: store.all }),
   )
-  // The selector may have lost it while it lives on.
+  // The pod may exist although the selector does not match it.
   const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))
   return unseen.flatMap(({ uid, pod, targets, state }, index) =>
     alive[index] === undefined ? targets.map((target) => ({ uid, pod, target, isAbandoned: state === 'abandoned' })) : [],

@@ -10,7 +10,7 @@ function failure(fields: Pick<KubeErrorFields, 'kind' | 'status'>, message = 'fa
   return new KubeError(message, { method: 'PATCH', path: '/x', ...fields })
 }
 
-/** How often it is tried, and how it ends, where `failures` of the tries fail with `error`. */
+/** The number of tries, and their end, where `failures` of the tries fail with `error`. */
 async function tried(error: Error, { failures = Number.POSITIVE_INFINITY, interruptedAfterMs = 60_000 } = {}) {
   const clock = createVirtualClock()
   const stopping = new AbortController()

@@ -4,13 +4,12 @@ import type { Clock } from '../../ports/clock.ts'
 import { RunError } from '../errors.ts'
 import { LEASE_DURATION_MS, LOOK_EVERY_MS, RENEW_EVERY_MS } from '../leases/lease.ts'
 
-/** As long as a Lease lives that cannot be renewed any more: after that another may go on with the run. */
+/** The time for retries: the life of a Lease that cannot be renewed any more. After it, another owner may continue the run. */
 const TRIED_FOR_MS = LEASE_DURATION_MS - RENEW_EVERY_MS
 
 /**
- * Tries `work` again while the API server does not answer, and rejects as its last try did. Found by chaos: the API server was being
- * restarted when the last pod came to its end, and the run was done, exit 0, with a ledger that was open. Where `signal` fires, the
- * try that is under way is the last.
+ * Repeats `work` while the API server does not answer, and rejects with the error of the last try. A short outage must not leave a finished
+ * run with an open ledger. After `signal`, the running try is the last.
  */
 export async function untilAnswered<T>(
   work: () => Promise<T>,
@@ -27,7 +26,7 @@ export async function untilAnswered<T>(
   }
 }
 
-/** It says nothing of what was asked for. */
+/** Reports whether the error says nothing about the request itself, and may pass. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof RunError) return error.kind === 'deadline'
   if (!(error instanceof KubeError)) return false

@@ -2,25 +2,25 @@ import { digest } from '../../journal/digest.ts'
 import { DOCUMENT_LEASES, LARGEST_EPOCH, leaseBody, leasePath, type LeaseRecord, leaseRecord } from '../leases/lease.ts'
 import type { DocumentLock } from '../request.ts'
 
-/** For people: a digest alone says nothing. */
+/** The name of the document in the Lease, for people. The name of the Lease has only its digest. */
 const DOCUMENT_ANNOTATION = 'sluice.dev/document'
 
-/** The same for each sluice that names the document alike. */
+/** The name of the Lease. Each sluice with the same name of the document uses the same Lease. */
 export function documentLease({ document }: Pick<DocumentLock, 'document'>): string {
   return `${DOCUMENT_LEASES}${digest(document)}`
 }
 
 export interface LeaseWrite {
-  /** Empty: it is given back. */
+  /** The holder. Empty gives the Lease back. */
   holder: string
-  /** The Lease that is replaced; absent where there is none. */
+  /** The Lease to replace. Absent where there is none. */
   found: LeaseRecord | undefined
   /** Milliseconds since 1970. */
   renewedAt: number
   deadlineMs: number
 }
 
-/** Rejects with a KubeError: of kind `conflict` where somebody has written the Lease since it was read. */
+/** Writes the Lease. Rejects with a KubeError, of kind `conflict` where the Lease was written since it was read. */
 export async function writeLease(lock: DocumentLock, { holder, found, renewedAt, deadlineMs }: LeaseWrite): Promise<LeaseRecord> {
   const { client, namespace, document } = lock
   const name = documentLease(lock)

@@ -5,7 +5,7 @@ import { createLeaseServer } from '../testing/lease-server.ts'
 import { createDocumentTurns, type Wanted } from './take-document.ts'
 
 const WITHIN_MS = 10_000
-/** A Lease lives for 15 s; a second more, since two clocks do not run quite alike. */
+/** A Lease lives for 15 s, and one second is added, since two clocks do not run exactly alike. */
 const DEAD_AFTER_MS = 16_000
 
 function bed() {
@@ -21,7 +21,7 @@ function bed() {
         turns.take({ until: clock.now() + withinMs, assertLive() {}, signal, ...wanted }),
     }
   }
-  /** Without what tells processes of one name apart. */
+  /** The holder without the part that makes its name unique. */
   const holder = (): string => plain(server.lease()!.spec.holderIdentity ?? '')
   return { server, clock, process, holder }
 }
@@ -37,7 +37,7 @@ const locked = (holder: string) => ({
   reason: { code: 'document-locked', lease: expect.any(String) as string, namespace: 'shop', holder: named(holder) },
 })
 
-/** The outcome once the clock has run for so long. */
+/** The outcome after the clock has run for `ms` milliseconds. */
 async function after<Value>({ clock }: ReturnType<typeof bed>, ms: number, asked: Promise<Value>): Promise<Value> {
   asked.catch(() => {})
   await clock.advance(ms)

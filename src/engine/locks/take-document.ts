@@ -12,17 +12,17 @@ import { token } from '../token.ts'
 import { CALL_LIFE_MS } from '../traffic/scope-queues.ts'
 import { documentLease, writeLease } from './document-lease.ts'
 
-/** For one call to the API server. */
+/** The deadline of one call to the API server. */
 const API_DEADLINE_MS = 4_000
-/** The shortest pause between two looks; the longest is three times as long. */
+/** The shortest pause between two looks. The longest is three times as long. */
 const SHORTEST_LOOK_MS = LOOK_EVERY_MS / 4
-/** A process that has call upon call lets others have a turn after so long. */
+/** The time after which a process with one call after another lets others have a turn. */
 const LONGEST_TURN_MS = 3_000
-/** Longer than the pause between two looks of another process. */
+/** The pause between turns, longer than the pause between two looks of another process. */
 const BETWEEN_TURNS_MS = LOOK_EVERY_MS + LOOK_EVERY_MS / 2
-/** The Lease is not renewed: what leaves later than this may live longer than the Lease does. */
+/** The time within which a call must leave. The Lease is not renewed, so a later call could outlive it. */
 const LEAVES_WITHIN_MS = LEASE_DURATION_MS - CALL_LIFE_MS
-/** A program that ignores its end lives for so long after its deadline. */
+/** The time that a program which ignores its end lives after its deadline. */
 const ENDS_LATE_MS = 3_000
 const TOKEN_LENGTH = 6
 
@@ -30,25 +30,25 @@ const TOKEN_LENGTH = 6
 export interface HeldDocument {
   /** Throws a Withheld where a call that leaves now may outlive the Lease. */
   assertFresh(): void
-  /** Milliseconds that a call which begins now may live. */
+  /** The time that a call which begins now may live, in milliseconds. */
   leftMs(): number
-  /** The next writer need not wait. Does not throw: a Lease that cannot be given back runs out. */
+  /** Gives the Lease back, so that the next writer need not wait. Does not throw: otherwise the Lease runs out. */
   giveBack(): Promise<void>
-  /** The Lease runs out by itself: what was sent may arrive until then. */
+  /** Leaves the Lease to run out, since the call may arrive until then. */
   leave(): void
 }
 
 export interface Wanted {
-  /** An instant of the clock, after which the Lease is not tried any more. */
+  /** The instant of the clock after which the Lease is not tried any more. */
   until: number
   /** Throws where the call is not to be made any more. */
   assertLive(): void
   signal: AbortSignal
 }
 
-/** The Lease of one document, as one process takes it: one call at a time. */
+/** The Lease of one document, as one process takes it, one call at a time. */
 export interface DocumentTurns {
-  /** Rejects with a Withheld where the Lease is not to be had in time, and with what `assertLive` throws. */
+  /** Takes the Lease. Rejects with a Withheld where that fails in time, and with the error of `assertLive`. */
   take(wanted: Wanted): Promise<HeldDocument>
 }
 
@@ -60,23 +60,23 @@ interface Instant {
 export interface TurnsOptions {
   clock: Clock
   random: Random
-  /** Names the process, for people. */
+  /** The name of the process, for people. */
   identity: string
 }
 
 export function createDocumentTurns(lock: DocumentLock, { clock, random, identity }: TurnsOptions): DocumentTurns {
   const { client, namespace } = lock
   const lease = documentLease(lock)
-  // No two processes have one name, whatever hosts and containers are called.
+  // The name is unique, whatever the names of hosts and containers.
   const name = `${identity}_${token(random, TOKEN_LENGTH)}`
-  /** As this process has given it back: nobody may have written it since. */
+  /** The Lease as this process gave it back. It counts until a write shows otherwise. */
   let own: LeaseRecord | undefined
-  /** The Lease as it was seen last, or that there was none any more, and since when nobody has renewed it. */
+  /** The last reading of the Lease, or of its absence, and the time since which no renewal was seen. */
   let seen: { record: LeaseRecord | undefined; since: number } | undefined
-  /** Holders of this process that have sent nothing: their Lease was written, and no answer came in time. */
+  /** The holders of this process that have sent nothing: their write of the Lease got no answer in time. */
   const idle = new Set<string>()
   let calls = 0
-  /** Since when, and until when, this process has had call upon call. */
+  /** The beginning and end of this process's turn of calls. */
   let turn = { since: clock.now(), until: clock.now() }
 
   async function letOthers(signal: AbortSignal): Promise<void> {
@@ -86,25 +86,25 @@ export function createDocumentTurns(lock: DocumentLock, { clock, random, identit
     turn = { since: clock.now(), until: clock.now() }
   }
 
-  /** How long its holder may live still, as far as this process has seen. */
+  /** The time for which the holder may still live, by the observations of this process. */
   function remainingMs(found: LeaseRecord | undefined): number {
     const now = clock.now()
     if (found === undefined && seen === undefined) return 0
     if (found?.isGivenBack === true || (found !== undefined && idle.has(found.holder))) return 0
     const isSame = found === undefined ? seen?.record === undefined : seen?.record && !isRenewed(seen.record, found)
-    // A Lease that somebody has deleted, or whose holder somebody has cleared, may be held all the same.
+    // A Lease that was deleted, or whose holder was cleared, may still be held.
     if (!isSame) seen = { record: found, since: now }
     return seen!.since + (found?.durationMs ?? LEASE_DURATION_MS) + PAUSE_MS - now
   }
 
   async function take({ until, assertLive, signal }: Wanted): Promise<HeldDocument> {
     await letOthers(signal)
-    // Of this call alone: a Lease that an earlier call has left is another's.
+    // The holder names this call alone, so that a Lease which an earlier call left counts as another's.
     const holder = `${name} ${(calls += 1)}`
     const deadlineMs = (): number => Math.max(1, Math.min(API_DEADLINE_MS, until - clock.now()))
     /** The oldest write that may still succeed, and the version that it replaces. */
     let tried: (Instant & { version: string | undefined }) | undefined
-    // Another call of this process has had the Lease until now.
+    // Another call of this process had the Lease until now.
     let reason: Reason = { code: 'document-locked', lease, namespace, holder: name }
     while (clock.now() < until && !signal.aborted) {
       assertLive()
@@ -124,7 +124,7 @@ export function createDocumentTurns(lock: DocumentLock, { clock, random, identit
       } catch (error) {
         own = undefined
         reason = { code: 'document-not-locked', lease, namespace, because: reasonOf(error) }
-        // Another process was faster: the next look tells which.
+        // Another process was faster. The next look comes earlier.
         if (isConflict(error)) waitMs /= 2
       }
       await pause(clock, Math.min(waitMs, until - clock.now()), signal)
@@ -138,7 +138,7 @@ export function createDocumentTurns(lock: DocumentLock, { clock, random, identit
   }
 
   function hold(record: LeaseRecord, { at, wallAt }: Instant): HeldDocument {
-    // The monotonic clock stands still while a machine sleeps.
+    // The monotonic clock stops while a machine sleeps.
     const passedMs = (): number => Math.max(clock.now() - at, clock.wallNow() - wallAt)
     function leave(): void {
       own = undefined
@@ -156,7 +156,7 @@ export function createDocumentTurns(lock: DocumentLock, { clock, random, identit
           own = await writeLease(lock, { holder: '', found: record, renewedAt: clock.wallNow(), deadlineMs: API_DEADLINE_MS })
           seen = { record: own, since: clock.now() }
         } catch {
-          // It runs out.
+          // The Lease runs out.
         }
       },
       leave,

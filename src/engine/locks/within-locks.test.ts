@@ -28,7 +28,7 @@ function bed(answer: (call: EffectCall) => Promise<Map<string, EffectResult>>) {
   }
 }
 
-/** What the second look of a call throws, whose first part has left. */
+/** The error of the second look of a call whose first part has left. */
 function halted(call: EffectCall): unknown {
   isStillOwned = false
   try {
@@ -119,7 +119,7 @@ test('a change that comes to leave too late does not leave, and nor does the nex
     },
   })
   notOwned.catch(() => {})
-  // Others have a turn first.
+  // Other processes have a turn first.
   await clock.advance(8_000)
   await expect(notOwned).rejects.toBe(lost)
   expect(sent).toEqual([])

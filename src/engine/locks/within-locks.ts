@@ -10,8 +10,8 @@ type Results = Map<string, EffectResult>
 type Send = (call: EffectCall) => Promise<Results>
 
 /**
- * The same load balancers. Where one of them has a lock, each call that changes it is made by the one process that holds the Lease of its
- * document. The time that a call has begins once the Lease is held.
+ * Makes each change of a load balancer with a lock wait for the Lease of its document, which one process at a time holds. The deadline of
+ * the call begins once the Lease is held.
  */
 export function withinLocks(loadBalancers: readonly LoadBalancer[], options: TurnsOptions): LoadBalancer[] {
   const locked = new Map<KubeClient, Map<string, InTurn>>()
@@ -28,23 +28,23 @@ export function withinLocks(loadBalancers: readonly LoadBalancer[], options: Tur
 }
 
 interface InTurn {
-  /** `ids`: the targets that an answer is needed for. */
+  /** `ids`: the targets that need an answer. */
   effect(ids: readonly string[], call: EffectCall, send: Send, signal: AbortSignal): Promise<Results>
-  /** Resolves once nothing is under way, and no Lease is held that can be given back. */
+  /** Resolves once no call is under way, and each Lease that can be given back is given back. */
   quiet(): Promise<void>
 }
 
-/** One call of this process at a time, in the order in which they come. */
+/** Runs the calls of this process one at a time, in their order. */
 function createInTurn(turns: DocumentTurns, clock: Clock): InTurn {
   let last: Promise<void> = Promise.resolve()
 
-  /** Answers by `answer`. Resolves once the Lease is given back, or left to run out. */
+  /** Sends the call, and settles `answer`. Resolves once the Lease is given back, or left to run out. */
   async function sendAfter(
     before: Promise<void>,
     { ids, call, send, signal }: { ids: readonly string[]; call: EffectCall; send: Send; signal: AbortSignal },
     answer: PromiseWithResolvers<Results>,
   ): Promise<void> {
-    // Counted from now: many that wait one after another would keep the reads behind them waiting, and the deadlines of pods.
+    // The time counts from now. Calls that wait one after another would otherwise delay the reads behind them, and the deadlines of pods.
     const until = clock.now() + CALL_LIFE_MS
     await before
     try {
@@ -61,7 +61,7 @@ function createInTurn(turns: DocumentTurns, clock: Clock): InTurn {
       const sent = send({ ...call, assertLive, deadlineMs: Math.min(call.deadlineMs, held.leftMs()) })
       answer.resolve(sent)
       const isOver = await sent.then((results) => ids.every((id) => isSettled(results.get(id))), isDefinite)
-      // A call that was halted may have sent a part before.
+      // A halted call may have sent a part before.
       if (!isSent || (isOver && !isHalted)) await held.giveBack()
       else held.leave()
     } catch (error) {
@@ -85,7 +85,7 @@ function isSettled(result: EffectResult | undefined): boolean {
   return result.outcome === 'applied'
 }
 
-/** Nothing of the call can arrive any more. */
+/** Reports whether no part of the call can arrive any more. */
 function isDefinite(error: unknown): boolean {
   return error instanceof AdapterError && error.kind !== 'ambiguous'
 }

@@ -9,18 +9,18 @@ import type { SeenLease } from '../leases/ownership.ts'
 import { workloadsToEnd } from './to-end.ts'
 
 export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
-  /** One at least. */
+  /** The open runs, at least one. */
   open: OpenRuns
-  /** Those that the order means: it may have waited for their owner for long, and another be open by now. */
+  /** The runs that the order means. Other runs may be open by now, since the wait for the owner can be long. */
   runs: readonly string[]
   by: string
-  /** Owners that are known to be dead. */
+  /** The Leases of owners that are known to be dead. */
   seen: ReadonlyMap<string, SeenLease>
 }
 
 /**
- * Ends the open runs that were ordered to end, and what those before them have left, in place of an owner that is dead: what is
- * drained and not patched is put back, what is patched comes home, and the templates get back what they had.
+ * Ends the ordered runs, and the remains of earlier runs, in place of a dead owner. Drained pods that are not patched are restored, patched
+ * pods come home, and the templates get back their former images.
  */
 export async function prepareAbort(
   { namespace, settings, open, runs, by, seen }: AbortRequest,
@@ -37,7 +37,7 @@ export async function prepareAbort(
       select: { refs },
       images: (ordered ?? newest).images,
       settings,
-      // What was accepted when the run began need not be said again to end it.
+      // The consents that the run was begun with also hold for its end.
       acceptTemplateDrift: true,
       allowUnbalanced: true,
       abort: { by, seen, runs },

@@ -69,13 +69,13 @@ describe('giving', () => {
     server.fault = ({ index }) => faults[index]
     await expect(giveOrder(open('r1'), paused, options)).rejects.toMatchObject({ kind })
     expect(order()).toEqual(stands ? paused : undefined)
-    // Once more, as the message says.
+    // The order is given again, as the message says.
     server.fault = () => undefined
     await giveOrder(open('r1'), paused, options)
     expect(order()).toEqual(paused)
   })
 
-  // A run of two workloads: on the Lease of one it stands already.
+  // The run has two workloads. The order already stands on the Lease of one.
   test('given to one of two Leases, and the other cannot be reached: it may stand', async () => {
     const { server, open, order, options } = createBed()
     const [lease] = open('r1').leases
@@ -101,7 +101,7 @@ describe('giving', () => {
     })
   })
 
-  // A Lease of two runs, of which one is of another workload too, that was asked for: it was written over what stood there of the other.
+  // The Lease has two runs. One of them also has another requested workload, so the order for the other must stay.
   test('what was ordered of other runs stays', async () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r4', 'r1'] }) })
     await giveOrder(open('r1'), { order: 'abort', by: 'bob' }, options)
@@ -163,7 +163,7 @@ describe('lifting a pause', () => {
     expect(server.lease()!.metadata.annotations).toEqual({ team: 'web' })
   })
 
-  // The Lease of a workload that is in two open runs: one of them alone, the other with a second workload, of which it is said.
+  // The workload is in two open runs. The other run also has a second workload, for which its pause stays.
   test('of one of the runs that it means leaves it to the others', async () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r2', 'r1'] }) })
     expect(await liftPause(open('r1'), options)).toEqual({ by: 'ann', runs: ['r1'], aborted: [] })
@@ -172,13 +172,13 @@ describe('lifting a pause', () => {
 
   test('of one beside another that is being aborted leaves the abort', async () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r4'], others: [aborted] }) })
-    // Found by reading: the other one was told to go on.
+    // The result names only the runs whose pause is lifted.
     expect(await liftPause(open('r4', 'r1'), options)).toEqual({ by: 'ann', runs: ['r4'], aborted: ['r1'] })
     expect(order()).toEqual(aborted)
     await expect(liftPause(open('r4', 'r1'), options)).rejects.toMatchObject({ kind: 'conflict' })
   })
 
-  // The Lease of a workload whose abort could not be written.
+  // The abort could not be written to the Lease of the other workload.
   test('an abort that stands on one of two Leases counts', async () => {
     const { open, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused) })
     const [lease] = open('r1').leases

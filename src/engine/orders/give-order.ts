@@ -7,7 +7,7 @@ import type { OpenRuns } from './open-runs.ts'
 import type { Order, SingleOrder } from './order.ts'
 import { ORDER_ANNOTATION, orderFor, readOrder, withOrder, withoutPause, writeOrder } from './order.ts'
 
-/** A renewal of the owner may come in between, once in four seconds. */
+/** The tries of a write. A renewal of the owner, once in four seconds, can come between. */
 const MOST_TRIES = 5
 const PATH = `/metadata/annotations/${ORDER_ANNOTATION.replaceAll('/', '~1')}`
 
@@ -17,9 +17,9 @@ interface OrderOptions {
 }
 
 /**
- * Writes an order for all open runs to the Leases of their workloads, beside what stands there of others. Idempotent. Answers the runs
- * that it means: an abort is never taken back, so those that are being aborted are not paused. Throws a RunError where all are; and
- * where the order may stand, and that cannot be known.
+ * Writes an order for all open runs to the Leases of their workloads, beside the orders for other runs. Idempotent. Returns the runs that
+ * the order means: an aborted run is not paused. Throws a RunError where all runs are being aborted, or where the order may stand and that
+ * is not known.
  */
 export async function giveOrder(
   { refs, runs, leases }: OpenRuns,
@@ -32,7 +32,7 @@ export async function giveOrder(
     return given?.order === 'abort' ? given : undefined
   }
   let meant = runs.map(({ run }) => run)
-  /** Found by reading: one that had been begun after the order to abort another could not be paused. */
+  /** Removes the runs that are being aborted. A run that began after an abort of another one can still be paused. */
   const leaveAborted = (standing: readonly (Order | undefined)[]): void => {
     const [first] = meant.flatMap((run) => abortOf(run, standing) ?? [])
     meant = meant.filter((run) => !abortOf(run, standing))
@@ -45,7 +45,7 @@ export async function giveOrder(
     const epoch = asked.has(now.name) && now.holder !== '' ? now.transitions : undefined
     const given = meant.map((run) => orderFor(run, [standing]))
     const isGiven = given.every((one) => one?.order === order)
-    // Once more, to another owner: that one has not heard it yet, for the run that it may be about to begin.
+    // The order is written again for a new owner, which may be about to begin a run.
     if (isGiven && (epoch === undefined || given.some((one) => one?.epoch === epoch))) return undefined
     const first = isGiven ? given[0]!.by : by
     return toWrite(now, withOrder(standing, { order, runs: meant, by: first, ...(epoch === undefined ? {} : { epoch }) }))
@@ -53,21 +53,21 @@ export async function giveOrder(
   return meant
 }
 
-/** Somebody may have deleted them: then an order would stand nowhere, and nobody would find it. */
+/** Throws without Leases, which may have been deleted: an order would have no place where a process reads it. */
 export function assertLeased({ asked, runs, leases }: OpenRuns): void {
   if (leases.length > 0) return
   throw new RunError('preflight', { code: 'no-lease-for-order', runs: runs.map(({ run }) => run), asked })
 }
 
-/** Whose pause was lifted, of which runs. */
+/** A lifted pause: its giver and its runs. */
 export interface LiftedPause {
   by: string
   runs: string[]
-  /** Those that are being aborted, as before. */
+  /** The runs that are being aborted. Their order stays. */
   aborted: string[]
 }
 
-/** Takes the pause off. Undefined where none of the runs is paused. */
+/** Lifts the pause. Resolves with undefined where none of the runs is paused. */
 export async function liftPause({ runs, leases }: OpenRuns, options: OrderOptions): Promise<LiftedPause | undefined> {
   const open = runs.map(({ run }) => run)
   const pausedBy = new Map<string, string>()
@@ -81,7 +81,7 @@ export async function liftPause({ runs, leases }: OpenRuns, options: OrderOption
       if (given?.order === 'pause') paused.push(run)
       if (given?.order === 'pause') pausedBy.set(run, given.by)
     }
-    // Of the others that it means nobody has said that they may go on.
+    // The pause stays for other runs that it means.
     return paused.length === 0 ? undefined : toWrite(now, withoutPause(standing, paused))
   })
   const lifted = [...pausedBy].filter(([run]) => !aborted.has(run))
@@ -105,7 +105,7 @@ function toWrite({ annotations }: LeaseRecord, order: Order | undefined): PatchO
 
 type Decide = (now: LeaseRecord) => PatchOperation[] | undefined
 
-/** One after another. Where one of them is changed, or may be, and another cannot be, nobody may take that for nothing done. */
+/** Changes the Leases one after another. Where one is changed, or may be, and another fails, the error tells that the order may stand. */
 async function changeAll(leases: readonly LeaseRecord[], options: OrderOptions, decide: Decide): Promise<void> {
   let mayStand = false
   for (const lease of leases) {
@@ -120,7 +120,7 @@ async function changeAll(leases: readonly LeaseRecord[], options: OrderOptions, 
   }
 }
 
-/** Guarded by the version, and decided anew on what is there when that has moved on. */
+/** Changes one Lease, guarded by its version. Where the version has moved on, the change is decided anew. */
 async function change(
   lease: LeaseRecord,
   { client, namespace }: OrderOptions,

@@ -20,7 +20,7 @@ function createBed(standing: Order | undefined) {
   if (standing) server.annotate(ORDER_ANNOTATION, writeOrder(standing))
   const given = () => readOrder(server.lease()!.metadata.annotations ?? {})
   const bed = { isLost: false, heard: undefined as Order | undefined }
-  /** As a renewal does. */
+  /** Reads the order, as a renewal does. */
   const hear = () => (bed.heard = given())
   const join = async (): Promise<void> => {
     let isOver = false
@@ -64,7 +64,6 @@ test('what was given to this owner means its run too, which has begun once that 
   expect(server.lease()).toMatchObject({ spec: { holderIdentity: 'me', leaseTransitions: 3 } })
 })
 
-// Found by reading: its owner was alive, and the next one would have begun at once, as the only one.
 test('a Lease whose holder somebody has cleared meanwhile does not look as if it was given back', async () => {
   const { clock, join, hear, server } = createBed(pause)
   server.write({ ...server.lease()!.spec, holderIdentity: '' })

@@ -9,7 +9,7 @@ import { readLeasePatiently } from '../leases/read-lease.ts'
 import type { SingleOrder } from './order.ts'
 import { ORDER_ANNOTATION, orderFor, ordersIn, readOrder, withOrder, writeOrder } from './order.ts'
 
-/** A renewal of this owner may come in between, or another order. */
+/** The tries of a write. A renewal of this owner, or another order, can come between. */
 const MOST_TRIES = 5
 
 export interface JoinOptions {
@@ -17,18 +17,18 @@ export interface JoinOptions {
   clock: Clock
   signal: AbortSignal
   namespace: string
-  /** Whose Leases this owner has. */
+  /** The workloads whose Leases this owner has. */
   refs: readonly WorkloadId[]
-  /** On record by now: from here on who gives an order finds it. */
+  /** The run. It is on record, so that later orders find it. */
   run: string
-  /** By a renewal. */
+  /** Reports whether a renewal has read the order. */
   isHeard(): boolean
   assertOwned(): Promise<void>
 }
 
 /**
- * Names the run in what was ordered of its workloads since this owner has their Leases, and waits until that is heard. Found by
- * reading: the run was not on record yet, an order meant only the one before it, and it drained pods that were said to be paused.
+ * Adds the new run to the orders that were given to this owner before the run was on record, and waits until they are heard. Without that,
+ * the run would drain pods although an order says that they are paused.
  */
 export async function joinOrders(options: JoinOptions): Promise<void> {
   await Promise.all(options.refs.map((ref) => joinOne(leaseName(ref), options)))
@@ -44,20 +44,20 @@ async function joinOne(name: string, options: JoinOptions): Promise<void> {
     if (orderFor(run, [standing]) !== undefined) {
       if (isHeard()) return
       await options.assertOwned()
-      // It may be lifted before this owner has heard of it.
+      // The order may be lifted before this owner has heard of it.
       if (!(await pause(clock, LOOK_EVERY_MS, signal))) return
       continue
     }
     const given = givenTo(record.transitions, ordersIn(standing))
     if (given === undefined) return
-    // After the look: so that it was this owner's Lease then.
+    // The check comes after the look, so that the Lease was this owner's at the look.
     await options.assertOwned()
     tries += 1
     try {
       await write(record, writeOrder(withOrder(standing, { ...given, runs: [run, ...given.runs] })), options)
     } catch (error) {
       if (!(error instanceof KubeError) || tries === MOST_TRIES) throw error
-      // Unless it was a renewal, or another order, that has come in between.
+      // A conflict, from a renewal or another order, is tried again at once.
       if (error.kind !== 'conflict') await pause(clock, LOOK_EVERY_MS, signal)
     }
   }
@@ -68,7 +68,7 @@ function givenTo(epoch: number, orders: readonly SingleOrder[]): SingleOrder | u
   return given.find(({ order }) => order === 'abort') ?? given[0]
 }
 
-/** As a renewal does: whoever may run need not have the right to give orders. */
+/** Writes by a replace, as a renewal does: a run need not have the right to give orders. */
 async function write(record: LeaseRecord, text: string, { client, clock, namespace }: JoinOptions): Promise<void> {
   const { name, holder, transitions } = record
   const annotations = { ...record.annotations, [ORDER_ANNOTATION]: text }

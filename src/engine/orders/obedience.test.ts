@@ -4,9 +4,9 @@ import { createObedience } from './obedience.ts'
 
 interface Bed {
   obedience: Obedience
-  /** What stands on the Lease from now on. */
+  /** Sets the order on the Lease. */
   order(given: Given | undefined): void
-  /** Orders are on their way there. */
+  /** Sets whether orders are on their way to the Lease. */
   write(isWriting: boolean): void
   told: string[]
 }

@@ -4,23 +4,26 @@ import type { Rollout } from '../rollout/rollout.ts'
 
 export type Given = Pick<Order, 'order' | 'by'>
 
-/** Carries out on a rollout what has been ordered of its run. */
+/** Carries out the orders for a run on its rollout. */
 export interface Obedience {
-  /** The order as it stands may be another than before, or an order is no longer on its way to the Leases. */
+  /** The order may have changed, or an order has reached the Leases. */
   look(): void
   /** The rollout is paused, and nothing is under way. */
   rest(): void
-  /** What is being obeyed. */
+  /** The order that is carried out now. */
   readonly given: Given | undefined
 }
 
 export interface ObedienceOptions {
-  /** The order as it stands. */
+  /** The order that counts now. */
   ordered(): Given | undefined
-  /** An order is on its way to the Leases. A rest ends the run only after that: whoever goes on with it has to find its pause there. */
+  /**
+   * Reports whether an order is on its way to the Leases. A rest ends the run only after that, so that the next process finds the pause
+   * there.
+   */
   isWriting(): boolean
   rollout: Pick<Rollout, 'pause' | 'resume' | 'abort' | 'hold'>
-  /** A pause that has come to rest ends the run. */
+  /** Whether a pause that has come to rest ends the run. */
   exitWhenPaused: boolean
   onPaused(by: string): void
   tell(event: RunEventBody): void
@@ -37,7 +40,7 @@ export function createObedience({ ordered, isWriting, rollout, exitWhenPaused, o
       // An abort is never taken back.
       if (given?.order === 'abort') return
       if (given?.order === now?.order) {
-        // What has come to rest may be under way again, which the rollout knows.
+        // The rest may be over by now. Only the rollout knows.
         if (endsOnceWritten && given && !isWriting()) rollout.pause({ code: 'run-paused', by: given.by })
         return
       }

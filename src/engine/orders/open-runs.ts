@@ -23,26 +23,26 @@ import { podsPath } from '../../observation/pod-store.ts'
 import { readLease } from '../leases/read-lease.ts'
 import type { RunRequest } from '../request.ts'
 
-/** What is asked about. */
+/** The workloads and pods that are asked about. */
 export interface OpenRunsRequest extends Pick<RunRequest, 'namespace' | 'select'> {
-  /** Default: those that sluice knows by itself. */
+  /** The kinds of workloads. Default: the kinds that are built into sluice. */
   kinds?: Kinds
 }
 
-/** What is open on some workloads, as it stands in the cluster now. */
+/** The open runs on some workloads, as the cluster has them now. */
 export interface OpenRuns {
-  /** As they were asked for, such as `statefulset/web`. */
+  /** The request as text, such as `statefulset/web`. */
   asked: string
   refs: WorkloadId[]
-  /** Not finished, the newest first. */
+  /** The headers of unfinished runs, the newest first. */
   runs: LedgerHeader[]
-  /** Of all workloads of these runs, and of those that were asked for. */
+  /** The Leases of all workloads of these runs, and of those that were asked for. */
   leases: LeaseRecord[]
 }
 
 /**
- * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is neither such a pod or
- * workload nor a record of it.
+ * Reads the open runs, and writes nothing. A named pod stands for its owner. Throws a WorkloadError where neither the pod or workload nor a
+ * record of it exists.
  */
 export async function readOpenRuns(client: KubeClient, request: OpenRunsRequest): Promise<OpenRuns> {
   return (await lookUp(client, request)).open
@@ -67,7 +67,7 @@ async function lookUp(
   const leases = (await Promise.all(names.map((name) => readLease(client, namespace, name)))).filter((one) => one !== undefined)
   const recorded = headers.flatMap(({ workloads }) => workloads)
   for (const ref of refs) {
-    // One that is gone may have left a run behind: found by simulation, a paused one could not be let go on.
+    // A deleted workload may have left a run behind, and its orders still work.
     const hasRecord = leases.some((lease) => lease.name === leaseName(ref)) || recorded.some((one) => isSameWorkload(one, ref))
     if (hasRecord) continue
     if (!isPod(ref)) await assertExists({ ...ref, namespace }, { client, kinds })
@@ -81,7 +81,7 @@ interface Lookup {
   kinds: Kinds
 }
 
-/** A pod that is not there stands for itself: whether it was there once, its record says. */
+/** Resolves pods to their owners. A missing pod stands for itself; its record tells whether it existed. */
 async function ownersOf(
   { client, kinds }: Lookup,
   namespace: string,
@@ -124,8 +124,8 @@ function unique(refs: readonly WorkloadId[]): WorkloadId[] {
 }
 
 /**
- * The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. Throws a RunError where a newer
- * sluice has a run of the workloads on record.
+ * Reads the open runs. Where a Lease is held and no run is open, waits for one lease life, in which the owner can begin a run. Throws a
+ * RunError where a newer sluice has a run of the workloads on record.
  */
 export async function awaitOpenRuns(
   client: KubeClient,
@@ -145,9 +145,9 @@ export async function awaitOpenRuns(
 }
 
 /**
- * Does something for all that is open; and once more where that is more by then: a run that was begun meanwhile was on no record when
- * they were read, and on record before its owner could hear of it. Answers what it was done for. Throws a RunError where it is done,
- * and that cannot be known.
+ * Calls `act` for all open runs, and again for runs that began meanwhile: such a run was not on record at the first read, and is on record
+ * before its owner can hear of the order. Returns the runs for which `act` was called. Throws a RunError where `act` is done and the open
+ * runs cannot be read.
  */
 export async function forOpenRuns(
   client: KubeClient,

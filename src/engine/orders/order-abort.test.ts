@@ -51,7 +51,7 @@ function createBed({ isOpen = true, isLeased = true, holder = 'owner' } = {}) {
     order,
     given: () => readOrder(api.get(LEASE).metadata.annotations ?? {}),
     isWritten: () => api.calls.some(({ method }) => method === 'PATCH'),
-    /** As the owner does once the run is aborted. */
+    /** Ends the run, as its owner does after the abort. */
     end() {
       writeRun({ finishedAt: '2026-01-02' })
       api.edit(LEASE, (lease) => (lease.spec.holderIdentity = ''))

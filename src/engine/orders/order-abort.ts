@@ -13,24 +13,24 @@ import { watchOwner } from '../leases/watch-owner.ts'
 
 export interface AbortOrder extends Pick<RunRequest, 'namespace' | 'select'> {
   by: string
-  /** Until it is done, or nobody is left who could. */
+  /** Wait until the abort is done, or no living process can do it. */
   wait: boolean
-  /** It is written down: from here on it stands, whatever becomes of this process. */
+  /** Called once the order is written. From then on the order stands, even if this process ends. */
   onOrdered(open: OpenRuns): void
-  /** After each look at a Lease that is held. */
+  /** Called after each look at a held Lease. */
   onLook(open: OpenRuns, holder: string): void
 }
 
-/** What came of an order to abort; `open` as it was found before it. */
+/** The result of an order to abort. `open` has the runs as they were before. */
 export type OrderedAbort =
   | { kind: 'none'; open: OpenRuns }
   | { kind: 'ordered'; open: OpenRuns }
-  /** By whoever was at work on it: the records of the runs as they are now. */
+  /** The owner of the runs has ended them. `records` has the present headers. */
   | { kind: 'ended'; open: OpenRuns; records: LedgerHeader[] }
-  /** What no living process has: as `prepareAbort` takes it. */
+  /** The runs that no living process has, as the input of `prepareAbort`. */
   | { kind: 'left'; open: OpenRuns; runs: readonly string[]; seen: ReadonlyMap<string, SeenLease> }
 
-/** Orders it, and waits for who has the run. Throws a RunError, a WorkloadError or a KubeError, and the reason of the signal. */
+/** Orders the abort, and waits for the owner of the run. Throws a RunError, a WorkloadError or a KubeError, or the reason of the signal. */
 export async function orderAbort(
   { namespace, select, by, wait, onOrdered, onLook }: AbortOrder,
   { client, clock, signal, kinds }: { client: KubeClient; clock: Clock; signal?: AbortSignal; kinds?: Kinds },
@@ -59,7 +59,7 @@ export async function orderAbort(
   return { kind: 'ended', open, records: headers.filter(({ run }) => runs.includes(run)) }
 }
 
-/** The owner may have begun a run since, and have named it in the order. */
+/** The runs of the order. The owner may have begun a run since, and named it in the order. */
 function withJoined({ runs }: OpenRuns, { leases }: OpenRuns): string[] {
   const standing = leases.map(({ annotations }) => readOrder(annotations))
   const named = runs.flatMap(({ run }) => {

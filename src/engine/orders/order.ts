@@ -2,33 +2,33 @@ import { z } from 'zod'
 import { RunError } from '../errors.ts'
 
 /*
- * What somebody wants of the runs that are open on a workload. It is kept as an annotation of the Lease: the owner reads
- * it from the answers of its own renewals, and where the owner is dead it is there for the next one. It is a level, not
- * an event: an order holds as long as it stands there, and without one a run goes on.
+ * The orders for the runs that are open on a workload. They are an annotation of the Lease: the owner reads it from the answers of its
+ * renewals, and the next owner finds it there. An order is a level, not an event: it holds as long as it stands on the Lease.
  */
 
 export const ORDER_ANNOTATION = 'sluice.dev/order'
 
 export interface SingleOrder {
   /**
-   * - `pause`: start no new pod, bring home what is under way, and hold
-   * - `abort`: end the run; put back what is not patched, bring home what is, and put the template back
+   * The order:
+   * - `pause`: start no new pod, bring home the pods that are under way, and hold.
+   * - `abort`: end the run; restore unpatched pods, bring patched ones home, and put the template back.
    */
   order: 'pause' | 'abort'
-  /** The runs that were open when it was given. */
+  /** The runs that the order means. */
   runs: string[]
-  /** Who gave it, such as HOST_PID; for display. */
+  /** The name of the process that gave the order, such as HOST_PID, for display. */
   by: string
   /**
-   * Of the owner that had the Lease of what was asked for when it was given: the run that this one was about to begin is meant too,
-   * and that of no other owner. Absent where nobody had it.
+   * The epoch of the owner that had the Lease when the order was given. The order also means the run that this owner was about to begin.
+   * Absent where the Lease had no owner.
    */
   epoch?: number
 }
 
-/** All that stands on a Lease. */
+/** All orders on a Lease. */
 export interface Order extends SingleOrder {
-  /** Of other runs: none is named twice. */
+  /** The orders for other runs. No run is named twice. */
   others?: SingleOrder[]
 }
 
@@ -44,12 +44,12 @@ export function writeOrder(order: Order): string {
   return JSON.stringify({ v: 1, ...order } satisfies z.input<typeof Order>)
 }
 
-/** As it stands there, whether it can be read or not. */
+/** The text of the orders on the Lease, readable or not. */
 export function orderText(annotations: Readonly<Record<string, string>>): string | undefined {
   return annotations[ORDER_ANNOTATION]
 }
 
-/** Undefined also where it cannot be read: nothing is stopped on a text that nobody understands. */
+/** The orders on the Lease. Undefined also for a text that cannot be read: such a text stops no run. */
 export function readOrder(annotations: Readonly<Record<string, string>>): Order | undefined {
   const text = annotations[ORDER_ANNOTATION]
   if (text === undefined) return undefined
@@ -61,21 +61,18 @@ export function readOrder(annotations: Readonly<Record<string, string>>): Order 
   }
 }
 
-/** Each by itself. */
+/** The orders one by one. */
 export function ordersIn(standing: Order | undefined): SingleOrder[] {
   return standing === undefined ? [] : [standing, ...(standing.others ?? [])]
 }
 
-/**
- * What stands there once this is given. Found by reading: it was written over what had been ordered of other runs, a paused one among
- * them, which went on.
- */
+/** The orders after this one is given. Orders for other runs stay, so that a paused run does not go on. */
 export function withOrder(standing: Order | undefined, given: SingleOrder): Order {
   const rest = ordersIn(standing).map((one) => ofRuns(one, (run) => !given.runs.includes(run)))
   return together([ofRuns(given, () => true), ...rest])!
 }
 
-/** What stands there once these runs are paused no more; undefined where that is nothing. */
+/** The orders after the pause of these runs is lifted. Undefined where none is left. */
 export function withoutPause(standing: Order | undefined, runs: readonly string[]): Order | undefined {
   return together(ordersIn(standing).map((one) => ofRuns(one, (run) => one.order !== 'pause' || !runs.includes(run))))
 }
@@ -84,7 +81,7 @@ function ofRuns({ order, runs, by, epoch }: SingleOrder, isStill: (run: string) 
   return { order, runs: runs.filter(isStill), by, ...(epoch === undefined ? {} : { epoch }) }
 }
 
-/** A pause before an abort: it will not be over by itself, which whoever finds the Lease held is told. */
+/** Joins orders, with pauses before aborts. A pause does not end by itself, so the error for a held Lease names it. */
 function together(orders: readonly SingleOrder[]): Order | undefined {
   const isAbort = ({ order }: SingleOrder): number => Number(order === 'abort')
   const singles = orders.filter(({ runs }) => runs.length > 0)
@@ -92,13 +89,15 @@ function together(orders: readonly SingleOrder[]): Order | undefined {
   return first && { ...first, ...(others.length > 0 ? { others } : {}) }
 }
 
-/** What a run has left is that of the one after it: to end it in its stead is to end that one. */
+/**
+ * Throws where the newest run is not ordered to end. The newest run has taken over the rest of earlier runs, so ending these would end it.
+ */
 export function assertOrdered(newest: string, runs: readonly string[]): void {
   if (runs.includes(newest)) return
   throw new RunError('conflict', { code: 'begun-after-abort', run: newest, runs: [...runs] })
 }
 
-/** An abort is never taken back, so of several the abort counts. */
+/** The order for the run. An abort is never taken back, so it counts before a pause. */
 export function orderFor(run: string, orders: readonly (Order | undefined)[]): SingleOrder | undefined {
   const meant = orders.flatMap(ordersIn).filter(({ runs }) => runs.includes(run))
   return meant.find(({ order }) => order === 'abort') ?? meant[0]

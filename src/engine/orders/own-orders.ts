@@ -8,10 +8,10 @@ import { assertLeased, giveOrder, liftPause } from './give-order.ts'
 import type { Given } from './obedience.ts'
 import { readOpenRuns } from './open-runs.ts'
 
-/** What a run can be told by the process that it runs in. */
+/** An order that the process of a run can give it. */
 export type OwnOrder = 'pause' | 'resume' | 'abort'
 
-/** The run is at its end, and hears no order any more. */
+/** The run has ended, and takes no orders any more. */
 export class RunOverError extends Error {
   override readonly name = 'RunOverError'
   readonly component = 'engine'
@@ -21,38 +21,38 @@ export class RunOverError extends Error {
 }
 
 /**
- * Orders that a run is given by its own process. A pause and an abort count at once, a resume once it is written; each of them is
- * written to the Leases as one that another process gives: whoever goes on with the run finds it there.
+ * The orders that a run gets from its own process. A pause and an abort count at once, a resume once it is written. Each order is also
+ * written to the Leases, where a later owner of the run finds it.
  */
 export interface OwnOrders {
-  /** The order that counts for the run: what stands on the Leases, and over it what was given here and is not written yet. */
+  /** The order that counts for the run: the order on the Leases, overridden by a local order that is not written yet. */
   counting(standing: Given | undefined): Given | undefined
   /**
-   * Resolves once the order is on the Leases, or an abort has ended the run. Rejects with a RunOverError where the run has come to its
-   * end, and with a RunError or a KubeError where the order could not be written: a pause and an abort count in this process all the same,
-   * a resume does not. A pause that is not written holds until a resume that is given here is written: no other process knows of it.
+   * Resolves once the order is on the Leases, or an abort has ended the run. Rejects with a RunOverError after the end of the run, and with
+   * a RunError or a KubeError where the order could not be written. A pause or an abort that could not be written still counts in this
+   * process. Such a pause holds until a local resume is written, since no other process knows of it.
    */
   give(order: OwnOrder, by: string): Promise<void>
   /**
-   * An order of this process is neither on the Leases yet nor known not to come there, or is a resume that is not read there yet. Once
-   * that is over, `onOrder` is called.
+   * Reports whether an order of this process may still reach the Leases, or a resume was not read there yet. `onOrder` is called once that
+   * is over.
    */
   isWriting(): boolean
-  /** What another part of this process has written to the Leases counts once this resolves, and not only from their next renewal on. */
+  /** Resolves once the orders that other parts of this process have written to the Leases count, without a wait for the next renewal. */
   hear(): Promise<void>
-  /** The run is on record, and hears orders that stand on its Leases. */
+  /** The run is on record, and takes the orders on its Leases. */
   begin(run: BegunRun): void
-  /** How the run ends is decided. */
+  /** The outcome of the run is decided. */
   end(): void
 }
 
 export interface BegunRun {
   run: string
-  /** Whose Leases this process has. */
+  /** The workloads whose Leases this process has. */
   refs: readonly WorkloadId[]
-  /** Reads the Leases anew; false where they could not be read. */
+  /** Reads the Leases anew. Resolves with false where they could not be read. */
   hear(): Promise<boolean>
-  /** What counts may be another order than before. */
+  /** Called when the order that counts may have changed. */
   onOrder(): void
 }
 
@@ -65,21 +65,21 @@ export interface OwnOrdersOptions {
 
 export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOptions): OwnOrders {
   const beginning = Promise.withResolvers<BegunRun>()
-  // Where no order was given there is nobody to hear that none can be.
+  // The rejection is expected where no order was given.
   beginning.promise.catch(() => {})
   const over = new AbortController()
   let begun: BegunRun | undefined
-  /** What counts here, whether it is written or not. */
+  /** The local order that counts, written or not. */
   let local: Given | undefined
   let writing: Promise<void> = Promise.resolve()
-  /** As `isWriting` counts them. */
+  /** The number of orders that `isWriting` counts. */
   let unwritten = 0
 
   async function write(order: OwnOrder, by: string): Promise<void> {
     const { run, refs } = await beginning.promise
     const open = await readOpenRuns(client, { namespace, select: { refs: [...refs] }, kinds })
     if (over.signal.aborted || !open.runs.some((one) => one.run === run)) {
-      // It counted here from the beginning, and has ended the run.
+      // The abort counted locally from the beginning, and has ended the run.
       if (order === 'abort') return
       throw new RunOverError()
     }
@@ -90,10 +90,10 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
     }
   }
 
-  /** What is written counts here until this owner has read it there: in between it would be as if nothing had been ordered. */
+  /** Keeps the local order until this owner has read it from the Leases. Without that, no order would count in between. */
   async function heard(order: OwnOrder, given: Given | undefined): Promise<void> {
     let isHeard = await (begun?.hear() ?? true)
-    // A rest waits no longer for a pause that stands there, read or not; one that is lifted ends no run until that is read.
+    // A rest need not wait until a written pause is read. A lifted pause ends no wait until it is read.
     const isEarly = !isHeard && order !== 'resume'
     if (isEarly) arrived()
     while (!isHeard) {
@@ -117,12 +117,12 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
     },
     async give(order, by) {
       if (over.signal.aborted) throw new RunOverError()
-      // A resume counts once no Lease says that the run is paused: who reads that there must find it so.
+      // A resume counts once no Lease has the pause, so that all processes agree.
       const given = order === 'resume' || local?.order === 'abort' ? local : { order, by }
       local = given
       unwritten += 1
       begun?.onOrder()
-      // One after another: what is given last is what stands there last.
+      // The writes go one after another, so that the last order given is the last one on the Leases.
       const mine = writing.then(() => write(order, by))
       writing = mine.catch(() => {})
       try {

@@ -15,9 +15,9 @@ const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web' }
 const V2 = [{ container: 'app', image: 'app:v2' }]
 
 interface Given {
-  /** Asked for by this request. */
+  /** The images of this request. */
   images?: typeof V2
-  /** The run that this request takes back, and that the ordered one does. */
+  /** The runs that this request, and the ordered run, take back. */
   undo?: string
   undoes?: string
   exitWhenPaused?: true
@@ -50,7 +50,6 @@ async function reasons(
 
 const ORDERED = { code: 'run-ordered', run: 'r1', by: 'ann', exitWhenPaused: false }
 
-// Found by a fresh user: the plan of an undo spoke of an upgrade.
 test('what an order makes of the run that is gone on with, an upgrade or an undo', async () => {
   expect(await reasons('abort')).toEqual([{ ...ORDERED, order: 'abort', command: 'upgrade' }])
   expect(await reasons('abort', { undo: 'r0', undoes: 'r0' })).toEqual([{ ...ORDERED, order: 'abort', command: 'undo' }])

@@ -9,8 +9,8 @@ import type { World } from '../world.ts'
 import { ordersIn, readOrder } from './order.ts'
 
 /**
- * The orders on the Leases for the run that this request would go on with. A plan warns of these, since an upgrade obeys them; and of
- * a pause of a run that the request takes over, since the upgrade does not obey that. An abort of such a run is no warning.
+ * The orders on the Leases for the run that this request would continue, as warnings of the plan: an upgrade obeys them. A pause of a run
+ * that the request takes over is also a warning, since the upgrade does not obey it. An abort of such a run is none.
  */
 export async function standingOrders(
   seen: ReadonlyMap<string, SeenLease>,

@@ -9,7 +9,7 @@ import type { OpenRuns } from './open-runs.ts'
 import { assertOrdered } from './order.ts'
 
 interface ToEndOptions {
-  /** Those that the order means. */
+  /** The runs that the order means. */
   runs: readonly string[]
   client: KubeClient
   kinds: Kinds
@@ -17,12 +17,9 @@ interface ToEndOptions {
 }
 
 /**
- * The workloads that are to be had to end the ordered runs, of all of them together. Without those that nobody has asked for and
- * that a run which is not ordered has begun with since: what was left of them is that one's. And without those that are gone, where
- * something of the run is there. Throws a RunError where one that was asked for is another's.
- *
- * Found by reading: of the newest run alone, and another one of a workload that was asked for too was left open, with its pod out;
- * and an abort of a run of several could never be carried out once one of these was deleted.
+ * The workloads whose Leases are needed to end the ordered runs together. A workload that a later run has begun with is left out: that run
+ * has its remains. A deleted workload is left out where another workload of the same run exists. Throws a RunError where a requested
+ * workload belongs to a later run.
  */
 export async function workloadsToEnd({ refs: asked, runs: open }: OpenRuns, options: ToEndOptions): Promise<WorkloadId[]> {
   const { runs, client, kinds, namespace } = options
@@ -37,7 +34,7 @@ export async function workloadsToEnd({ refs: asked, runs: open }: OpenRuns, opti
   }
   const there: WorkloadId[] = []
   for (const one of mine) if (!(await areGone({ workloads: [one] }, { client, kinds, namespace }))) there.push(one)
-  // Of these nothing is there: who asks hears of it, and of what is left of them.
+  // The runs of which no workload exists. The caller reports them, and the pods that they left.
   const lost = ordered.filter((header) => !there.some((one) => isNamedBy(header, one)))
   return mine.filter((one) => there.some((ref) => isSameWorkload(ref, one)) || lost.some((header) => isNamedBy(header, one)))
 }

@@ -8,32 +8,31 @@ import type { JournalTarget, PodView, ReadJournal } from '../../pods/glossary.ts
 import { RunError } from '../errors.ts'
 import type { LedgerStore } from '../ledgers/ledger-store.ts'
 
-/** What is on record of a pod, under its name. */
+/** The records under the name of a pod. */
 export interface Found {
   namespace: string
   name: string
-  /** Absent where none of that name is there. */
+  /** The present pod. Absent where no pod has the name. */
   pod?: PodView
-  /** Its journal, as it counts. */
+  /** The journal of the pod, as it counts. */
   stored: ReadJournal
-  /** In ledgers of runs that are not finished, open or left out: of the pod itself, and of those that had its name before. */
+  /** The open or left-out entries in ledgers of unfinished runs, of the present pod and of earlier pods with its name. */
   entries: { store: LedgerStore; entry: LedgerEntry }[]
 }
 
-/** What is open under the name of a pod. */
+/** The open records under the name of a pod. */
 export interface Open {
-  /** Of the pod that is there, by its own record: the targets that are open for it. Absent where that is closed. */
+  /** The open targets of the present pod, by its own record. Absent where the record is closed. */
   live?: readonly JournalTarget[]
-  /** Of the same: its entries, which mean another address and were left to a person. */
+  /** The entries of the present pod that mean another address and were left to a person. */
   abandoned: Found['entries']
-  /** Of those of its name that are gone, and what was left out of rotation. */
+  /** The entries of gone pods with that name, and the left-out ones. */
   gone: Found['entries']
 }
 
 /**
- * What of all that the word is about. Throws a RunError of kind `preflight` where that is nothing, and where it may be about a pod that is
- * there as well as about one that is gone. Found by a breaker: what was printed for the rest of one that was gone closed the record of
- * the pod that had come in its place under its name, and was half done.
+ * The records that the statement is about. Throws a RunError of kind `preflight` where there are none, or where the statement may mean the
+ * present pod as well as a gone one: the record of a half-done pod must not be closed by a statement about its predecessor.
  */
 export function meantBy(word: Word, { name, namespace, pod }: Pick<Found, 'name' | 'namespace' | 'pod'>, open: Open): Open {
   const some: Open = {
@@ -55,12 +54,12 @@ export function meantBy(word: Word, { name, namespace, pod }: Pick<Found, 'name'
   return meant
 }
 
-/** No run puts it back: it is told of until a person has said that it is as it should be. */
+/** Reports whether the entry was left out. No run restores it; it is told until a person states that it is right. */
 export function isLeftOut({ entry }: Found['entries'][number]): boolean {
   return entry.leftOut === true
 }
 
-/** That it is out is taken of what was left out, and else of the pod that is there alone. */
+/** Throws where the statement is ambiguous. "Out" can only mean left-out entries and the present pod. */
 function assertOne({ traffic }: Word, { name, uid }: { name: string; uid?: string }, { live, abandoned, gone }: Open): void {
   const others = gone.filter((one) => one.entry.uid !== uid && (traffic === 'in' || isLeftOut(one)))
   if ((live === undefined && abandoned.length === 0) || others.length === 0) return

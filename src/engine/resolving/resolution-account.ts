@@ -4,19 +4,19 @@ import type { AssertOwned } from '../ledgers/create-part.ts'
 import type { Said } from './resolution.ts'
 
 interface Speaker {
-  /** The name of the process, as its Lease has it. */
+  /** The name of the process, as in its Lease. */
   by: string
-  /** The largest of all its Leases. */
+  /** The largest epoch of its Leases. */
   epoch: number
-  /** Of a pod, by its uid: of that pod's own. */
+  /** The epoch of the Lease of the pod's workload, by the uid of the pod. */
   epochOf(uid: string): number
-  /** Wall time in milliseconds since 1970. */
+  /** The wall time, in milliseconds since 1970. */
   atMs: number
 }
 
 /**
- * Tells each run what was said of its pods, for its report: else nobody could say later who had the workload then, or why a pod
- * that needed a person is home. Rejects as `conclude` of a ledger does.
+ * Tells each run of the statement about its pods, for its report: the owner at that time, and the reason why a pod is home. Rejects as
+ * `conclude` of a ledger does.
  */
 export async function tellRuns(
   told: readonly Said[],

@@ -43,11 +43,10 @@ describe('a pod that is there', () => {
   test('in: its record is closed, under the epoch of who says it', () => {
     const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), entry()), IN, 9)
     expect(decided?.next).toMatchObject({ run: 'r1', step: 'closed', epoch: 9 })
-    // The entry of a run that is not at its end closes with that run.
+    // The entry of an unfinished run is closed together with the run.
     expect(entries).toEqual([])
   })
 
-  // Found by trial: it was said of one whose image could not be pulled, which stayed out for good.
   test('in, of one that is patched and not ready: who says so hears that no run puts it back any more', () => {
     const done = (['patched', 'restore'] as const).flatMap((step) =>
       [false, true].map((ready) => {
@@ -124,7 +123,6 @@ describe('a pod that is there', () => {
     const light = { targets: [{ ...target, prior: { weight: 1 } }] }
     const heavy = { targets: [{ ...target, prior: { weight: 50 } }] }
 
-    // Found by trial: it was that of the run whose id came first.
     test('one that cannot be read is made anew of the newest', () => {
       for (const state of ['open', 'abandoned'] as const) {
         for (const one of of(pod('{'), ['a', '1', { ...light, state }], ['z', '2', heavy])) {
@@ -170,7 +168,6 @@ describe('for the report of a run', () => {
     const rest = [{ loadBalancer: 'inner', target: target.target }]
     const reason = { code: 'several', reasons: [saidOf('in', 'edge'), { code: 'rest-unsaid', entries: rest }] }
     expect(part).toMatchObject({ uid: 'u0', outcome: 'needsOperator', reason, out: true })
-    // Found by a breaker: by status nobody had to look any more, and the run that went on asked for the rest.
     expect(part?.advice).toEqual([
       { code: 'rest-is-left', entries: rest },
       { code: 'put-rest-back', commands: [resolveInner] },
@@ -211,7 +208,6 @@ describe('for the report of a run', () => {
         { code: 'rest-unsaid', entries: [INNER] },
       ],
     }
-    // Found by trial: by status nobody knew any more how to go on.
     const advice = [{ code: 'rest-is-left-of-gone', entries: [INNER], commands: [{ ...resolveInner, gone: true }] }]
     const part = { uid: 'u-gone', outcome: 'needsOperator', reason, advice, out: true }
     expect(told(found(undefined, gone), { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([part])
@@ -258,7 +254,6 @@ describe('a pod that is gone', () => {
   })
 })
 
-// Found by reading: a run asked for it, and there was nothing to resolve.
 describe('what was left out, since nothing was to come in the place of its pod', () => {
   const left = entry({ uid: 'u-gone', state: 'closed', leftOut: true })
 
@@ -282,7 +277,6 @@ describe('what was left out, since nothing was to come in the place of its pod',
     }
   })
 
-  // Found by reading: every run asked for it, and there was nothing to resolve.
   test('of one that was evicted, and is there still', () => {
     const view = pod(writeJournal({ ...journal, step: 'closed' }))
     const { entries } = decide(found(view, { ...left, uid: 'u0' }), OUT, 9)
@@ -311,7 +305,6 @@ describe('what was left out, since nothing was to come in the place of its pod',
   })
 })
 
-// Found by a breaker: the command that was printed for the rest of the one that was gone closed the record of the other.
 describe('a pod that is half done, in the place of one of its name that is gone', () => {
   const inner = testTarget({ loadBalancer: 'inner' })
   const live = pod(writeJournal({ ...journal, step: 'patched' }))

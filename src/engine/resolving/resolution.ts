@@ -15,24 +15,23 @@ import type { Found } from './meant.ts'
 import { isLeftOut, meantBy, refusal } from './meant.ts'
 
 export interface Decision {
-  /** To be stored on the pod. */
+  /** The journal to store on the pod. */
   journal?: { pod: PodView; next: Journal; done: Reason }
   entries: { store: LedgerStore; next: LedgerEntry; done: Reason }[]
-  /** For the reports of the runs that have it on record. */
+  /** The statements for the reports of the runs that have the pod on record. */
   told: Said[]
 }
 
-/** How a pod stands in a run, once a person has spoken. */
+/** The state of a pod in a run after the statement. */
 export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>>, Pick<PodAccount, 'advice'> {
   store: LedgerStore
   uid: string
 }
 
-/** Pure: what the word means for the records as they are. `epoch`: of the Lease of the pod that is there, as who says it has it. */
+/** Decides what the statement changes in the records. Pure. `epoch` is that of the Lease of the present pod, which the caller holds. */
 export function decide(found: Found, word: Word, epoch: number): Decision {
   const { name, pod, stored, entries } = found
-  // The newest first. Found by trial: of two runs the one whose id came first counted, and a pod got back the weight that it had had
-  // before the earlier one.
+  // The newest run comes first, since its prior state counts.
   const owns = entries
     .filter(({ entry }) => entry.uid === pod?.uid)
     .toSorted((a, b) => (a.store.ledger.header.startedAt < b.store.ledger.header.startedAt ? 1 : -1))
@@ -41,20 +40,20 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   const targets = stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])
   const { live, abandoned, gone } = meantBy(word, found, {
     ...(isOpen ? { live: targets } : {}),
-    // The run that has left it to a person is not always the newest that has it on record.
+    // The run that left the pod to a person may not be the newest one.
     abandoned: leftToPerson(stored, owns),
-    // One that was evicted is there still. Found by reading: nobody could say of it that it is to stay out.
+    // An evicted pod still exists. The statement may be about its left-out entries.
     gone: entries.filter(({ entry }) => entry.uid !== pod?.uid || entry.leftOut === true),
   })
   if (word.traffic === 'out') {
-    // Found by a breaker: it was taken of one that its kubelet had evicted, and the run that went on from there asked for the same again.
+    // A pod that has ended cannot be continued as out.
     if (live !== undefined && pod?.finished) throw refusal({ code: 'pod-has-ended', pod: name })
     if (abandoned.length > 0) throw refusal({ code: 'pod-at-other-address', pod: name })
-    // Found by trial: who had pointed the entries at the pod in its place said truly that they were out, and they stayed so.
+    // "Out" would leave the entries of a gone pod out, where they may be pointed at its replacement.
     if (live === undefined && !gone.every(isLeftOut)) throw refusal({ code: 'pod-is-gone', pod: name })
   }
   const journal = pod && live ? { pod, ...nextJournal({ pod, stored, own }, word, epoch) } : undefined
-  // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
+  // For gone pods, the record says "out" already. With nothing open, the statement is about the left-out entries.
   const meant = word.traffic === 'in' ? [...gone, ...abandoned] : live ? [] : gone
   const changed = meant.map((one) => nextEntry(one, word, found))
   return {
@@ -67,13 +66,13 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   }
 }
 
-/** Not what an earlier drain has come to. */
+/** The entries that were left to a person. An earlier drain does not count. */
 function leftToPerson(stored: ReadJournal, owns: Found['entries']): Found['entries'] {
   const since = sinceDrain(
     stored,
     owns.map(({ store }) => store.ledger),
   )
-  // Where its record cannot be read, that of the newest stands for it.
+  // Without a readable record, the newest entry counts.
   const own = stored.kind === 'unreadable' ? owns.slice(0, 1) : owns.filter(({ store }) => since?.includes(store.ledger) ?? true)
   return own.filter(({ entry }) => entry.state === 'abandoned')
 }
@@ -84,7 +83,7 @@ function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['jour
   const said = { store, uid: pod.uid, outcome: RESOLVED, reason, out: next.step !== 'closed' }
   const rest = next.step === 'restore' ? unsaidOf(next.targets) : []
   if (rest.length === 0) return said
-  // Found by a breaker: by status nobody had to look any more, and the run that went on asked for the rest.
+  // The pod still needs a person for its other load balancers.
   const entries = entriesOf(rest)
   return {
     ...said,
@@ -94,9 +93,9 @@ function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['jour
   }
 }
 
-/** What is open of a pod that is there. */
+/** The open record of a present pod. */
 interface Live extends Required<Pick<Found, 'pod' | 'stored'>> {
-  /** The newest entry that is its own. */
+  /** The newest entry of the pod itself. */
   own: Found['entries'][number] | undefined
 }
 
@@ -105,24 +104,24 @@ function nextJournal(live: Live, word: Word, epoch: number): { next: Journal; do
   const journal = openOrRebuilt(live, word)
   const said = withWord(journal, word)
   if (!said.ok) throw refusal({ code: said.code, pod: pod.name, loadBalancers: said.loadBalancers })
-  // What a person has said of it is no first drain intent: whose Lease that was made under says nothing any more.
+  // A record with a statement is no first drain intent any more, so its Lease does not matter.
   const { lease: _, ...spoken } = said.journal
   const next = { ...spoken, epoch }
   if (next.step !== 'closed') {
     return { next, done: { code: 'said-and-open', pod: pod.name, traffic: word.traffic } }
   }
-  // Found by trial: it was said of one whose image could not be pulled, and that no run had asked about; it stayed out for good.
+  // The pod was patched and is not ready. The result tells so, since no run looks after the pod any more.
   const isUnready = journal.step === 'patched' && !pod.ready
   return { next, done: { code: 'said-and-closed', pod: pod.name, patchedAndUnready: isUnready } }
 }
 
-/** A record that cannot be read says nothing; what was drained stands in the ledger too. */
+/** The record of the pod. An unreadable record is made anew from the ledger, which has the drained targets. */
 function openOrRebuilt({ pod, stored, own }: Live, { traffic }: Word): Journal {
   if (stored.kind === 'read') return stored.journal
   if (own) {
     const { entry, store } = own
     const former = entry.before?.images ?? pod.containers.map(({ name, image }) => ({ container: name, image }))
-    // Found by trial: by what it asks for now, one that was patched looked untouched, and was put back while it restarted.
+    // The baseline has the former images: a patched pod must not look unpatched and be put back while it restarts.
     const images = new Map(former.map(({ container, image }) => [container, image]))
     const baseline = baselineOf(pod, former).map((one) => ({ ...one, image: images.get(one.name)! }))
     return { run: store.ledger.header.run, epoch: 0, attempt: 1, step: 'drain', baseline, targets: entry.targets }
@@ -131,7 +130,7 @@ function openOrRebuilt({ pod, stored, own }: Live, { traffic }: Word): Journal {
   throw refusal({ code: 'nothing-on-record', pod: pod.name })
 }
 
-/** The pod is gone, or elsewhere: nothing goes on for it. */
+/** The next entry of a pod that is gone or elsewhere. No run continues it. */
 function nextEntry(
   { store, entry }: Found['entries'][number],
   word: Word,
@@ -156,7 +155,7 @@ function nextEntry(
             uid,
             outcome: 'needsOperator',
             reason: several(reason, { code: 'rest-unsaid', entries: entriesOf(rest) }),
-            // Found by a breaker: it closed the record of the pod that had come in its place, too, which was half done.
+            // The command names the gone pod, so that it does not close the record of its replacement.
             advice: [
               {
                 code: 'rest-is-left-of-gone',

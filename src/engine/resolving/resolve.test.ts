@@ -20,17 +20,17 @@ import { entryOf } from '../testing/ledgers.ts'
 const RUN = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`
 
 interface Meanwhile {
-  /** How often the Lease of another workload of the run has had an owner; absent: the run is of one. */
+  /** The number of owners that the Lease of the run's other workload has had. Absent: the run has one workload. */
   othersOwners?: number
-  /** Somebody writes the entry before the word is written, and the process is stopped for so long. */
+  /** Another writer changes the entry before the statement is written, and the process is stopped for this long. */
   stoppedMs?: number
-  /** Writes to the record of the run that are carried out. */
+  /** The number of writes to the record of the run that are carried out. */
   writable?: number
-  /** The next one: refused, unless its answer is lost. */
+  /** The next write loses its answer. Otherwise it is refused. */
   isLost?: boolean
 }
 
-/** What a word on a pod that is gone comes to. */
+/** The result of a statement about a gone pod. */
 async function resolved({ stoppedMs, writable = 9, isLost = false, othersOwners }: Meanwhile) {
   const api = createFakeApi()
   const trouble: Reason[] = []
@@ -103,14 +103,12 @@ test('the record of the run tells of it, for the report: who, and what was said'
   expect(trouble).toMatchObject([{ said: 'no answer' }])
 })
 
-// Found by a breaker: it was the largest of all of them, and `sluice status` did not know whether a run had gone on since.
 test('of a run of several workloads it is told of a pod with the epoch of its own Lease', async () => {
   const { told, processes } = await resolved({ othersOwners: 7 })
   expect(told).toMatchObject([{ epoch: 2, processEpoch: 8 }])
   expect(processes).toMatchObject([{ epoch: 8 }])
 })
 
-// Found by reading: it exited with 3, which says that nothing was touched.
 test('a word that may stand is not said to be refused', async () => {
   expect((await resolved({ writable: 0, isLost: true })).end).toMatchObject({
     code: 'not-all-recorded',
@@ -127,7 +125,10 @@ test('a word that no report can tell of counts all the same', async () => {
   )
 })
 
-/** What a word on a pod that is there comes to, and its record after that; somebody else may write to it just before. */
+/**
+ * The result of a statement about a present pod, and its record after that. With `isWritten`, another writer changes the record just
+ * before.
+ */
 async function resolvedThere(isWritten: boolean) {
   const api = createFakeApi()
   const path = `/api/v1/namespaces/${NAMESPACE}/pods/web-0`

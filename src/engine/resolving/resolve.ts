@@ -34,27 +34,27 @@ export interface ResolveRequest extends Word {
 
 export interface ResolvePorts {
   client: KubeClient
-  /** Default: those that sluice knows by itself. */
+  /** The kinds of workloads. Default: the kinds that are built into sluice. */
   kinds?: Kinds
   clock: Clock
   random: Random
-  /** Names this process in the Lease. */
+  /** The name of this process in the Lease. */
   identity: string
   signal: AbortSignal
   onWaiting(lease: string, holder: string, remainingMs: number): void
   onTrouble(error: Error): void
 }
 
-/** What was recorded, for each record. */
+/** The results, one for each record. */
 export interface Resolution {
   done: Reason[]
 }
 
 /**
- * Records what a person has seen of a pod's traffic, so that a run can go on that could not know it. Asks no load
- * balancer: where one can be read, what it says counts more than the word when the run goes on.
- * @throws RunError of kind `preflight` where there is nothing to resolve, or not so; `conflict` where a live run has the
- * pod, or somebody has written its record meanwhile
+ * Records a person's statement about a pod's traffic, so that a run can go on. Asks no load balancer: the reading of a load balancer counts
+ * more than the statement once the run goes on.
+ * @throws RunError of kind `preflight` where the statement does not fit the records; `conflict` where a live run has the pod, or the record
+ * was written meanwhile
  */
 export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): Promise<Resolution> {
   const held: Ownership[] = []
@@ -65,14 +65,14 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
     for (const lease of leases.names) held.push(await take(lease, found, request, ports))
     const epoch = Math.max(...held.map((one) => one.epoch))
     const epochOf = (uid: string): number => held.find(({ lease }) => lease === leases.of(uid))?.epoch ?? epoch
-    // What it says may have changed while the Lease was waited for.
+    // The records may have changed during the wait for the Lease.
     const now = await lookUp(request, ports)
     const decision = decide(now, request, now.pod ? epochOf(now.pod.uid) : epoch)
     const assertHeld = async (): Promise<void> => assertConfirmed(await confirmAll(held))
     const resolution = await record(decision, request, { client: ports.client, assertHeld })
     await tellRuns(decision.told, { by: ports.identity, epoch, epochOf, atMs: ports.clock.wallNow() }, assertHeld).catch(
       (error: unknown) =>
-        // What was said counts all the same.
+        // The statement counts even where the report could not be written.
         ports.onTrouble(new RunError('deadline', { code: 'report-not-told', because: reasonOf(error) })),
     )
     return resolution
@@ -114,10 +114,10 @@ function take(lease: string, found: Found, request: ResolveRequest, ports: Resol
     async readJournals() {
       epochFloor = epochIn(await lookUp(request, ports))
     },
-    // What is open was made by an owner, also where its journal cannot be read, or is gone with the pod.
+    // An open record has had an owner, also where its journal is unreadable or gone with the pod.
     hadOwner: async () => true,
     onWaiting: (holder, remainingMs) => ports.onWaiting(lease, holder, remainingMs),
-    // What was decided rests on what was read before that: the person asks again.
+    // The decision depends on earlier readings, so it is not continued after a lost Lease. The person asks again.
     onRegained: () => new Promise(() => {}),
     onLost: () => {},
     onOrder: () => {},

@@ -8,13 +8,13 @@ import { leaseName } from '../leases/lease.ts'
 import { podOf } from '../ledgers/of-others.ts'
 import type { Found } from './meant.ts'
 
-/** The Leases that a word needs. */
+/** The Leases that a statement needs. */
 export interface WordLeases {
-  /** Of all workloads of the runs that the pod is on record of: whichever of them is at work, it is not come in between. */
+  /** The names of the Leases of all workloads of the runs with the pod on record, so that none of these runs is at work. */
   names: string[]
   /**
-   * Of a pod, by its uid, the one of its own workload; undefined where that is not known. Found by a breaker: a word was told with the
-   * largest epoch of all of them, by which `sluice status` could not tell whether a run had gone on since.
+   * The Lease of the pod's own workload, by uid. Undefined where it is not known. The statement is told with that epoch, so that `sluice
+   * status` can compare it with later runs.
    */
   of(uid: string): string | undefined
 }

@@ -11,11 +11,11 @@ const POD = { name: 'web-0', uid: 'uid-0', resourceVersion: '100' }
 
 interface BedOptions {
   known?: PodView
-  /** Its watch has brought a line just now. */
+  /** The watch of the pod has just brought a line. */
   isHeard?: boolean
 }
 
-/** The API server answers so, or with this status, or not at all (0); `known`: the pod as it is observed. */
+/** The API server answers with this pod or status, or not at all (0). `known`: the pod as it is observed. */
 function bed(answer: RawPodOptions | number, { known = testPod(POD), isHeard = false }: BedOptions = {}) {
   const clock = createVirtualClock()
   const calls: string[] = []
@@ -39,7 +39,7 @@ function bed(answer: RawPodOptions | number, { known = testPod(POD), isHeard = f
 
 test.each([
   { is: 'as it is observed', answer: POD, says: 'known', told: ['uid-0'] },
-  // Its watch is before that answer.
+  // The watch is ahead of the answer.
   { is: 'older', answer: { ...POD, resourceVersion: '99' }, says: 'known', told: ['uid-0'] },
   { is: 'another version', answer: { ...POD, resourceVersion: '101' }, says: 'news', told: ['uid-0'] },
   { is: 'another pod', answer: { ...POD, uid: 'uid-9' }, says: 'gone', told: [] },

@@ -7,20 +7,20 @@ import type { Clock } from '../../ports/clock.ts'
 import { podsPath } from '../../observation/pod-store.ts'
 import type { Candidates } from './candidates.ts'
 
-/** What an answer has told of a pod is not asked for again for so long. */
+/** The time for which an answer about a pod is not asked for again. */
 const ANSWER_HOLDS_MS = 1_000
 
 /**
- * `known`: as it is observed, by now; `news`: its watch has not told that, and may be silent; `putOff`: it will be told later (429); `silent`:
- * nobody has answered; `unknown`: the API server does not tell.
+ * The result of a request. `known`: the observation has the answer by now. `news`: the watch has not told it, and may be silent. `putOff`:
+ * the API server answered 429. `silent`: no answer came. `unknown`: the answer tells nothing about the pod.
  */
 export type AskedFor = 'known' | 'news' | 'gone' | 'putOff' | 'silent' | 'unknown'
 
-/** Asks the API server for one pod, where what is observed of it is not to be relied on. What the answer tells is observed by then. */
+/** Asks the API server for one pod whose observation may be old. The answer is taken into the observation. */
 export interface Asking {
-  /** Waits so long for an answer. */
+  /** Asks for the pod, with a limit for the answer. */
   pod(pod: Pick<PodView, 'uid' | 'name'>, answeredWithinMs: number): Promise<AskedFor>
-  /** An answer has told of it, to what was asked then. */
+  /** Notes an answer about the pod, with the time of its request. */
   answered(uid: string, askedAt: number): void
 }
 
@@ -31,12 +31,9 @@ export interface AskingOptions {
   candidates: Candidates
 }
 
-/**
- * By one GET, and no list: found by a reviewer, an API server put off all lists for minutes, and who gave up its watches for one saw
- * nothing any more.
- */
+/** Asks by one GET, and not by a list: an API server under load can put off all lists for minutes. */
 export function createAsking({ client, clock, namespace, candidates }: AskingOptions): Asking {
-  /** What was answered last, by uid: an answer may be long on its way. */
+  /** The time of the last answered request, by uid. The answer itself may have taken long. */
   const lastAskedAt = new Map<string, number>()
   const answered = (uid: string, askedAt: number): void => void lastAskedAt.set(uid, askedAt)
 
@@ -49,7 +46,7 @@ export function createAsking({ client, clock, namespace, candidates }: AskingOpt
       try {
         const raw = await client.get(podsPath(namespace, name), { deadlineMs: answeredWithinMs, once: true })
         const seen = podView(raw)
-        // The name may be another pod's by now.
+        // Another pod may have the name now.
         if (seen.uid !== uid) return 'gone'
         answered(uid, askedAt)
         candidates.announce(uid, raw)

@@ -4,7 +4,7 @@ import { testPod } from '../../pods/testing/raw-pod.ts'
 import type { AvailabilityOwner } from './availability.ts'
 import { createAvailability } from './availability.ts'
 
-/* Pods of one workload with minReadySeconds 20, each with the second in which it became Ready last; undefined where it is not. */
+/* Pods of one workload with minReadySeconds 20, each with the second in which it became Ready last. Undefined: the pod is not Ready. */
 
 const OWNER = { kind: 'StatefulSet', name: 'web', uid: 'web' }
 
@@ -55,7 +55,7 @@ test('once it is counted it stays available for as long as it stays Ready', () =
   pending({ a: 10, b: 30 })
   owner.counted = undefined
   expect(pending({ a: 10, b: 30 })).toEqual({})
-  // It has been Ready anew in between, which nobody saw.
+  // The pod has become Ready again in between, which was not observed.
   expect(pending({ a: 10, b: 40 })).toEqual({ b: 20_000 })
 })
 

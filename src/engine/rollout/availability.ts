@@ -2,30 +2,30 @@ import type { PodView } from '../../pods/glossary.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Workload } from '../../workloads/workload.ts'
 
-/** A workload, as far as it says for how long a pod has to be Ready. */
+/** The fields of a workload that tell how long a pod must be Ready. */
 export type AvailabilityOwner = Pick<Workload, 'owns' | 'minReadyMs' | 'counted'>
 
-/** Which Ready pods have not been Ready for `minReadySeconds` of their workload yet. */
+/** The Ready pods that have not been Ready for the `minReadySeconds` of their workload. */
 export interface Availability {
-  /** Takes in how all the pods stand now. Gives, by uid, the milliseconds after which such a pod counts as available. */
+  /** Takes in the present pods. Returns, by uid, the milliseconds until such a pod counts as available. */
   pendingOf(pods: readonly PodView[]): ReadonlyMap<string, number>
 }
 
-/** One stretch of a pod's Ready. */
+/** One time in which a pod was, or was not, Ready. */
 interface Stretch {
   /** Undefined while the pod is not Ready. */
   readySince: string | undefined
   seenAt: number
-  /** The pod was Ready already when this process saw it first. */
+  /** The pod was Ready at its first observation by this process. */
   isOld: boolean
-  /** Its controller has counted it as available, for so long a minimum. */
+  /** The minimum for which the controller counts the pod as available, in milliseconds. */
   vouchedForMs: number
 }
 
 /**
- * Controllers compare `lastTransitionTime` with a wall clock, by which sluice decides nothing. A Ready that this process has seen
- * come is counted on the monotonic clock from then on. A Ready that was there before is available where the controller's own count
- * says so: of the pods that it counts as Ready, those that became so last are the ones that it does not count as available yet.
+ * Counts availability without wall clocks, although controllers compare `lastTransitionTime` with one. A Ready that this process saw begin
+ * counts on the monotonic clock. For an earlier Ready the controller's count decides: of its Ready pods, the latest ones are those that it
+ * does not count as available.
  */
 export function createAvailability(clock: Pick<Clock, 'now'>, workloads: () => readonly AvailabilityOwner[]): Availability {
   const stretches = new Map<string, Stretch>()
@@ -62,10 +62,13 @@ export function createAvailability(clock: Pick<Clock, 'now'>, workloads: () => r
   }
 }
 
-/** The nodes' clocks alone are compared here, as the controller compares them: the order is all that counts. */
+/**
+ * Reports whether the controller counts the pod as available. Only the order of the nodes' times counts here, as it does for the
+ * controller.
+ */
 function isVouched(one: Stretch, ready: readonly Stretch[], counted: ReturnType<Workload['counted']>): boolean {
   if (counted === undefined) return false
-  // The controller may not have seen yet that the last of them became Ready.
+  // The controller may not have seen yet that the last pod became Ready.
   const lacking = Math.max(counted.ready, ready.length) - counted.available
   if (lacking <= 0) return true
   return ready.filter(({ readySince }) => readySince! > one.readySince!).length >= lacking

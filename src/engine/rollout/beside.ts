@@ -7,16 +7,13 @@ import { podSelector } from '../../workloads/open.ts'
 import type { Workload } from '../../workloads/workload.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
 
-/**
- * Pods of the same workloads that a request by pod or by label is not about. Found by trial: of two pods that an interrupted
- * upgrade and one by label had out, neither counted the other's.
- */
+/** The pods of the same workloads that a request by pod or by label does not include. They count in the window too. */
 export interface Beside {
-  /** With those that have gone since and may have been left half done, as they were. */
+  /** The pods, including those that were half done when they went, as they were. */
   all(): Observation[]
   isCurrent(): boolean
   isBroken(): boolean
-  /** Takes in the answer to a look at one of them. */
+  /** Takes in the answer to a read of one of the pods. */
   announce(raw: unknown): void
   isHeard(): boolean
   refresh(): Promise<void>
@@ -31,15 +28,15 @@ const NOBODY: Beside = {
   refresh: async () => {},
 }
 
-/** By name: the store has all pods of the workloads. */
+/** The pods beside a request by name. The store has all pods of the workloads. */
 export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads, store: PodStore): Beside {
   if (!isAboutPods) return NOBODY
   return besideIn(store, (pod) => isOf(workloads, pod) && !includes(pod))
 }
 
 /**
- * By labels the store has only those that are meant: the others cost a list and a watch of their own. Of a pod without an owner it is
- * what somebody makes anew under its name.
+ * The pods beside a request by label. The store has only the requested pods, so the others get a list and a watch of their own. For
+ * a bare pod, the other pod is one that is made anew under its name.
  */
 export async function besideSelected(
   workloads: readonly Workload[],
@@ -51,7 +48,7 @@ export async function besideSelected(
   return besideIn(store, (pod) => isOf(workloads, pod) && selected.get(pod.uid) === undefined)
 }
 
-/** By its uid, whether it was asked for or not. */
+/** Looks a pod up by its uid, requested or not. */
 export function observedIn({ store, beside }: { store: PodStore; beside: Beside }): (uid: string) => Observation | undefined {
   const besides = new Map(beside.all().map((observed) => [observed.pod.uid, observed]))
   return (uid) => store.get(uid) ?? besides.get(uid)
@@ -66,8 +63,8 @@ function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside 
         if (mayBeOpen(stored)) left.set(pod.uid, { pod: { ...pod, deleting: true }, stored })
         else left.delete(pod.uid)
       }
-      // Found by simulation: what was drained for one that went is drained for the one that is ready in its place, too. This run
-      // has their workload, so that nobody settles it before its end.
+      // The targets of a half-done pod that went are drained for its replacement, too. This run has the workload, so no other run settles
+      // them before its end.
       return [...found, ...[...left.values()].filter(({ pod }) => store.get(pod.uid) === undefined)]
     },
     isCurrent: () => store.isCurrent(),

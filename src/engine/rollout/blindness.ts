@@ -12,15 +12,15 @@ interface Watched {
 
 export interface Blindness {
   reason: ReasonOf<'cannot-watch' | 'looks-anew'>
-  /** False while all is observed anew, as at each deadline: a moment, of which nobody has to hear. */
+  /** False while all objects are read anew, as at each deadline. That takes a moment and is not reported. */
   isBroken: boolean
 }
 
-/** What is not known of now, so that no pod may start on it; undefined where all is. */
+/** The reason why the observation is not current, so that no pod may start. Undefined where it is. */
 export function blindness({ store, beside, workloads }: Watched): Blindness | undefined {
   if (store.isBroken() || beside.isBroken()) return { reason: { code: 'cannot-watch' }, isBroken: true }
   if (!store.isCurrent() || !beside.isCurrent()) return { reason: { code: 'looks-anew' }, isBroken: false }
-  // Found by simulation (harsh seed 9185108): it had been scaled up again, which nobody knew, and the pod that it lacked was not missed.
+  // A workload that is not watched may have been scaled up, so that its missing pods are unknown.
   const unseen = workloads.find((workload) => !workload.isCurrent())
   if (unseen === undefined) return undefined
   const isBroken = unseen.isBroken()

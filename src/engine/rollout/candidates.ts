@@ -1,24 +1,24 @@
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { World } from '../world.ts'
 
-/** Among whom a run looks for what has come in the place of a pod that is gone. */
+/** The pods among which a run looks for the replacement of a gone pod. */
 export interface Candidates {
   all(): Observation[]
-  /** They are known as they are now. */
+  /** Reports whether the observation is current. */
   isCurrent(): boolean
-  /** Takes in the answer to a look at one of them. */
+  /** Takes in the answer to a read of one of the pods. */
   announce(uid: string, raw: unknown): void
-  /** The watch of this pod has brought a line just now. */
+  /** Reports whether the watch of this pod has just brought a line. */
   isHeard(uid: string): boolean
 }
 
 /**
- * Those beside the pods that were asked for too. Found by a breaker: the label of a run was set by hand, so that the pod in the place of
- * one that was drained did not have it; it was ready, and stayed out. Nothing else is done with one that was not asked for.
+ * Includes the pods beside the requested ones. A replacement does not have a label that was set by hand on the gone pod. Such a pod is only
+ * put back in rotation.
  */
 export function candidatesIn({ store, beside }: Pick<World, 'store' | 'beside'>): Candidates {
   return {
-    // Of several the last counts: one that was asked for, where there is such a one.
+    // The last match counts, so that a requested pod comes before the others.
     all: () => [...beside.all(), ...store.all()],
     isCurrent: () => store.isCurrent() && beside.isCurrent(),
     announce(uid, raw) {

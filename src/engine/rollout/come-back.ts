@@ -28,19 +28,17 @@ interface ComeBackOptions {
   tell(event: RunEventBody): void
 }
 
-/** How the entries stand that were left out, by what has come: `served` where that is not hurt. */
+/** The state of left-out entries after a pod has come: `served` where the pod gets its requests. */
 type Standing = { kind: 'served' } | { kind: 'out' | 'unknown'; reason: Reason }
 
 /**
- * At the end of a run: of a pod in whose place nothing was to come, and whose entries were left out for that, another may have come
- * all the same. Found by trial: a workload was scaled down and up again while a pod of it was drained; the run said done, and the
- * new pod was out of rotation for good. Nothing is put back by guess: somebody may have the entry out by now.
+ * Finds replacements that came after all for pods whose entries were left out, at the end of a run. Such a pod would stay out of rotation
+ * for good. Nothing is restored by guess, since an operator may have the entry out by now; the result tells of it.
  */
 export async function withComeBack(pods: readonly PodResult[], options: ComeBackOptions): Promise<PodResult[]> {
   const { current, superseded } = options.ledgers
   const told = new Set(pods.map(({ uid }) => uid))
-  // Found by simulation (seeds 90000598, 44618178): who had left it out was killed before its end, or interrupted in the moment
-  // before it said so, and the next one told nobody.
+  // A run that was killed or interrupted may have left entries out without telling, so earlier ledgers are searched too.
   const untold = [current, ...superseded].flatMap(({ ledger }) => leftOutEntries(ledger).filter(({ uid }) => !told.has(uid)))
   const earlier = new Map(untold.map((entry) => [entry.uid, entry]))
   const [ours, theirs] = await Promise.all([
@@ -48,12 +46,12 @@ export async function withComeBack(pods: readonly PodResult[], options: ComeBack
     Promise.all(Array.from(earlier.values(), (entry) => afterAll(leftBefore(entry), options))),
   ])
   const news = theirs.filter((result) => result !== undefined)
-  // Found by a new user: what its own machine had told before stood in the ledger, and `sluice status` said nothing of it.
+  // The result of an earlier machine is in the ledger. The event replaces it there, so that `sluice status` tells of the pod.
   for (const result of [...ours.filter((one) => !pods.includes(one)), ...news]) options.tell({ type: 'podFinished', result })
   return [...ours, ...news]
 }
 
-/** And it is not known that it hurts another. */
+/** Reports whether the entries were left out, and are not known to hurt another pod. */
 function isLeftOut({ traffic, outcome }: PodResult): boolean {
   return traffic === 'leftOut' && outcome === 'settled'
 }
@@ -63,7 +61,7 @@ function leftBefore({ uid, pod, targets }: LedgerEntry): PodResult {
   return { uid, pod, outcome: 'settled', reason, traffic: 'leftOut', record: 'closed', advice: [], phases: {} }
 }
 
-/** Undefined where there is nothing that is left out. */
+/** The result after the look. Undefined where nothing is left out. */
 async function afterAll(result: PodResult, options: ComeBackOptions): Promise<PodResult | undefined> {
   const { ledgers, world, namespace, isHeir } = options
   const ledger = allLedgers(ledgers).find(({ entries }) => entries.has(result.uid))
@@ -71,11 +69,11 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
   const drained = touched(entry?.targets ?? [])
   if (ledger === undefined || entry === undefined || drained.length === 0) return undefined
   const gone = ghost(entry, world, namespace)
-  // Found by simulation (seed 93152503): of a run by label it is beside those that are asked for.
+  // In a run by label, the replacement may be beside the requested pods.
   const heir = candidatesIn(world)
     .all()
     .findLast(
-      // What is open for it is its own machine's to tell.
+      // A pod with an open record has a machine, which tells of it.
       ({ pod, stored }) => world.workloadOf(pod) !== undefined && !mayBeOpen(stored) && isHeir(gone, pod),
     )?.pod
   if (heir === undefined) return result
@@ -88,7 +86,7 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
     reason: { code: 'left-out-and-replaced', entries: entriesOf(drained), because: standing.reason },
     advice: [
       { code: 'entries-of-replacement', replacement: heir.name, entries: entriesBefore(drained) },
-      // Of a run that was over before the pod was seen nobody asks again.
+      // No later run looks after the entries of a finished run, so there is no statement to make.
       ...(ledger.header.finishedAt === undefined ? [resolveAdvice(result, namespace)] : []),
     ],
   }
@@ -99,7 +97,7 @@ function resolveAdvice({ pod: name }: PodResult, namespace: string): Advice {
   return { code: 'say-how-entries-stand', commands: said }
 }
 
-/** A load balancer that is away for a moment says nothing; one that stays away leaves it in doubt, and doubt is told. */
+/** Looks several times, since a load balancer can be away for a moment. A lasting doubt is told. */
 async function patiently(look: () => Promise<Standing>, { clock, signal }: ComeBackOptions): Promise<Standing> {
   for (let looks = 1; ; looks++) {
     const standing = await look()
@@ -126,9 +124,9 @@ async function standingOf(heir: PodView, { gone, drained }: Left, { traffic }: P
     (isThere && found.targets) || drained,
   )
   if (state === 'unknown') return doubt(detail)
-  // Found by simulation (seed 44815568): it was only taken to be in, and its record says out.
+  // The state is only an assumption, while the record says that the entry is out.
   if (supposed) return doubt(detail)
-  // An entry that is gone, or that somebody has in rotation, is nothing that sluice has left out.
+  // sluice has not left out an entry that was removed, or that is in rotation.
   if (removed || state === 'in') return { kind: 'served' }
   return {
     kind: 'out',

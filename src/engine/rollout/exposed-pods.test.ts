@@ -15,8 +15,8 @@ import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 const OTHER = { ...TARGET, loadBalancer: 'inner' }
 
 /**
- * A pod that is out, in this state and at this step of its record, and of the one that is stored, and gets requests by `TARGET`;
- * gives what its machine was told, and what was drained.
+ * A drained pod in this state, with its own and its stored record at these steps, gets requests through `TARGET`. Returns the events of its
+ * machine, and the drains.
  */
 function told(
   state: PodState,
@@ -56,7 +56,6 @@ test.each(['draining', 'emptying'] as const)(
   },
 )
 
-// Found by reading: it was being drained again, another load balancer did not answer that, and the first forgot once more.
 test('one whose write or call is waited out is drained from outside, where it gets requests, and hears of it', () => {
   const drained = [TARGET.target]
   expect(told('patching', 'patched', { isBusy: true })).toEqual({ exposed: 1, events: ['reloaded'], drained })
@@ -68,7 +67,6 @@ test('one whose restore may be called, by an intent that was given up and has ar
   expect(told('warming', 'patched', { at: 'restore' })).toEqual({ exposed: 0, events: [], drained: [] })
 })
 
-// Found by reading: it has failed and hears nothing any more, while its address is another's by now.
 test('for one that is at another address since, or going, nothing is drained again', () => {
   expect(told('failed', 'patched')).toMatchObject({ exposed: 1 })
   expect(told('failed', 'patched', { change: { ip: '10.0.0.9' } })).toMatchObject({ exposed: 0 })

@@ -10,12 +10,12 @@ import type { Exposed } from './reload-guard.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
 /**
- * Out, and in no state to serve; also where an images patch is still on its way, which may take long, and where an earlier run
- * has made one that another is to follow.
+ * The states in which a drained pod must get no requests. A patch of the images may be on its way in `draining`, `emptying` and `patching`,
+ * and an earlier run may have patched the pod.
  */
 const EXPOSED = new Set<PodState>(['draining', 'emptying', 'patching', 'restarting', 'warming', 'rollingBack', 'failed'])
 
-/** A pod that has its machine: the rollout's own, not a copy, since it is looked at again once its traffic has been read. */
+/** A pod with its machine. The object is the rollout's own, since it is read again after the look at its traffic. */
 export interface ExposableMember {
   readonly uid: string
   readonly name: string
@@ -30,17 +30,16 @@ export interface ExposedPodsOptions {
   traffic: Pick<Traffic, 'effect'>
 }
 
-/** Those that must get no request now. One that does get some is drained again: by its machine, as long as that hears. */
+/** The pods that must get no request now. A pod that gets requests is drained again, by its machine while that takes events. */
 export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Exposed[] {
   return Array.from(members).flatMap((member): Exposed[] => {
     const { uid, name, actor } = member
     const record = exposedRecord(member, store)
     if (record === undefined) return []
-    // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a write or
-    // a call that is under way is waited out: that one only notes it. Of the others of its targets one may be down, and take its
-    // time: it is not asked again here.
+    // A machine that has ended takes no events, and a busy machine only notes the event. So the drain is sent here for both. Only the given
+    // targets are drained, since another load balancer may be slow.
     const reloaded = async (targets: readonly JournalTarget[]): Promise<void> => {
-      // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
+      // The process may have been stopped during the look, and the pod be back by now.
       const now = exposedRecord(member, store)
       if (now === undefined) return
       const objection = (): Reason | undefined =>
@@ -59,10 +58,10 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
 function exposedRecord({ uid, actor, state }: ExposableMember, store: ExposedPodsOptions['store']): Journal | undefined {
   const { context } = actor.getSnapshot()
   const now = store.get(uid)
-  // What is left of one that is gone is settled by the ledger, whatever its record says. As it is now: at its end a machine hears
-  // nothing any more, and the address of a pod that has moved since may be another's.
+  // The ledger settles the targets of a gone pod. The present observation counts, since a machine that has ended takes no events, and the
+  // address of a moved pod may be another pod's.
   const isThere = now !== undefined && !isVanished({ ...context, pod: now.pod })
-  // An intent of its restore that was given up may have arrived after all: under that nothing is drained.
+  // A restore intent whose write was given up may have arrived. The pod must not be drained under that.
   const isToStayOut = context.record?.step === 'patched' && openJournal(now?.stored)?.step !== 'restore'
   return isThere && EXPOSED.has(state!) && isToStayOut ? context.record : undefined
 }

@@ -12,7 +12,7 @@ import type { RunLedgers } from '../ledgers/history.ts'
 import { entryOf, ledgersOf, notFound } from '../testing/ledgers.ts'
 import type { World } from '../world.ts'
 
-/** A run whose ledger has these, while these pods are seen. `onAsked` runs while the API server is asked for a pod. */
+/** The ghosts of a run with these entries, while these pods are seen. `onAsked` runs while the API server is asked for a pod. */
 async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: string) => unknown = () => undefined) {
   const ledger = { header: { run: 'r1', workloads: [] }, entries: new Map(entries.map((entry) => [entry.uid, entry])) }
   const client = {
@@ -49,7 +49,6 @@ test('one that lives on, where the selector has lost it, is none', async () => {
   expect(await ghosts([entryOf('web-2')], [], () => pod)).toEqual([])
 })
 
-// Harsh seed 3527552: it was put back once for each, in the end with the weight before an operator had changed it.
 describe('of several pods that are gone, and had the same target', () => {
   const first = entryOf('web-1')
   const { targets } = first
@@ -113,7 +112,6 @@ describe('a pod that is gone, of a run of several workloads that another run goe
   const ofWeb = entryOf('web-0', owner('StatefulSet', 'web'))
   const ofApi = entryOf('api-6c694d4cbf-abc12', owner('ReplicaSet', 'api-6c694d4cbf'))
 
-  // Found by reading: it was put back in the middle of the upgrade of the one in its place.
   test('is none where its workload is not of this run', async () => {
     expect(await names(ofWeb, [API])).toEqual([])
     expect(await names(ofApi, [WEB])).toEqual([])

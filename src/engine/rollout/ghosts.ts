@@ -19,13 +19,13 @@ interface GhostOptions {
 }
 
 /**
- * Pods that are gone while their targets may still be drained for them: in an open ledger, not closed there. It says what
- * is so at the moment that it resolves: one that goes while others are asked for is among them. One of a workload that is not
- * of this run is not: whoever has its Lease may be in the middle of what comes in its place.
+ * Finds the gone pods whose targets may still be drained, by the open entries of the ledgers. The result is true at the moment at which it
+ * resolves, including pods that go during the search. Pods of other workloads are left out: the owner of that Lease may be upgrading the
+ * replacement.
  */
 export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: GhostOptions): Promise<PodUpgradeInput[]> {
   const ghosts = new Map<string, PodUpgradeInput>()
-  /** The selector may have lost it while it lives on: then it is another request's business. */
+  /** The pods that exist although the selector does not match them. They belong to another request. */
   const elsewhere = new Set<string>()
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
   const isMissing = ({ uid, targets }: LedgerEntry): boolean =>
@@ -61,7 +61,7 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
   }
 }
 
-/** The controller of that name now: it may have been deleted and made again since, and its pods are the heirs. */
+/** The controller with that name now. It may have been deleted and made again, and its pods are the replacements. */
 function presentOwner(entry: LedgerEntry, { workloads }: Pick<World, 'workloads'>): LedgerEntry['owner'] {
   const { owner } = entry
   if (owner === undefined) return undefined
@@ -69,7 +69,7 @@ function presentOwner(entry: LedgerEntry, { workloads }: Pick<World, 'workloads'
   return { ...owner, uid: now?.workload.uid ?? owner.uid }
 }
 
-/** What the ledger knows of a pod that is gone. */
+/** The pod as the ledger knows it. */
 export function ghost(entry: LedgerEntry, world: Pick<World, 'workloads'>, namespace: string): PodView {
   const { uid, pod, address, node } = entry
   const owner = presentOwner(entry, world)

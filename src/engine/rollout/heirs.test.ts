@@ -67,7 +67,6 @@ test('it is ready where that is known of now', () => {
   expect([isReady(true, true), isReady(false, true), isReady(true, false)]).toEqual([true, false, false])
 })
 
-// Found by simulation (harsh seed 7513400): it was put back, and what was ready there was killed for the images of somebody else.
 test('nor is one ready whose newest spec the kubelet has not seen', () => {
   const isReady = (generation: number, observedGeneration: number): boolean | undefined => {
     const pod = { ...podAt('new', '10.0.0.1'), ready: true, generation, observedGeneration }
@@ -77,7 +76,7 @@ test('nor is one ready whose newest spec the kubelet has not seen', () => {
   expect([isReady(2, 1), isReady(2, 2), isReady(2, 0)]).toEqual([false, true, true])
 })
 
-/** Pods at one address, of ReplicaSets of the Deployments `web` and `web-api`; of each those that are there. */
+/** Pods at one address, of ReplicaSets of the Deployments `web` and `web-api`. `present` has the pods that exist. */
 function deployments(...present: string[]) {
   const podOf = (uid: string, replicaSet: string, kind = 'ReplicaSet'): PodView =>
     testPod({
@@ -103,7 +102,7 @@ function deployments(...present: string[]) {
 test('of a Deployment also where the ReplicaSet of the pod before was removed, as one that has no pods any more is', () => {
   const { podOf, isIn } = deployments('web-b', 'web-api-b')
   expect(isIn(podOf('old', 'web-a'), podOf('new', 'web-b'))).toBe(true)
-  // Control: of another Deployment, by a name that begins the same, and of no ReplicaSet.
+  // Control: another Deployment whose name begins the same, and no ReplicaSet.
   expect(isIn(podOf('old', 'web-a'), podOf('new', 'web-api-b'))).toBe(false)
   expect(isIn(podOf('old', 'web-api-a'), podOf('new', 'web-b'))).toBe(false)
   expect(isIn(podOf('old', 'web-a', 'StatefulSet'), podOf('new', 'web-b'))).toBe(false)
@@ -117,7 +116,7 @@ test('one that was evicted keeps its address, and does not hide the one that ser
   expect(heirAmong(podAt('new', '10.0.0.1'), evicted)?.pod.uid).toBe('new')
   expect(heirAmong(evicted, podAt('new', '10.0.0.1'))?.pod.uid).toBe('new')
   expect(heirAmong(evicted)).toBeNull()
-  // What is drained for it by its own record is settled with it.
+  // The drain of the evicted pod's own record is settled with the pod.
   const own: Observation = { pod: evicted, stored: { kind: 'read', journal: recordOf([EDGE]) } }
   expect(heirOf(gone, { record: recordOf([EDGE]), pods: [own], isCurrent: true, isHeir })?.isDrained).toBe(true)
 })
@@ -141,11 +140,11 @@ test('of a Deployment also one of another ReplicaSet, where it is at the same ad
   expect(isHeir(old, podOf('new', 'web-b'))).toBe(false)
   expect(isIn(old, podOf('new', 'web-b'))).toBe(true)
   expect(isIn(old, podOf('new', 'web-a'))).toBe(true)
-  // Control: itself, one that goes, one elsewhere, another Deployment's, and one of none that is known.
+  // Control: the pod itself, a terminating pod, one at another address, one of another Deployment, and one without a known Deployment.
   expect(isIn(old, old)).toBe(false)
   expect(isIn(old, podOf('new', 'web-b', '10.0.0.1', true))).toBe(false)
   expect(isIn(old, podOf('new', 'web-b', '10.0.0.2'))).toBe(false)
-  // … unless somebody has pointed its entry at it.
+  // A pod at another address counts where an operator has pointed the entry at it.
   expect(isIn(old, podOf('pointed at', 'web-a', '10.0.0.2'))).toBe(true)
   expect(isIn(podOf('another', 'web-a'), podOf('pointed at', 'web-a', '10.0.0.2'))).toBe(false)
   expect(isIn(old, podOf('new', 'api-b'))).toBe(false)
@@ -166,7 +165,7 @@ test('it is drained itself where its own open record has all that is left of the
   expect(isDrained([EDGE], recordOf([EDGE]))).toBe(true)
   expect(isDrained([EDGE, { ...INNER, untouched: true }], recordOf([EDGE]))).toBe(true)
   expect(isDrained([EDGE, INNER], recordOf([EDGE]))).toBe(false)
-  // Seed 29017: an operator had the other one out by then.
+  // An operator had the other entry out by then.
   expect(isDrained([EDGE, INNER], recordOf([EDGE, { ...INNER, untouched: true }]))).toBe(true)
   expect(isDrained([EDGE], recordOf([EDGE], 'closed'))).toBe(false)
 })

@@ -8,9 +8,8 @@ import { isNamedAfter } from '../../workloads/kinds/named-in.ts'
 import type { World } from '../world.ts'
 
 /**
- * Made by the same controller; or by another ReplicaSet of the same Deployment, at the same address. Found by simulation: what
- * a run had drained stayed out for ever, since somebody had edited the template in its middle. And by trial: where a Deployment's
- * pods get ever new addresses, who had pointed the entry at another of them, as a run had asked for, was asked for it again.
+ * Tells the replacement of a gone pod: a pod of the same controller, or of another ReplicaSet of the same Deployment at the same address.
+ * The template may change during a run, which makes a new ReplicaSet. A pod at which an operator has pointed the entry counts as well.
  */
 export function heirsIn({
   kinds,
@@ -32,44 +31,44 @@ export function heirsIn({
 }
 
 /**
- * It may be put back in rotation. Found by simulation (harsh seed 7513400): not yet where somebody has patched other images into it,
- * and the kubelet is about to replace what is ready.
+ * Reports whether the replacement may be put in rotation. A pod with other images patched in is not fit, since the kubelet is about to
+ * replace its container.
  */
 function isFitHeir(pod: PodView): boolean {
   return pod.ready && isSpecObserved(pod)
 }
 
 interface HeirOptions {
-  /** What was drained for the one that is gone. */
+  /** The record of the drain for the gone pod. */
   record: Journal | undefined
   pods: Iterable<Observation>
-  /** They are known as they are now: found by simulation, it was put back by what was known before its watch broke. */
+  /** Whether the observation is current. Nothing is restored by an observation from before a watch broke. */
   isCurrent: boolean
   isHeir(gone: PodView, candidate: PodView): boolean
 }
 
-/** What has come in the place of a pod that was at the address its targets mean; of several, the last that is known. */
+/** The replacement of the pod at the address of its targets. Of several, the last known one counts. */
 export function heirOf(gone: PodView, { record, pods, isCurrent, isHeir: isOne }: HeirOptions): Heir | null {
   let heir: Heir | null = null
   for (const { pod, stored } of pods) {
     if (pod.ip === undefined || !isOne(gone, pod)) continue
     const isDrained = isDrainedFor(stored, record)
-    // One that was evicted keeps its address, and will not serve; what is open for it is settled with it.
+    // An evicted pod keeps its address and will not serve. Its own open record is settled with it.
     if (pod.finished && !isDrained) continue
     heir = { pod, sameAddress: isAtAddressOf(gone, pod), isDrained, isReady: isCurrent && isFitHeir(pod) }
   }
   return heir
 }
 
-/** Found by reading, of a dual-stack pod: the entry of its other address was put back, which was somebody else's by then. */
+/** Reports whether the pod has all addresses of the gone pod. The other address of a dual-stack pod may be another pod's. */
 function isAtAddressOf({ ip, otherIps }: PodView, heir: PodView): boolean {
-  // Not known of what the ledger alone still knows.
+  // The other addresses are unknown for a pod that only the ledger knows.
   return heir.ip === ip && (otherIps ?? []).every((other) => heir.otherIps?.includes(other))
 }
 
 /**
- * What was drained for the pod before was in rotation when it was drained for this one, or an operator had it out: its own
- * record counts. Found by simulation: he had one of two, and the other was put back in the middle of its upgrade.
+ * Reports whether the gone pod's targets were drained for this pod as well, so that its own record counts. Targets that an operator had out
+ * count in that record too: otherwise a restore for the gone pod would come in the middle of the upgrade.
  */
 function isDrainedFor(stored: ReadJournal, before: Journal | undefined): boolean {
   const own = openJournal(stored)

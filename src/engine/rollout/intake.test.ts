@@ -17,10 +17,10 @@ import { createRollout } from './rollout.ts'
 import type { RunSettings } from '../settings.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
-/* Which pods of a run leave, and when: what others of them are doing decides. */
+/* The pods of a run that leave, and their times, as the other pods decide. */
 
 const HELD = { code: 'held-after', pod: 'web-9', ending: 'failed' } as const
-/** A window of 1 that pods fill which are not ready. */
+/** A window of 1 that is filled by pods that are not ready. */
 const fullOf = (...pods: string[]) => ({
   code: 'window-taken',
   size: 1,
@@ -83,7 +83,7 @@ const UPGRADED: RawPodOptions['containers'] = [
   },
 ]
 
-/** A load balancer that forgets by a reload what it was told; what it is told is noted. */
+/** A load balancer that forgets its drains by a reload. Its calls are noted in `told`. */
 function forgetful(told: string[], state: () => 'in' | 'out' = () => 'in'): Partial<Traffic> {
   return {
     isVolatile: () => true,
@@ -237,14 +237,14 @@ function createBed({
 }
 
 interface BedOptions {
-  /** As it was planned. */
+  /** The window of the plan. */
   window?: number
   maxUnavailable?: RunSettings['maxUnavailable']
   onFailure?: 'hold' | 'rollback'
   expectsHeir?: (pod: PodView) => boolean
   ports?: Partial<PodPorts>
   traffic?: Partial<Traffic>
-  /** Of the workload, and not asked for. */
+  /** The pods of the workload that the run does not include. */
   beside?: Observation[]
 }
 
@@ -272,7 +272,6 @@ test('a pod that has come to the address of one that is being settled waits, als
   expect([bed.states.get('web-2'), bed.states.get('web-3')]).toEqual(['done', 'checking'])
 })
 
-// Found by simulation: it was put back by what was known of it ten seconds before, and had crashed since.
 test('what was drained is put back for the pod in its place once that can be watched again', async () => {
   const intents: string[] = []
   const bed = createBed({
@@ -294,7 +293,6 @@ test('what was drained is put back for the pod in its place once that can be wat
   expect(intents).toEqual(['restore'])
 })
 
-// Found by a breaker: a run by label did not look for it there, and the ready pod stayed out.
 test('and for one that was not asked for, once those beside can be watched; nothing else is done with it', async () => {
   const intents: string[] = []
   const heir = podAt('web-3', { ip: '10.0.0.2' })
@@ -329,7 +327,6 @@ test('a pod that is only being checked gives its place back when another goes do
   expect(bed.details.get('web-1')).toEqual(fullOf('web-2'))
 })
 
-// Found by trial: in a run that was held, the pod that would have been the next one waited for itself.
 test('a fault of sluice itself leaves the pod to a person, and out as its record says; no other is begun', async () => {
   const bed = createBed({
     ports: {
@@ -392,7 +389,6 @@ test('nor is it drained where another goes down while its drain intent is writte
   expect([bed.states.get('web-1'), steps]).toEqual(['closing', ['drain', 'closed']])
 })
 
-// Found by reading: nobody else could take the run over, and it waited without end.
 test('pods that cannot be watched for as long as a place is waited for end the run, with a reason', async () => {
   const bed = createBed()
   await bed.look(false)
@@ -410,7 +406,6 @@ test('pods that cannot be watched for as long as a place is waited for end the r
   expect(seeing.stalled).toEqual([])
 })
 
-// Found by reading: whenever another pod changed while it was looked at, the time began anew.
 test('a pod that waits for a place with an earlier owner’s intent, and is looked at meanwhile, does not put off the end', async () => {
   const bed = createBed({
     ports: {
@@ -438,7 +433,7 @@ test('a share of the pods is one of those that are left when some are scaled awa
   await clock.advance(0)
   expect(names.map((name) => states.get(name))).toEqual(['checking', 'checking', 'queued', 'queued'])
   for (const name of ['web-3', 'web-4']) await lose(name)
-  // Until nobody waits any more for what would come in their place.
+  // The replacements of these pods are waited for until here.
   await clock.advance(60_000)
   expect(names.map((name) => states.get(name))).toEqual(['checking', 'queued', 'done', 'done'])
 })
@@ -467,7 +462,7 @@ test('a pod of which it has come out in its turn that an operator has it out tak
     ports: {
       snapshot: async ({ uid, pod }) => (uid === 'web-1' ? { kind: 'taken', targets, address: pod.ip! } : never()),
       enroll: async () => ({ kind: 'stored' }),
-      // It runs the images by the time that it is looked at.
+      // The pod runs the images by the time of the look.
       store: async () => ({ kind: 'rejected', reason: said('test failed') }),
       read: async () => ({ kind: 'read', seen: { pod: podAt('web-1', { containers: UPGRADED }), stored: { kind: 'none' } } }),
     },
@@ -541,7 +536,6 @@ test('while they are looked at anew none starts either, and no word is lost on i
   expect(bed.states.get('web-1')).toBe('checking')
 })
 
-// Found by simulation (harsh seed 9185108).
 test('nor while their workload cannot be: how many pods it lacks is not known', async () => {
   const bed = createBed()
   await bed.see(podAt('web-1'))
@@ -581,7 +575,7 @@ test('a pod whose drain intent is not stored gives its place back when another g
   expect(bed.states.get('web-1')).toBe('queued')
 })
 
-/** Of one pod that has failed, and stays out in a load balancer that may `forget` it. */
+/** One pod that failed and stays out, in a load balancer that may `forget` it. */
 const failingBed = async () => {
   const drained: string[] = []
   let state: 'out' | 'in' = 'out'
@@ -604,7 +598,6 @@ test('what stays out is looked at once more when all is done, and drained again 
   expect(drained).toEqual(['drain web-1'])
 })
 
-// Found by simulation (harsh seed 5979082): the ledger's answer took 15 s, and a load balancer forgot the pod meanwhile.
 test('what stays out is looked after until the run has told all that it has to tell', async () => {
   const { bed, drained, forget } = await failingBed()
   await bed.rollout.finished
@@ -624,7 +617,7 @@ test('a pod that failed is guarded against a reload of its load balancer for as 
     ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: said('out') }) },
     traffic: forgetful(drained),
   })
-  // Another one goes on for as long as the test does.
+  // The other pod goes on for as long as the test runs.
   await bed.see(podAt('web-2', { generation: 2, observedGeneration: 1 }), journalOf('web-2', 'patched'))
   await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: BAD_IMAGE }), journalOf('web-1', 'patched'))
   bed.rollout.start([])
@@ -668,7 +661,7 @@ test('a pod whose container has ended as it was about to be put back is guarded 
   })
   await see(pod, journalOf('web-1', 'patched'))
   rollout.start([])
-  // The intent of its restore was refused.
+  // The restore intent was refused.
   await clock.advance(0)
   expect(states.get('web-1')).toBe('warming')
   await clock.advance(1_000)
@@ -679,7 +672,7 @@ test('a pod that an earlier run has patched to other images is guarded before al
   const drained: string[] = []
   const { see, rollout, states, clock } = createBed({
     ports: {
-      // One of them does not answer.
+      // One load balancer does not answer.
       inspect: async () => ({ state: 'unknown', inFlight: null, detail: said('no answer') }),
       async effect({ uid, effect }) {
         drained.push(`${effect} ${uid}`)
@@ -862,7 +855,6 @@ test('checkpointed, it takes in nothing', async () => {
   expect([...bed.states.keys()]).toEqual(['web-1'])
 })
 
-// Found by reading: the window listed it no more, and it waited for ever.
 test.each([{ finished: true }, { deleting: true }])(
   'one that waits for its turn and ends so, and whose object stays (%j), ends the run',
   async (how) => {
@@ -900,7 +892,6 @@ test('a pod of a ReplicaSet without a Deployment that is on its way out takes a 
   expect(bed.states.get('web-2')).toBe('queued')
 })
 
-// Found by simulation: an abort did not name it, and what was drained for it stayed so.
 test.each([{ deleting: true }, { finished: true }])(
   'one that goes (%j), and whose record cannot be read, needs a person',
   async (how) => {

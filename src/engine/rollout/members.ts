@@ -23,62 +23,62 @@ import type { Snapshot } from './snapshots.ts'
 import { badEnding, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
 import type { WindowMember } from './window-pods.ts'
 
-/** A deadline asks for its pod, and waits so long for an answer. */
+/** The limit for an answer about the pod at a deadline. */
 const LOOKS_FOR_MS = 10_000
 
 type PodActor = Actor<typeof podUpgradeMachine>
 
-/** A pod that has its machine. */
+/** A pod with its machine. */
 export interface Member {
   uid: string
   name: string
   actor: PodActor
   state: PodState | null
   since: number
-  /** Until when it has to be ready. */
+  /** The time until which the pod must be ready. */
   readyBy: number | undefined
   waiting: Reason | undefined
   phases: Partial<Record<PodState, number>>
-  /** The first bad end that it was on its way to: it may go before it is there. */
+  /** The first bad outcome that the pod was to have. The pod may go before it reaches that end. */
   badEnd: BadEnding | undefined
   result: PodResult | undefined
 }
 
 export interface MembersOptions extends Omit<PodMachineOptions, 'waitedMs' | 'readyInMs'> {
   clock: Clock
-  /** For all that is decided when time is over. */
+  /** The clock for decisions at the end of a time. */
   patientClock(deadlines: Deadlines): Clock
   asking: Asking
   refresh(): Promise<void>
   store: PodStore
   beside: Beside
   endpoints: EndpointStore
-  /** Something will take the place of this pod. */
+  /** Reports whether a pod will come in the place of this one. */
   expectsHeir(pod: PodView): boolean
-  /** Has it come in the place of one that is gone? */
+  /** Reports whether the candidate came in the place of the gone pod. */
   isHeir(gone: PodView, candidate: PodView): boolean
-  /** Known before the pod has come to its end; said again each time that it is found so. */
+  /** Called once a bad outcome is known, which may be before the pod's end, and again each time. */
   onBadEnd(pod: string, ending: ReasonOf<'held-after'>['ending']): void
-  /** Who may start, and who waits for what, may be another now. */
+  /** Called when the pods that may start, or their reasons to wait, may have changed. */
   onChange(): void
   tell(event: RunEventBody): void
 }
 
-/** The pods of a rollout with their machines: what these are told, and what becomes of them. */
+/** The pods of a rollout with their machines, their events and their results. */
 export interface Members {
   readonly size: number
   all(): Iterable<Member>
   get(uid: string): Member | undefined
   has(uid: string): boolean
   add(input: PodUpgradeInput): void
-  /** Says what the pod waits for, where that is another than before. */
+  /** Tells the reason to wait, where it has changed. */
   tellWaiting(member: Member, reason: Reason | undefined): void
   tellEndpoints(uid: string): void
-  /** Tells those that are being settled what has come in their place. */
+  /** Tells the pods in settlement about their replacements. */
   tellHeirs(): void
-  /** Whose targets are still to be settled that this pod is to have. */
+  /** The member whose targets must be settled before this pod can have them. */
   settlingFor(pod: PodView): Member | undefined
-  /** The same for one that has its machine, and no effect yet. */
+  /** The same, for a pod that has its machine and no effect yet. */
   beforeIt(member: Member): Member | undefined
   standingOf(member: Member): WindowMember
 }
@@ -87,22 +87,22 @@ export function createMembers(options: MembersOptions): Members {
   const { clock, settings, store, onBadEnd, onChange, tell } = options
   const candidates = candidatesIn(options)
   const members = new Map<string, Member>()
-  /** Those that are being settled: hardly ever any, and asked for at every change. */
+  /** The members in settlement. They are few, and are looked up at every change. */
   const settling = new Set<Member>()
-  /** Those whose pods are at their end, and that are not: what comes in their place waits for them. */
+  /** The members whose pods have ended, and that have not. Their replacements wait for them. */
   const leaving = new Set<Member>()
 
-  /** In the state that the pod is in. */
+  /** The time in the present state. */
   const waitedMs = (uid: string): number => clock.now() - (members.get(uid)?.since ?? clock.now())
-  /** Goes on where it has to be drained again in between: reloads would else put it off for ever. */
+  /** The rest of the time to be ready. It goes on during a drain in between, since reloads would put it off for ever otherwise. */
   const readyInMs = (uid: string): number => {
     const member = members.get(uid)!
-    // For what comes in its place.
+    // The time for the replacement to be ready.
     if (member.state === 'settling') return settings.readyDeadlineMs
     member.readyBy ??= clock.now() + settings.readyDeadlineMs
     return Math.max(0, member.readyBy - clock.now())
   }
-  // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
+  // One machine serves the whole run: 10,000 pods take a tenth of the memory this way, by measurement.
   const machine = podMachine({ ...options, waitedMs, readyInMs })
 
   function add(input: PodUpgradeInput): void {
@@ -130,16 +130,16 @@ export function createMembers(options: MembersOptions): Members {
     tellEndpoints(uid)
   }
 
-  /** A deadline of it is over: what has happened that nobody has heard of? */
+  /** Observes the pod anew at a deadline, before the deadline decides. */
   async function look(member: Member): Promise<void> {
-    // What comes in its place is another.
+    // The replacement is another pod, so all pods are observed anew.
     const isSettling = member.state === 'settling'
     if (isSettling || (await options.asking.pod(contextOf(member).pod, LOOKS_FOR_MS)) !== 'known') await options.refresh()
-    // The slices of its Service are objects of their own.
+    // The EndpointSlices are objects of their own, and are read as well.
     else if (missingEndpointOf(contextOf(member)) !== undefined) await options.endpoints.look(member.uid)
   }
 
-  /** One that has come to its end hears nothing any more, and XState warns of it. */
+  /** Tells the endpoints. A machine that has ended takes no events, and XState would warn. */
   function tellEndpoints(uid: string): void {
     const member = members.get(uid)
     if (member === undefined || member.result !== undefined) return
@@ -147,7 +147,7 @@ export function createMembers(options: MembersOptions): Members {
     if (endpoints !== contextOf(member).endpoints) member.actor.send({ type: 'endpoints', endpoints })
   }
 
-  /** For so long a ready pod has to stay so by its workload, where that is longer than `readyFor`. */
+  /** The time for which the workload wants a pod to be ready, where it is longer than `readyFor`. */
   function floorOf({ context }: Snapshot): { minReadyMs?: number } {
     const minReadyMs = options.minReadyMs(context.pod)
     return minReadyMs > settings.readyForMs ? { minReadyMs } : {}
@@ -171,13 +171,12 @@ export function createMembers(options: MembersOptions): Members {
       else settling.delete(member)
       member.waiting = waiting
       const bad = badEnding(snapshot)
-      // How it is to end may be open again.
+      // The outcome of the pod can be open again.
       if (snapshot.context.outcome === undefined) member.badEnd = undefined
       member.badEnd ??= bad
-      // Before the pod has come to its end: one that is put back after a refusal frees its place before that.
+      // The bad end is reported before the pod's end, since a pod that is put back after a refusal frees its place earlier.
       if (bad !== undefined) onBadEnd(member.name, bad.outcome)
-      // Found by reading: its place was free with that, the next pod was taken out and overtaken too, and so were all of them until
-      // the next renewal.
+      // An overtaken pod holds the run. Otherwise the next pod would be drained and overtaken too, until the next renewal shows the loss.
       if (isOvertaken(snapshot)) onBadEnd(member.name, 'overtaken')
       if (state === 'settling') tellHeir(member)
       if (snapshot.status === 'done') end(member, snapshot)
@@ -185,18 +184,18 @@ export function createMembers(options: MembersOptions): Members {
       return
     }
     tellWaiting(member, waitingFor(state, snapshot.context, floorOf(snapshot)))
-    // Its intent is not stored, and it will be tried again: by then the window may have no place for it. Or it asks for one.
+    // A pod whose intent is not stored may have lost its place by the next try, and an admitted pod asks for one.
     if (snapshot.matches({ draining: 'pausing' }) || isAdmitting(snapshot)) onChange()
   }
 
-  /** Found by a fresh user: requests were cut, as he had allowed, and nothing said so. */
+  /** Warns of requests that the configured `proceed` has cut. */
   function warnOfRequests({ name }: Member, { context: { passedOver, traffic } }: Snapshot): void {
     const requests = traffic?.inFlight ?? 0
     if (!passedOver || requests === 0) return
     tell({ type: 'warning', reason: { code: 'patched-with-requests', pod: name, requests } })
   }
 
-  /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */
+  /** Ends a member whose machine has failed, which is a bug. The pod is left to an operator, and the run goes on. */
   function breakOff(member: Member, error: unknown): void {
     if (member.result !== undefined) return
     const { uid, name, phases } = member
@@ -240,16 +239,16 @@ export function createMembers(options: MembersOptions): Members {
   }
 
   /**
-   * Whose targets are still to be settled that this one is to have. Found by simulation: a restore that was under way as its
-   * pod was deleted put the next one in its place back, in the middle of its upgrade.
+   * The member whose targets this pod is to have. A restore for the pod before it could otherwise put this pod back in the middle of its
+   * upgrade.
    */
   function settlingFor(pod: PodView): Member | undefined {
     return [...leaving].find((member) => options.isHeir(placeOf(member), pod))
   }
 
   /**
-   * The same for one that has its machine, and no effect yet: it may have got its address since. Found by simulation:
-   * what sluice itself has out for the pod before it looks like an operator's doing, and comes back in the middle.
+   * The same, for a pod that has its machine and no effect yet, since it may have got its address later. The entry that sluice has out for
+   * the pod before it would read as an operator's, and come back during the upgrade.
    */
   function beforeIt({ uid, state }: Member): Member | undefined {
     const pod = state === 'queued' || state === 'checking' ? store.get(uid)?.pod : undefined
@@ -260,7 +259,7 @@ export function createMembers(options: MembersOptions): Members {
     for (const member of settling) tellHeir(member)
   }
 
-  /** Tells a pod that is being settled what has come in its place. */
+  /** Tells a pod in settlement about its replacement. */
   function tellHeir(member: Member): void {
     const gone = placeOf(member)
     const { record } = contextOf(member)
@@ -286,12 +285,14 @@ export function createMembers(options: MembersOptions): Members {
   }
 }
 
-/** Reasons are made in one order of their fields. */
+/** Compares two reasons. Their fields are always made in the same order. */
 function isSameReason(one: Reason, other: Reason | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** A clock is told no names of timers. XState has put the one that it makes on record by then, last of all. */
+/**
+ * Reports whether the timer that is being made is a deadline. A clock gets no names of timers, but XState has just recorded its newest one.
+ */
 function isDeadlineBegun({ system }: PodActor): boolean {
   const made = Object.values(system.getSnapshot()._scheduledEvents).at(-1)
   return made !== undefined && /^xstate\.after\.\w+Deadline\./.test(made.event.type)
@@ -301,7 +302,7 @@ export function contextOf({ actor }: Member): Snapshot['context'] {
   return actor.getSnapshot().context
 }
 
-/** The pod, at the address that its targets mean. */
+/** The pod at the address of its targets. */
 function placeOf(member: Member): PodView {
   const { pod, address } = contextOf(member)
   return { ...pod, ...(address === undefined ? {} : { ip: address }) }

@@ -33,7 +33,7 @@ test('one that is to be scaled away stands for none of those that are kept', () 
   const pods = [pod('web-0'), pod('web-1', { deleting: true }), pod('web-2'), pod('web-3')]
   const scaledDown = { ...workload(3), replaces: ({ name }: PodView) => name !== 'web-3' }
   expect(missingPods([scaledDown], pods)).toHaveLength(1)
-  // Control: it is kept.
+  // Control: the pod is kept.
   expect(missingPods([workload(3)], pods)).toEqual([])
 })
 

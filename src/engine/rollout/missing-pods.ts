@@ -4,18 +4,17 @@ import { displayName } from '../../pods/workload-id.ts'
 import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { Workload } from '../../workloads/workload.ts'
 
-/** A workload, as far as it says how many pods there should be. */
+/** The fields of a workload that tell how many pods it should have. */
 export type PodOwner = Pick<Workload, 'ref' | 'uid' | 'owns' | 'desired' | 'replaces'>
 
-/** False where it serves nobody from here on, and another comes in its place if one is to. */
+/** False for a pod that will serve no more. Its controller makes another one if one is due. */
 export function isThere({ deleting, finished }: PodView): boolean {
   return !deleting && !finished
 }
 
 /**
- * Pods that controllers are still to make. Found by simulation: between the end of a pod and the start of the one in its place
- * no object stands for either, and a window that counts objects lets another pod leave then. Decided by what there is and what
- * there should be: who begins in that moment has seen nobody go.
+ * The pods that controllers are still to make. Between the end of a pod and the start of its replacement no object stands for either, and
+ * the window would let another pod leave. The count compares present with desired pods, since a new process has not seen the pod go.
  */
 export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodView>): WindowPod[] {
   return shortages(workloads, pods).flatMap(({ workload, desired, present, leaving }) =>
@@ -38,12 +37,12 @@ interface Shortage {
   workload: PodOwner
   desired: number
   present: number
-  /** Its pods that are Terminating: another comes in place of each only once it is gone. */
+  /** The Terminating pods. A replacement comes only once such a pod is gone. */
   leaving: { pod: string; because: Reason }[]
 }
 
 function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Shortage[] {
-  // Whose an owner's pods are is asked once, and not for every pod.
+  // The workloads of an owner are looked up once, and not for every pod.
   const keepers = new Map<string, PodOwner[]>()
   const present = new Map<PodOwner, number>()
   const leaving = new Map<PodOwner, Shortage['leaving']>()
@@ -57,7 +56,7 @@ function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Sho
         leaving.set(workload, [...(leaving.get(workload) ?? []), { pod: pod.name, because }])
       }
       if (!isThere(pod)) continue
-      // Found by simulation (seed 44705176): one that was scaled away, and not deleted yet, stood for another that was.
+      // A pod that was scaled away and is not deleted yet does not stand for another one.
       if (workload.replaces(pod)) present.set(workload, (present.get(workload) ?? 0) + 1)
     }
   }

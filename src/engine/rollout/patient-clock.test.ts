@@ -3,7 +3,7 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { patientClocks } from './patient-clock.ts'
 
-/** A process that is stopped and goes on: what is due meanwhile fires when it does. */
+/** A process that is stopped and goes on. Timers that are due meanwhile fire then. */
 function bed() {
   const virtual = createVirtualClock()
   let due: (() => void)[] = []
@@ -23,7 +23,7 @@ function bed() {
   function make() {
     const look = (): Promise<void> => new Promise((resolve) => looked.push(resolve))
     const made = patientClock({ isBegun: () => isDeadline, look })
-    /** As `setTimeout`, by which something is judged. */
+    /** A `setTimeout` that makes a deadline. */
     function setDeadline(callback: () => void, delayMs: number): unknown {
       isDeadline = true
       const timer = made.setTimeout(callback, delayMs)
@@ -38,7 +38,7 @@ function bed() {
     asked,
     looked,
     advance: virtual.advance,
-    /** Nothing can be observed from now on. */
+    /** From now on nothing can be observed. */
     goBlind: () => (isBlind = true),
     async stopFor(ms: number) {
       isStopped = true
@@ -173,7 +173,6 @@ test('what that look begins comes first; another deadline does not, nor what was
   expect(fired).toEqual(['readyFor', 'failed'])
 })
 
-// Found by a reviewer: it had been begun while another pod was looked at, and counted as what that had begun.
 test('a deadline that was begun while another looked has what it begins itself come first', async () => {
   const { patient, another, looked, asked, advance, stopFor } = bed()
   const fired: string[] = []
@@ -246,7 +245,7 @@ test.each([
     patient.setDeadline(() => fired.push('failed'), deadlineMs)
     await advance(deadlineMs + patienceMs - 1)
     expect(fired).toEqual([])
-    // What was begun meanwhile can say nothing either.
+    // A timer that began meanwhile can tell nothing either.
     patient.setTimeout(() => fired.push('ready'), 30_000)
     await advance(1)
     expect(fired).toEqual(['failed'])
@@ -262,7 +261,6 @@ test('a pause between two looks is none the longer for it', async () => {
   expect([fired, asked.length, looked.length]).toEqual([['look'], 0, 0])
 })
 
-// Found by a reviewer: a pod crashed meanwhile, and was put back 0.2 s after it was ready again.
 test('any other timer that is over while nothing can be observed waits for that, and looks at no other time', async () => {
   const { patient, asked, looked, advance, goBlind } = bed()
   const fired: string[] = []

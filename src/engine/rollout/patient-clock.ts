@@ -2,26 +2,26 @@ import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { LONGEST_RETRY_MS } from './poll-delay.ts'
 
-/** A timer that is so late says that this process has stood still, or the machine under it. */
+/** A timer that is this late shows that the process, or its machine, has stood still. */
 const LATE_MS = 1_000
-/** What cannot be caught up with in this time is not waited for. */
+/** The limit for catching up after that. */
 const CATCH_UP_WITHIN_MS = 5_000
-/** What nobody can observe is waited for as long again as the timer was, and at least so long: it has to end some time. */
+/** The least time for which a blind process waits on, in milliseconds. Otherwise it waits as long again as the timer was. */
 const LEAST_PATIENCE_MS = 60_000
 
-/** What is observed of all. */
+/** The observation that the timers depend on. */
 export interface Sight {
-  /** It is of now, as far as is known. */
+  /** Reports whether the observation is current, as far as is known. */
   isCurrent(): boolean
-  /** Resolves when all that has happened by now is observed: not one for another that has begun before. */
+  /** Resolves once all events until now are observed. An earlier call does not count. */
   catchUp(): Promise<void>
 }
 
-/** The timers of a clock by which something is judged, and not only looked at, or tried, once more. */
+/** The timers that decide, in contrast to those that only look or try again. */
 export interface Deadlines {
-  /** Is the timer one that is being made at this moment? */
+  /** Reports whether the timer that is being made is a deadline. */
   isBegun(): boolean
-  /** Resolves when what they judge by is observed as it is now. */
+  /** Resolves once the facts that the deadline decides on are observed anew. */
   look(): Promise<void>
 }
 
@@ -32,26 +32,18 @@ interface Timer {
 
 interface LateTimer {
   isCatchingUp: boolean
-  /** Begun meanwhile, and neither due nor cleared yet. */
+  /** The timers that began meanwhile, and are neither due nor cleared. */
   begun: Set<Timer>
   release(): void
 }
 
 /**
- * Clocks whose late timers wait until what happened meanwhile is known. Found by simulation: a process was stopped for longer
- * than a deadline, and when it went on, the deadline came before all that had been observed meanwhile; a pod that had long come up
- * was taken for failed, and rolled back.
- *
- * So do those that are over while nothing can be observed, but for the pauses between two looks, or tries, behind which nothing is
- * judged. Found by reading: the API server was away as a deadline came, a pod that had come up in time was taken for failed, and
- * rolled back; or it was put back 0.2 s after it was ready again, and not after readyFor.
- *
- * A deadline always looks first. Found by a reviewer: a connection was silent as it came, which nobody knows to be broken for a
- * minute and a half.
- *
- * What that begins has its time too: found by reading, a pod that was seen to be ready was failed before it had been so for
- * readyFor, and one whose restart time alone can prove before that was over. No other timer waits for that, nor any for a deadline:
- * found by a reviewer, one of 20 s ended after 320.
+ * Makes clocks whose decisions wait for the observation. A timer that is late waits until the events in between are known: a stopped
+ * process would otherwise act on its deadline before it sees that the pod came up. A timer that ends while nothing can be observed also
+ * waits, except for short pauses before a look or a try.
+ * A deadline always looks first, since a silent connection is not known to be broken for up to a minute and a half. Timers that begin
+ * during the catch-up get their time as well, so that a pod can complete its readyFor. Timers that begin later, and deadlines, are not
+ * waited for.
  */
 export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (deadlines: Deadlines) => Clock {
   return (deadlines) => {
@@ -69,7 +61,7 @@ export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (dea
         if (own.begun.size === 0) break
         own.isCatchingUp = false
         await new Promise<void>((resolve) => (own.release = resolve))
-        // Else that has come to its end unseen, too: once more.
+        // The timers that began meanwhile have ended unseen as well, so the catch-up is repeated.
         if (timer.isCleared || isCurrent() || clock.now() >= endsAt) break
         own.isCatchingUp = true
       }

@@ -12,11 +12,11 @@ export interface PodMachineOptions {
   ports: PodPorts
   settings: RunSettings
   traffic: Traffic
-  /** For how long this pod, by its uid, has been in the state that it is in. */
+  /** The time for which the pod has been in its state, in milliseconds. */
   waitedMs(uid: string): number
-  /** The least for which it has to be Ready, by its workload. */
+  /** The time for which the pod must be Ready by its workload, in milliseconds. */
   minReadyMs(pod: PodView): number
-  /** How long it still has to be ready. */
+  /** The rest of the time in which the pod must become ready, in milliseconds. */
   readyInMs(uid: string): number
 }
 
@@ -24,7 +24,7 @@ interface From {
   context: PodContext
 }
 
-/** The machine of every pod of a run: with its ports, and with its settings for delays. */
+/** The machine of every pod of a run, with the ports and the delays of the run. */
 export function podMachine({
   ports,
   settings,
@@ -39,7 +39,7 @@ export function podMachine({
     guards: {
       mayProceed: () => settings.onDrainDeadline === 'proceed',
       rollsBack: () => settings.onFailure === 'rollback',
-      // Also one that was made besides: where a reload was seen.
+      // A call beside the machine, after a reload, counts as well.
       hasLateCall: ({ context }) => context.lateCall || traffic.hasOvertaken(context.uid),
     },
     delays: {

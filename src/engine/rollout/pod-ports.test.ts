@@ -22,7 +22,7 @@ const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', 
 
 const UNASKED: Asking = { pod: async () => 'unknown', answered: () => {} }
 
-/** Writes the close of `journal`, where the pod shows `stored`; tells what was sent. */
+/** Writes the close of `journal` on a pod with the record `stored`. Returns the answer and the writes. */
 async function close(stored: Journal, isOwned = true): Promise<{ answer: StoreAnswer; sent: string[] }> {
   const sent: string[] = []
   const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
@@ -66,7 +66,6 @@ test('nothing is written to the ledger without the Lease', async () => {
   expect([(await settle(true)).kind, written]).toEqual(['stored', ['restore']])
 })
 
-// Found by simulation: the pod that had come back to the old address was put back where nobody was.
 test('what is settled is kept with the address that its entries mean, whatever it was enrolled with', async () => {
   const pod = testPod({ ip: '10.0.0.1', containers: [{ name: 'app', image: 'app:v1' }] })
   const written: LedgerEntry[] = []
@@ -79,7 +78,6 @@ test('what is settled is kept with the address that its entries mean, whatever i
   expect(written).toMatchObject([{ state: 'abandoned', address: '10.0.0.9' }])
 })
 
-// Found by simulation (harsh seed 10869548): both owners had the same restore intent, and what the first had sent closed it.
 test.each([
   { who: 'the next owner', epoch: 5, state: 'restore' },
   { who: 'control: the same one', epoch: 4, state: 'closed' },
@@ -141,7 +139,6 @@ test('a pod that comes in the middle of a run is recorded after those before it,
   expect(entries.get('uid-10')).not.toHaveProperty('order')
 })
 
-// Found by reading: somebody had set the count of the Lease back, and what this run drained would have counted for nothing.
 test.each<[string, { seen?: Term; before?: Partial<LedgerEntry> }, Term | undefined]>([
   ['nothing was open on it', { seen: TERM }, TERM],
   ['that was found by an earlier owner', { before: { voidBelow: { ...TERM, epoch: 2 } } }, undefined],
@@ -198,7 +195,6 @@ describe('an entry that says that nothing is drained for a pod', () => {
     return { kind, calls, entry: entries.get(pod.uid) }
   }
 
-  // Found by reading: its drain intent had come late, what was drained by it was nobody's when the pod went, and the run said done.
   test('says so no more before the open record of an earlier owner is claimed, nor when a drain is called', async () => {
     const { kind, calls, entry } = await done('claim')
     expect([kind, calls]).toEqual(['stored', ['ledger', 'pod']])
@@ -225,11 +221,10 @@ const OTHERS = { code: 'has-other-containers', pod: 'web-0' }
 const GONE = { code: 'pod-gone' }
 const NOT_READY = { code: 'pod-not-ready-any-more', pod: 'web-0' }
 
-// Found by simulation: it had waited for ten seconds behind a call that nobody answered.
 test.each([
   { toServe: 'it is ready', change: {}, objection: undefined },
   { toServe: 'not any more', change: { ready: false }, objection: NOT_READY },
-  // Found by simulation: somebody had patched it meanwhile.
+  // Another writer has patched the pod meanwhile.
   { toServe: 'other images are asked for', change: { containers: [{ ...APP, image: 'app:v9' }] }, objection: OTHERS },
   { toServe: 'another container runs', change: { containers: [{ ...APP, containerId: 'c2' }] }, objection: OTHERS },
   { toServe: 'the kubelet has not seen its spec', change: { generation: 3, observedGeneration: 2 }, objection: OTHERS },
@@ -265,7 +260,6 @@ function asksFor(answer: AskedFor) {
   return { call, clock }
 }
 
-// Found by a reviewer: it had crashed, or was gone, since its intent was answered.
 test.each([
   { answer: 'known', wanted: ['restore'] },
   { answer: 'news', wanted: ['refresh', 'restore'] },
@@ -278,7 +272,6 @@ test.each([
   expect(await call('drain')).toEqual(['drain'])
 })
 
-// Found by a reviewer: it counted as one that nobody answers, and a pod that had crashed was put back.
 test('who is put off asks once more, a second later', async () => {
   const { call, clock } = asksFor('putOff')
   let done: string[] | undefined
@@ -320,14 +313,12 @@ test.each(['write', 'read'])('what it was answered in a %s need not be asked for
   expect(answered).toEqual([pod.uid])
 })
 
-// Found by a breaker: of a run by label it was taken for gone, and no restore ever left.
 test('one in the place of another may be none that was asked for; of a pod itself those that were asked for tell', async () => {
   expect(await objections({}, { isAskedFor: false, uid: 'gone' })).toEqual([undefined, GONE])
   expect(await objections({ ready: false }, { isAskedFor: false, uid: 'gone' })).toMatchObject([NOT_READY, {}])
   expect(await objections({}, { isAskedFor: false })).toEqual([GONE, GONE])
 })
 
-// Found by reading: what the call named was another pod's by then.
 test.each([
   { is: 'being deleted', change: { deleting: true }, objection: { code: 'pod-going', pod: 'web-0' } },
   { is: 'evicted', change: { finished: true }, objection: { code: 'pod-going', pod: 'web-0' } },
@@ -337,7 +328,7 @@ test.each([
   expect(await objections(change)).toEqual([objection, objection])
 })
 
-/** To a restore and a drain of a pod that has changed so while they waited. */
+/** The objections to a restore and a drain of a pod that has changed this way while they waited. */
 async function objections(
   change: Partial<PodView> | undefined,
   { isCurrent = true, isAskedFor = true, uid = 'uid-0' } = {},
@@ -458,7 +449,7 @@ test.each([
 })
 
 describe('the Events of a kubelet that reports no generation', () => {
-  /** Answers each question for Events with the next of these. */
+  /** Answers each request for Events with the next of these. */
   function asking(...answers: unknown[]) {
     const asked: string[] = []
     const get = async (path: string): Promise<unknown> => {

@@ -43,23 +43,23 @@ import type { World } from '../world.ts'
 import type { Asking } from './asking.ts'
 import type { Candidates } from './candidates.ts'
 
-/** Milliseconds for one call to the API server. */
+/** The deadline of one call to the API server. */
 const API_DEADLINE_MS = 10_000
 /**
- * … that something waits for which needs none. Found by a reviewer: in a silence the right to call a load balancer ran out meanwhile, and
- * a pod that was ready was not put back.
+ * The deadline of a call that is not necessary, while another step waits for it. The right to call a load balancer would run out during a
+ * longer wait.
  */
 const ASKED_WITHIN_MS = 1_000
 const ASKED_AGAIN_AFTER_MS = 10_000
 
-/** For a 429 that does not say how long. */
+/** The wait after a 429 without a time. */
 const THROTTLED_MS = 1_000
 
-/** Nothing waits for it that time would not prove. */
+/** The deadline for the Events. Time proves the restart as well, so no step needs them. */
 const EVENTS_WITHIN_MS = 2_000
 const NO_EVENTS = { kind: 'unknown', reason: { code: 'events-forbidden' } } as const
 
-/** Those that say of which image a container is started, and of this pod alone. */
+/** The path of the Events of this pod that name the image of a container start. */
 function eventsPath(namespace: string, uid: string): string {
   const selector = encodeURIComponent(`involvedObject.uid=${uid},reason=Pulled`)
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/events?fieldSelector=${selector}`
@@ -72,32 +72,32 @@ export interface PodPortOptions {
   clock: Clock
   namespace: string
   store: PodStore
-  /** What has come in the place of a pod is among these. */
+  /** The pods among which the replacement of a gone pod is looked for. */
   candidates: Candidates
   asking: Asking
   traffic: Traffic
-  /** Containers whose change alone needs no drain. */
+  /** The containers whose change alone needs no drain. */
   notFor?: readonly string[] | undefined
   ledger: LedgerStore
-  /** The pod as its machine knows it: also one that is gone. */
+  /** The pod as its machine knows it, also after it is gone. */
   podOf(uid: string): PodView
   termOf(uid: string): Term | undefined
   boundOf: World['boundOf']
-  /** What its workload adds to the images patch. */
+  /** The operations that the pod's workload adds to the patch of the images. */
   podOperations(pod: PodView): PatchOperation[]
   isOwned(uid: string): boolean
-  /** Has everything observed anew. */
+  /** Observes everything anew. */
   refresh(): Promise<void>
 }
 
-/** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
+/** The ports of a run's machines, made of the API server, the load balancers and the ledger. */
 export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, clock, namespace, store, candidates, asking, traffic, ledger, notFor = [] } = options
 
-  /** When nobody answered as a pod was asked for that was to be put back. */
+  /** The time of the last request for a pod before its restore that got no answer. */
   let unansweredAt = Number.NEGATIVE_INFINITY
 
-  /** By pod and effect, the intents that this process has recorded itself. */
+  /** The intents that this process has recorded, by pod and effect. */
   const ownIntents = new Set<string>()
   const intentOf = (uid: string, effect: string): string => JSON.stringify([uid, effect])
 
@@ -110,7 +110,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     const entered = restates ? await enterDrained(uid, record) : undefined
     if (entered?.kind === 'unknown') return entered
     if (!options.isOwned(uid)) return NOT_HELD
-    // Its guard would be made of a later owner's word, and pass.
+    // Without this check the guard would be made from a later owner's journal, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', reason: { code: 'later-owner-wrote' } }
     const beyond = record.step === 'patched' && !restates ? beyondUndrained(record, { pod, wanted, notFor }) : []
     if (beyond.length > 0) return { kind: 'rejected', reason: { code: 'needs-drain', pod: pod.name, containers: beyond } }
@@ -122,15 +122,14 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS, once: true })
       return { kind: 'stored', seen: takeIn(uid, askedAt, raw) }
     } catch (error) {
-      // Found by simulation: a load balancer was reloaded while the client waited, and the pod patched with requests under
-      // way on it. So its machine looks again before it is sent once more.
+      // The write is not sent again here after a wait. A load balancer may have been reloaded meanwhile, so the machine looks again first.
       if (error instanceof KubeError && error.kind === 'throttled')
         await pause(clock, Math.min(error.retryAfterMs ?? THROTTLED_MS, API_DEADLINE_MS))
       return { kind: isRejection(error) ? 'rejected' : 'unknown', reason: reasonOf(error) }
     }
   }
 
-  /** A pod that goes back counts as what it was made from, or upgraded to, before. */
+  /** The label of the pod's revision. A pod that goes back gets the label that it had before. */
   function labelOf({ rollback }: Journal, pod: PodView): PatchOperation[] {
     if (rollback === undefined) return options.podOperations(pod)
     const former = ledger.ledger.entries.get(pod.uid)?.before?.revision
@@ -141,7 +140,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     const askedAt = clock.now()
     try {
       const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
-      // The name may be another pod's by now.
+      // Another pod may have the name now.
       if (podView(raw).uid !== uid) return { kind: 'gone' }
       return { kind: 'read', seen: takeIn(uid, askedAt, raw) }
     } catch (error) {
@@ -151,7 +150,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
-  /** A run may do without the right to list Events: then the weaker proofs serve, and nobody is asked again. */
+  /** Whether the Events may be listed. A run works without that right: the weaker proofs serve, and it is not asked for again. */
   let mayListEvents = true
   async function pulls(uid: string): Promise<PullsAnswer> {
     if (!mayListEvents) return NO_EVENTS
@@ -165,8 +164,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   /**
-   * Found by a reviewer: the answer to its intent was of before the API server went away, the load balancer had refused the call, and the
-   * next one put a pod back that had crashed since, or another that had its address. No answer is no objection.
+   * Reports whether the pod exists, right before its restore. The answer to the intent may be older than an outage of the API server, in
+   * which the pod crashed or lost its address. Without an answer, the restore goes on.
    */
   async function isThere(pod: PodView): Promise<boolean> {
     if (clock.now() - unansweredAt < ASKED_AGAIN_AFTER_MS) return true
@@ -176,7 +175,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       answer = await asking.pod(pod, ASKED_WITHIN_MS)
     }
     if (answer === 'silent') unansweredAt = clock.now()
-    // Whoever decides hears of it by what is observed alone.
+    // The decision follows from the observation alone, so the news is observed first.
     if (answer === 'news' || answer === 'gone') void options.refresh()
     return answer !== 'gone'
   }
@@ -186,7 +185,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     targets: JournalTarget[],
     known: Pick<LedgerEntry, 'state' | 'epoch' | 'voidBelow' | 'leftOut' | 'address' | 'before' | 'order'>,
   ): Promise<LedgerAnswer> {
-    // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
+    // A process that has lost the workload must not overwrite a later owner's entry.
     if (!options.isOwned(uid)) return NOT_HELD
     try {
       const recorded = ledger.ledger.entries.get(uid)
@@ -202,7 +201,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
-  /** Never above the epoch of the intent that comes next: somebody may have set the count of the Lease back. */
+  /** The term below which intents are void, never above the epoch of the next intent: the count of the Lease can have been set back. */
   function boundOf(uid: string): Pick<LedgerEntry, 'voidBelow'> {
     const seen = options.boundOf(uid)
     const said = ledger.ledger.entries.get(uid)?.voidBelow
@@ -213,9 +212,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   /**
-   * What is drained, or may be from now on, is on record as that: its entry may say still that nothing is. Found by reading: the
-   * drain intent of a process that was killed came when the next one had written that, and the third went on from it, and was killed
-   * too; the pod went, nobody looked after what was drained for it, and the run said done.
+   * Opens the entry of a pod that is drained, or may be from now on, where the entry says that nothing is drained (`idle`). A drain intent
+   * of a killed process may arrive after that was written. Without this, no run would look after the targets once the pod is gone.
    */
   async function enterDrained(uid: string, { targets }: Journal): ReturnType<typeof enter> {
     const known = ledger.ledger.entries.get(uid)
@@ -224,9 +222,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   /**
-   * Found by simulation: a restore waited behind a call that had no answer, and when it left, the pod had long crashed. Found by
-   * reading: or what the call named was another pod's by then. By what is observed now, and not by what its machine has heard:
-   * one that waits for the answer may not have heard of it.
+   * The objection to a call that is about to leave, by the present observation. A call can wait long in its queue, so that the pod has
+   * crashed, or the address is another pod's. The machine waits for the answer, and may not know.
    */
   function unfit({ uid, toServe, ...place }: EffectInput): Reason | undefined {
     const heir = toServe?.uid === uid ? undefined : toServe
@@ -235,7 +232,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (isMoved({ ...place, gone: false, pod })) return { code: 'pod-moved', pod: pod.name }
     if (isEnding({ gone: false, pod })) return { code: 'pod-going', pod: pod.name }
     if (toServe === undefined) return undefined
-    // Of itself the answer to its own intent has told, or it was asked for.
+    // The answer to the pod's own intent has told of its readiness. A replacement must be watched.
     if (heir && !candidates.isCurrent()) return { code: 'readiness-unknown', pod: pod.name }
     if (!pod.ready) return { code: 'pod-not-ready-any-more', pod: pod.name }
     const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
@@ -254,8 +251,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     enroll({ uid, pod, wanted, targets }) {
       const known = ledger.ledger.entries.get(uid)
       const midway = inTheMiddle(ledger.ledger)
-      // Found by reading: one that was planned when the run was gone on with had the targets of one that had come before that, was
-      // taken for the older of the two, and stayed out for ever.
+      // A pod that was in the plan may get the targets of a pod that came later. It must count as the newest, so that its targets are
+      // settled last.
       const isNewest = known === undefined || isHadSince({ ...known, targets }, midway)
       const order = isNewest ? { order: 1 + Math.max(0, ...midway.map((one) => one.order ?? 0)) } : {}
       return enter(uid, targets, { state: 'open', ...boundOf(uid), before: formerPod(pod, wanted), ...order })
@@ -285,7 +282,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 }
 
-/** The API server has looked at the write and refused it. One that it never saw, or put off, says nothing of the guards. */
+/** Reports whether the API server refused the write. A write that did not arrive, or was put off, says nothing of the guards. */
 function isRejection(error: unknown): boolean {
   if (!(error instanceof KubeError)) return true
   return error.status !== undefined && error.kind !== 'ambiguous' && error.kind !== 'throttled'
@@ -323,8 +320,8 @@ function patchFor(
 }
 
 /**
- * The request never arrived, or the API server did not know its user. Or the pod is gone, another pod has its name, or the pod was
- * written at the same moment: the watch tells.
+ * Reports whether the error says nothing of the images: the request did not arrive, its user was not known, the pod is gone, its name is
+ * another pod's, or the pod was written at the same time. The watch tells then.
  */
 function saysNothingOfImages(error: KubeError): boolean {
   const { status } = error
@@ -332,7 +329,8 @@ function saysNothingOfImages(error: KubeError): boolean {
 }
 
 /**
- * The images patch as a dry run: admission (an image policy, a quota) refuses, or rewrites, before anything is drained.
+ * Sends the patch of the images as a dry run. Admission, such as an image policy or a quota, refuses or rewrites the images before any
+ * drain.
  */
 export async function rehearse(
   client: KubeClient,

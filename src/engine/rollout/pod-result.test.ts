@@ -13,7 +13,7 @@ const LATE = said('late')
 const BAD: BadEnding = { outcome: 'rolledBack', reason: said('it crashed'), deadline: 'ready' }
 const journal = { run: 'r1', epoch: 2, attempt: 1, step: 'patched', generation: 2, baseline: [], targets: [] } as const
 
-/** Of a pod that failed, where the last journal that could be read was this, and what there is now. */
+/** Whether a failed pod counts as out, with this last readable journal and this present one. */
 function outWith(lastRead: typeof journal | undefined, stored: ReadJournal): boolean {
   const context = {
     pod,
@@ -80,7 +80,7 @@ test('who is asked about a pod that is gone is told where the pod in its place i
   expect(adviceOf({ heir: null }), 'control: none has come').toContainEqual({ code: 'point-entries-at-replacement' })
 })
 
-/** Of a process that has epoch 2 and has lost its Lease, where the pod was drained by the owner of this epoch. */
+/** Whether the pod counts as out for a process of epoch 2 without its Lease, where the owner of `epoch` drained it. */
 function outAfter(epoch: number): boolean {
   const stored = { kind: 'read', journal: { ...journal, step: 'drain', epoch } } as unknown as ReadJournal
   const context = {
@@ -101,7 +101,6 @@ test('who was overtaken says of its own drains that they are open, and nothing o
   expect(outAfter(3)).toBe(false)
 })
 
-// Found by reading: it was to be said that it is out, which is refused for such a pod.
 test('who is asked about a pod that has come to another address is told where that is, and to say nothing but that it is in', () => {
   const target = {
     loadBalancer: 'edge',
@@ -139,7 +138,6 @@ describe('what takes requests again, or not', () => {
     return podResult(context, { isDone, now: { pod, stored: { kind: 'none' } }, phases })
   }
 
-  // Found by a fresh user: it was told how many requests were in flight, and not that the pod took others again.
   test('a pod that failed and was put back on its old images says so', () => {
     expect(ended({}).reason).toEqual({ code: 'failed-and-put-back', failure: LATE })
     expect(ended({ phases: {} }).reason, 'never drained').toEqual(LATE)

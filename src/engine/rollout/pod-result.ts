@@ -9,30 +9,30 @@ import type { PodEnding, PodResult } from '../events.ts'
 import { failedAdvice, needsOperatorAdvice, rolledBackAdvice } from '../advice.ts'
 
 export interface Ended {
-  /** It has nothing open any more. */
+  /** Reports whether the pod has nothing open any more. */
   isDone: boolean
-  /** The pod as it is known now: newer than what its machine saw last, or the same. */
+  /** The pod as it is known now, not older than the machine's observation. */
   now: Observation
   phases: PodResult['phases']
-  /** What it was on its way to at first, where that was a bad one. */
+  /** The bad outcome that the pod was to have at first. */
   badEnd?: PodEnding['before'] | undefined
 }
 
-/** What came of a pod whose machine has come to its end. */
+/** The result of a pod whose machine has ended. */
 export function podResult(context: PodContext, { isDone, now, phases, badEnd }: Ended): PodResult {
   const { pod, gone, outcome, restart, record } = context
-  // Each end of the machine has both: machines/pod-upgrade/exploration.test.ts.
+  // Each end of the machine sets both. machines/pod-upgrade/exploration.test.ts checks that.
   const reason = context.reason!
   const proof = restart && restartProof(restart)
-  // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
+  // A record of a later owner is told by that owner. This process was overtaken.
   const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
-  // Found by reading: somebody had removed the journal of a pod that failed; it was called no more out, and its run was closed.
+  // A removed journal counts as it was read last: the pod that failed is still out.
   const open = now.stored.kind === 'read' ? openJournal(now.stored) : context.lastRead
   const out = !isDone && (gone || (open !== undefined && !isOthers))
   const isUnclosed = isDone && open !== undefined && !isOthers && !isEnding({ gone, pod: now.pod })
-  // Found by reading: a pod failed and went, its entry with it. It was settled, and nobody was told that the run had failed.
+  // A pod that failed and then went is settled, and the run must still tell of its failure.
   const before = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
-  // What it had failed by counts on. Found by reading: a late drain that was undone was no deadline where its pod went meanwhile.
+  // The deadline by which the pod failed stays, also where the pod went meanwhile.
   const deadline = context.deadline ?? (outcome === 'settled' ? before?.deadline : undefined)
   const isPutBack = isDone && !isUnclosed && wasPutBack(context, now, phases)
   return {
@@ -52,7 +52,7 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
   }
 }
 
-/** Found by a fresh user: a pod had failed, and nothing said that it takes requests again. */
+/** Reports whether a failed pod gets requests again on its former images. */
 function wasPutBack(
   { outcome, gone, record }: PodContext,
   now: Observation,
@@ -93,7 +93,7 @@ function adviceOf(context: PodContext, out: boolean, { finished }: PodView): Pod
   return outcome === 'failed' && out ? failedAdvice(stranded) : []
 }
 
-/** A pod that failed on its way back has the images in its baseline that it failed on before. */
+/** The former images of the pod. After a failed rollback the baseline has the images that failed, so `rollback` counts. */
 function formerOf(record: PodContext['record']): { name: string; image: string }[] {
   return record?.rollback?.map(({ container, image }) => ({ name: container, image })) ?? record?.baseline ?? []
 }

@@ -1,11 +1,11 @@
 const SHORTEST_MS = 10
 const LONGEST_MS = 500
-/** What a wait may be longer than it had to be. */
+/** The share by which a look may come late. */
 const SHARE = 0.05
 
 /**
- * Until the next look at what is still in flight: short while the wait is, so that a drain of a third of a second is
- * not drawn out, and long while it is, so that nothing is asked hundreds of times a minute.
+ * The time until the next look at requests in flight, in milliseconds. It grows with the wait: a short drain is not drawn out, and a long
+ * one is not asked for hundreds of times a minute.
  */
 export function pollDelayMs(waitedMs: number): number {
   return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, waitedMs * SHARE))
@@ -13,12 +13,12 @@ export function pollDelayMs(waitedMs: number): number {
 
 const FIRST_RETRY_MS = 250
 export const LONGEST_RETRY_MS = 5_000
-/** More than of a look: each try is a call, or a write. */
+/** The share is larger than that of a look, since each try is a call or a write. */
 const RETRY_SHARE = 0.1
 
 /**
- * Until something is asked for again that was refused, or got no answer. Found by simulation: every 250 ms, an entry that an
- * operator has in maintenance was written to 228 times in the minute of the restore deadline; so it is 40 times.
+ * The time until the next try of a refused or unanswered request, in milliseconds. A restore deadline of one minute has about 40 tries this
+ * way, in place of 228 with a fixed 250 ms.
  */
 export function retryDelayMs(waitedMs: number): number {
   return Math.min(LONGEST_RETRY_MS, Math.max(FIRST_RETRY_MS, waitedMs * RETRY_SHARE))

@@ -12,7 +12,7 @@ const target = (where: string): JournalTarget => ({
   untouched: false,
 })
 
-/** One pod in each of these, which is exposed as long as the test runs; `readings` are asked of by load balancer. */
+/** A guard with one pod in each of these, exposed for the whole test. `readings` answers by load balancer. */
 function guarded(loadBalancers: string[], readings: (loadBalancer: string) => Promise<TrafficReading['state']>) {
   const clock = createVirtualClock()
   const asked: string[] = []
@@ -52,7 +52,6 @@ test('a load balancer that does not answer keeps nobody from seeing what another
   guard.stop()
 })
 
-// Found by reading, on two HAProxies: one was down, and the pod restarted in rotation at the other.
 test('an instance that does not answer keeps nobody from seeing what another of the same load balancer has forgotten', async () => {
   const readings: TrafficReading['state'][] = ['out', 'in', 'out']
   const { guard, clock, pod } = guarded(['edge/down', 'edge/up'], (name) =>

@@ -2,20 +2,20 @@ import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
-/** Between two looks at what a load balancer that forgets by itself still has out. */
+/** The interval between looks at a load balancer that can forget a drain by itself. */
 const LOOK_EVERY_MS = 500
 
 /** A pod that must get no request now. */
 export interface Exposed {
   uid: string
   record: Journal
-  /** It does get some, by these of its targets. Resolves where all is done about it that can be done at once. */
+  /** Called when the pod gets requests through these targets. Resolves once all immediate steps are done. */
   reloaded(targets: readonly JournalTarget[]): Promise<void>
 }
 
-/** A load balancer that forgets by itself would send traffic to a restarting pod: looks whether it has. */
+/** Looks whether a load balancer that can forget a drain sends requests to a restarting pod. */
 export interface ReloadGuard {
-  /** Looks once at those that are exposed then, after a while; nothing where none of those that are now can be forgotten. */
+  /** Looks once, after a while, at the exposed pods. Does nothing where no drain of the present ones can be forgotten. */
   watch(): void
   stop(): void
   /** Looks at once. */
@@ -26,15 +26,11 @@ export function createReloadGuard(options: {
   clock: Clock
   traffic: Pick<Traffic, 'inspect' | 'isVolatile'>
   exposed(): readonly Exposed[]
-  /** Time to say again who is exposed. */
+  /** Called after a look. The exposed pods may have changed. */
   onLooked(): void
 }): ReloadGuard {
   const { clock, traffic } = options
-  /**
-   * By what answers for itself, each alone. Found by simulation: one load balancer took 10 s to answer, and what another had
-   * forgotten came late. Found by reading: of two instances of one load balancer one was down, and what the other had forgotten
-   * was never seen.
-   */
+  /** The timers by load balancer and scope. Each one is asked alone: a slow or failed instance must not delay the look at another. */
   const timers = new Map<string, unknown>()
   let isStopped = false
 
@@ -80,7 +76,7 @@ export function createReloadGuard(options: {
   }
 }
 
-/** What can be down while others of the same load balancer are not. */
+/** The instance that answers for the target. It can fail while others of the same load balancer work. */
 function instanceOf({ loadBalancer, scope }: JournalTarget): string {
   return JSON.stringify([loadBalancer, scope])
 }

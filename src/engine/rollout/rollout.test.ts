@@ -12,7 +12,7 @@ import type { PodState, RunEventBody } from '../events.ts'
 import { createRollout } from './rollout.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
-/* A pod is restarted and called ready: how long it is looked at before it is put back, and before it counts as restarted. */
+/* The time for which a restarted and ready pod is watched before it is put back, and before it counts as restarted. */
 
 const OUT = { state: 'out', inFlight: 0, detail: { code: 'error', said: 'out' } } as const
 const READY_FOR_MS = 2_000
@@ -34,7 +34,7 @@ function podAt(containersReadySince: string, change: RawPodOptions = {}, version
   })
 }
 
-/** One pod, patched by this owner and restarted since; its load balancer has it out, and forgets that every `reloadMs`. */
+/** One pod that this owner patched and that has restarted. Its load balancer has it out, and forgets that every `reloadMs`. */
 async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
   const clock = createVirtualClock()
   const stored: Observation['stored'] = {
@@ -177,7 +177,7 @@ test('its probe fails and then succeeds: for readyFor from then on', async () =>
   expect(states.at(-1)).toBe('restoring')
 })
 
-/** The digest of before under a new tag, seen only now: nothing but time proves that the new container is not the old spec's. */
+/** A new tag with the old digest, first seen now. Only time proves that the container was not started from the old spec. */
 function quietPod(statusImage: string) {
   const status = { id: 'c2', image: statusImage, imageId: 'sha256:v1', running: true, ready: true, startedAt: STARTED }
   return podAt(STARTED, { containers: [{ name: 'app', image: 'app:v2', readinessProbe: PROBE, status }] })
@@ -195,7 +195,6 @@ test.each([
   expect(states.at(-1)).toBe('warming')
 })
 
-// Found by reading: each reload began the time anew, and a pod that was never ready kept the run from its end.
 test('it does not get ready, and its load balancer is reloaded again and again: the ready deadline goes on', async () => {
   const { clock, states } = await createBed(podAt(STARTED, { ready: false }), 25_000)
   await clock.advance(READY_DEADLINE_MS - 10)

@@ -29,120 +29,120 @@ import { mayBeOpen } from '../../pods/open-journal.ts'
 
 /** Runs the pods of a run through their upgrades, as many at once as the window has places. */
 export interface Rollout {
-  /** The pod has changed, is gone, or its endpoint has: by uid. */
+  /** The pod with this uid has changed. `onGone` and `onEndpoints` tell of its end and of its endpoints. */
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
-  /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
+  /** The pods became watchable or unwatchable, or a pod was looked for in the load balancers. */
   onSight(): void
-  /** Is a change of a pod, or of its endpoint, waited for? */
+  /** Reports whether the rollout waits for a change of a pod or of its endpoint. */
   isWaiting(): boolean
-  /** A workload has changed: how many pods there should be, and what is to come in the place of one. */
+  /** A workload has changed: its number of pods, or the pods that are to come in place of others. */
   onWorkload(): void
-  /** Starts with the pods that are there, and with what earlier runs left to settle. */
+  /** Starts the upgrades of the present pods, and the settlement of the ghosts that earlier runs left. */
   start(ghosts: readonly PodUpgradeInput[]): void
-  /** Starts no new pod, and puts back what is drained and not patched; what is patched comes home. */
+  /** Starts no new pod. Drained pods that are not patched are put back, and patched pods come home. */
   hold(reason: Reason): void
-  /** Starts no new pod until `resume`; what is under way goes on to its end. */
+  /** Starts no new pod until `resume`. Pods that are under way go on to their end. */
   pause(reason: Reason): void
   resume(): void
-  /** As `hold`, for all that is open, taken in or not. */
+  /** The same as `hold`, for all open pods, including those that the rollout has not taken in. */
   abort(reason: Reason): void
-  /** The same, and after `graceMs` leaves what is not home. */
+  /** The same as `hold`. After `graceMs` milliseconds, pods that are not home are left as they are. */
   interrupt(graceMs: number): void
-  /** Leaves everything as it is. */
+  /** Leaves every pod in its state. */
   checkpoint(): void
   /** Another owner has the workload. */
   lose(reason: Reason): void
-  /** Looks, when it is finished, whether a load balancer has forgotten what stays out, and drains it again. */
+  /** After the end, looks whether a load balancer has forgotten a pod that stays out, and drains it again. */
   secure(): Promise<void>
-  /** Until then it looks for that from time to time. */
+  /** Ends the regular looks for forgotten drains, which go on after the end of the rollout. */
   stop(): void
-  /** Resolves when every pod has come to its end. */
+  /** Resolves once every pod has ended. */
   readonly finished: Promise<PodResult[]>
 }
 
 export interface RolloutOptions {
   clock: Clock
   settings: RunSettings
-  /** Pods that may be out at once, as it was planned. */
+  /** The number of pods that may be out at once, by the plan. */
   window: number
   store: PodStore
   endpoints: EndpointStore
   traffic: Traffic
   ports: PodPorts
-  /** Is this pod the run's concern? */
+  /** Reports whether the run includes the pod. */
   includes(pod: PodView): boolean
   workloads: readonly (PodOwner & Pick<Workload, 'isCurrent' | 'isBroken'>)[]
-  /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
+  /** The pods of the same workloads that the run does not include. They fill the window too. */
   beside: Beside
-  /** Resolves once what is known is of now. */
+  /** Resolves once the observation is current. */
   refresh(): Promise<void>
   asking: Asking
-  /** What a pod's machine starts from; undefined where nothing is to be done with it. */
+  /** The input of a pod's machine. Undefined where the pod needs no work. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
-  /** The least for which a pod has to be Ready, by its workload. */
+  /** The time for which a pod must be Ready, by its workload, in milliseconds. */
   minReadyMs(pod: PodView): number
-  /** Something will take the place of this pod. */
+  /** Reports whether a pod will come in the place of this one. */
   expectsHeir(pod: PodView): boolean
-  /** Has it come in the place of one that is gone? */
+  /** Reports whether the candidate came in the place of the gone pod. */
   isHeir(gone: PodView, candidate: PodView): boolean
   byUpgradeOrder(a: PodView, b: PodView): number
-  /** What an operator had out of rotation of this pod when the run was planned. */
+  /** The share of the pod that an operator had out of rotation when the run was planned. */
   operatorOut(uid: string): OperatorOut
-  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
+  /** The uid of the half-done or gone pod whose drained entry an operator has pointed at this pod. */
   drainedFor(uid: string): string | undefined
-  /** It is not known to be in every load balancer. */
+  /** Reports whether the pod is not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean
-  /** Shared with the plan, which looked at the pods before. */
+  /** The availability of pods, shared with the plan. */
   availability: Availability
-  /** It is paused, and nothing is under way. Called whenever it is found so. */
+  /** Called whenever the run is found paused with nothing under way. */
   onRest(): void
-  /** For the ready deadline no pod could start, since others that are none of the run's own doing are unavailable. */
+  /** Called after no pod could start for the ready deadline, because of unavailable pods that the run has not taken out. */
   onStalled(reason: ReasonOf<'window-stalled'>): void
   tell(event: RunEventBody): void
 }
 
-/** States that end with what the cluster shows. */
+/** The states that end with an observation of the cluster. */
 const AWAITS = new Set<PodState>(['restarting', 'rollingBack', 'warming', 'settling'])
 
-/** What does not answer for so long is no reason to wait on. */
+/** The limit for a look before a decision. */
 const LOOKS_FOR_MS = 5_000
 
 /**
- * A decision looks at every pod, and something changes thirty times in the upgrade of each. So the next one comes no
- * sooner than a millisecond for so many pods after the last: 50 ms for 1,000 pods, of which it takes one or two.
+ * The pods per millisecond of the minimum interval between decisions. A decision looks at every pod, and the upgrade of a pod brings about
+ * thirty changes. So decisions for 1,000 pods are 50 ms apart, of which one takes 1 to 2 ms.
  */
 const PODS_PER_MS = 20
 
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, endpoints, traffic, tell } = options
   const { refresh } = options
-  /** For all that is decided of a pod when time is over. */
+  /** The clock for decisions about a pod at the end of a time. */
   const patientClock = patientClocks(clock, {
     isCurrent: () => blindness(options) === undefined && endpoints.isCurrent(),
     catchUp: refresh,
   })
-  // That nothing can be observed is what it gives up for, too.
+  // The stall clock also runs while nothing can be observed, since that is a reason to give up.
   const stallClock = patientClocks(clock, { isCurrent: () => true, catchUp: lookBeforeGivingUp })
   const stall = createStall({
     clock: stallClock({ isBegun: () => true, look: lookBeforeGivingUp }),
     forMs: settings.readyDeadlineMs,
     onStalled: options.onStalled,
   })
-  /** Whom it takes in: all pods, once it is held those that are open already, and in the end none. */
+  /** The pods that the rollout takes in: all, only open ones after a hold, or none at the end. */
   let intake: 'all' | 'open' | 'none' = 'all'
-  /** What is drained and not patched is put back. */
+  /** Drained pods that are not patched are put back. */
   let undoes = false
-  /** Why no pod is started for now. */
+  /** The reason for which no pod is started now. */
   let paused: Reason | undefined
-  /** What an operator had out of a pod when its turn came last. */
+  /** The share that an operator had out of a pod at its last turn. */
   const lastFound = new Map<string, OperatorOut>()
   let started = false
   let planned = false
   let decidedAt = Number.NEGATIVE_INFINITY
   let graceTimer: unknown
-  /** For the next pod that becomes available by time alone. */
+  /** The timer for the next pod that becomes available by time alone. */
   let availableTimer: unknown
   let resolveFinished: (results: PodResult[]) => void = () => {}
   const finished = new Promise<PodResult[]>((resolve) => {
@@ -153,19 +153,19 @@ export function createRollout(options: RolloutOptions): Rollout {
   const exposed = () => exposedPods({ members: members.all(), store, traffic })
   const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
 
-  /** Found by a reviewer: a connection was silent, and a pod that had long been ready was named as what held the others up. */
+  /** Looks again before the stall is reported, since a silent connection can hide pods that are ready. */
   async function lookBeforeGivingUp(): Promise<void> {
     await withinLimit(clock, LOOKS_FOR_MS, refresh)
-    // What was seen is decided on a little later else.
+    // The changes that the look brought would be decided on later otherwise.
     decide()
   }
 
-  /** No other pod is started after one that went wrong. */
+  /** Starts no further pod after a bad end. */
   function holdAfter(pod: string, ending: ReasonOf<'held-after'>['ending']): void {
     if (intake === 'all') hold({ code: 'held-after', pod, ending }, { undo: false })
   }
 
-  /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
+  /** Schedules a decision in a turn of its own: the pods to start, the reasons to wait, and the end of the rollout. */
   function plan(): void {
     if (planned || !started) return
     planned = true
@@ -193,14 +193,13 @@ export function createRollout(options: RolloutOptions): Rollout {
     const { start, waitingFor: crowded } = admit(pods, windowNow(included))
     wakeAt(pods)
     const blind = blindness(options)
-    // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
-    // reading: who could not watch them waited without end.
+    // The window holds pods up only where one is to start. While the pods cannot be watched, the stall deadline counts as well.
     const full = intake === 'all' ? crowded : undefined
     const unsure = intake === 'all' ? blind?.reason : undefined
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)
-      // One that is being checked has only kept its place.
+      // A pod in `checking` only keeps its place.
       if (member && isWaiting(member)) member.actor.send({ type: 'start' })
     }
     for (const member of members.all()) {
@@ -209,7 +208,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (!isWaiting(member)) continue
       const before = members.beforeIt(member)
       const reason = before ? ({ code: 'awaits-settlement', pod: before.name } as const) : full
-      // A look takes a moment, of which nobody has to hear.
+      // A short look at the pods is not reported as a reason to wait.
       const unseen = blind?.isBroken === true ? blind.reason : undefined
       const held = intake === 'all' ? undefined : ({ code: 'no-further-start' } as const)
       members.tellWaiting(member, paused ?? unseen ?? reason ?? held)
@@ -217,15 +216,15 @@ export function createRollout(options: RolloutOptions): Rollout {
     reloadGuard.watch()
     const all = [...members.all()]
     const rest = all.filter(({ result }) => result === undefined)
-    // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
+    // Nothing is under way, and no pod will start: the waiting pods end unchanged.
     const resting = rest.length > 0 && rest.every((member) => isWaiting(member))
     if (resting && intake !== 'all') for (const { actor } of rest) actor.send({ type: 'interrupt' })
     else if (resting && paused !== undefined) options.onRest()
-    // For one that is looked at while it waits the time goes on.
+    // The stall time does not count while a waiting pod is being looked at.
     if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
       stall.wait(resting && paused === undefined && starting.size === 0 ? (full ?? unsure) : undefined)
     if (rest.length === 0) {
-      // What comes up from now on is another run's: this one has its account to write, and that may take long.
+      // New pods belong to a later run, since writing the account of this run may take long.
       intake = 'none'
       clock.clearTimeout(graceTimer)
       clock.clearTimeout(availableTimer)
@@ -240,20 +239,20 @@ export function createRollout(options: RolloutOptions): Rollout {
     if (pending.length > 0) availableTimer = clock.setTimeout(plan, Math.min(...pending))
   }
 
-  /** As it was planned; less where it is a share, and pods have been scaled away since: else all that are left could leave. */
+  /** The planned window. A share is counted again after a scale-down, so that the window is never all remaining pods. */
   function windowNow(included: readonly Observation[]): number {
     const counted = included.filter(({ pod }) => options.expectsHeir(pod) && (pod.deleting || !pod.finished))
     return Math.min(options.window, windowSize(settings.maxUnavailable, counted.length))
   }
 
   /**
-   * Since its turn came it is known better than it was when the run was planned; also once it waits for another turn, which it would
-   * get again and again for what the plan says.
+   * The share that an operator had out, known from the pod's last turn, or else from the plan. The knowledge stays while the pod waits for
+   * another turn.
    */
   function operatorOut(uid: string): OperatorOut {
     const member = members.get(uid)
     const record = member && contextOf(member).record
-    // It was not looked for where it needs no drain.
+    // A pod that needs no drain was not looked for in the load balancers.
     if (record && record.undrained === undefined)
       lastFound.set(
         uid,
@@ -263,8 +262,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   /**
-   * Its workload has let go of it, and nothing is open for it: as good as gone. Found by reading: somebody had taken the label of a
-   * pod that was ill; the run upgraded it all the same, or failed for it, or waited until it was well.
+   * Reports whether the workload has released the pod, for example after a change of the pod's labels, and no record of the pod is open.
+   * Such a pod counts as gone: the run neither upgrades it nor waits for it.
    */
   function isReleased({ pod, stored }: Observation): boolean {
     return !mayBeOpen(stored) && !options.includes(pod) && !options.workloads.some((one) => one.owns(pod))
@@ -280,18 +279,19 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   /**
-   * Pods that have none yet get their machine: those of the start, and later ones that came up on other images. What is
-   * open is brought to its end also by a run that is held: nobody else would say that it is.
+   * Makes a machine for each pod that has none: the pods of the start, and later pods on other images. Open pods are taken in also after a
+   * hold, since no other process brings them to their end.
    */
   function takeIn(included: readonly Observation[]): void {
     if (intake === 'none') return
-    // As it is at the beginning: one that has failed before holds the run as soon as it is taken in, and the others are named too.
+    // The condition is that of the beginning: a pod that failed before holds the run as soon as it is taken in, and the others are still
+    // named.
     const openAlone = intake === 'open'
     const others = included.filter(({ pod }) => !members.has(pod.uid))
     for (const { pod, stored } of others.sort((a, b) => options.byUpgradeOrder(a.pod, b.pod))) {
-      // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
+      // A pod that is terminating or was evicted is taken in only where an earlier run has left it open.
       if ((pod.deleting || pod.finished || openAlone) && !mayBeOpen(stored)) continue
-      // Its address is still being settled for the pod before it.
+      // The address of the pod is still being settled for the pod before it.
       if (members.settlingFor(pod)) continue
       const input = options.inputFor(pod)
       if (input === undefined) continue
@@ -300,7 +300,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     }
   }
 
-  /** For a place in the window. */
+  /** Reports whether the pod waits for a place in the window. */
   function isWaiting(member: Member): boolean {
     return member.state === 'queued' || isAdmitting(member.actor.getSnapshot())
   }
@@ -334,7 +334,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     finished,
     start(ghosts) {
       started = true
-      // Lost before it began: then they are another owner's, too.
+      // A workload that was lost before the start has another owner, and so have its ghosts.
       if (intake !== 'none') for (const ghost of ghosts) members.add(ghost)
       plan()
     },

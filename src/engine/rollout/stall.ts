@@ -1,9 +1,9 @@
 import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Where nothing of a run holds the window, nothing of it can free a place: that is not waited for without end. */
+/** Ends the wait for a full window that no pod of the run can free. */
 export interface Stall {
-  /** Whether it waits, and what fills the window now: what it gives up for is what fills it then. */
+  /** Notes the reason for which the window is full, or undefined. The reason at the end of the time is the one that is reported. */
   wait(full: Reason | undefined): void
 }
 

@@ -22,12 +22,12 @@ function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
 
 interface Given {
   isUnserved?: (pod: PodView) => boolean
-  /** As they are observed. */
+  /** The pods as they are observed. */
   pods: readonly PodView[]
   member: Partial<WindowMember> & { pod: PodView }
   others?: readonly (Partial<WindowMember> & { pod: PodView })[]
   expectsHeir?: boolean
-  /** How many pods there should be. */
+  /** The number of pods that there should be. */
   desired?: number
   drainedFor?: (uid: string) => string | undefined
 }
@@ -65,7 +65,7 @@ function windowOf({
   })
 }
 
-/** Which of them count as out: the first is in this state, and was found at `foundAt`. */
+/** The pods that count as out. The first one is in this state, and was found at `foundAt`. */
 function out(pods: readonly PodView[], foundAt: string, state: PodState = 'settling'): string[] {
   const found = windowOf({ pods, member: { pod: pods[0]!, state, address: foundAt } })
   return found.filter(({ operatorOut }) => operatorOut !== 'none').map(({ name }) => name)
@@ -113,7 +113,7 @@ test('a pod that is known to be gone before the watch says so is missing until s
   expect(missing({ desired: 2, pods: [{ ...pod, finished: true }, other] })).toBe(1)
   expect(missing({ desired: 2, pods: [pod, podAt('web-0-again', '10.0.0.9'), other] })).toBe(0)
   expect(missing({ desired: 1 })).toBe(0)
-  // Control: it is not known to be gone.
+  // Control: the pod is not known to be gone.
   expect(missing({ desired: 2, member: { pod } })).toBe(0)
 })
 
@@ -137,7 +137,7 @@ test('a ready pod that is not known to be in the load balancers counts as unserv
   const unserved = (pods: readonly PodView[], member: Given['member']): string[] =>
     windowOf({ pods, member, isUnserved: () => true }).flatMap((one) => (one.unserved ? [one.name] : []))
   expect(unserved([waiting, made], { pod: waiting, state: 'queued' })).toEqual(['web-1'])
-  // Control: nobody waits, or it counts as not ready in any case.
+  // Control: no pod waits, or the pod counts as not ready in any case.
   expect(unserved([waiting, made], { pod: waiting, state: 'done' })).toEqual([])
   expect(unserved([waiting, { ...made, ready: false }], { pod: waiting, state: 'queued' })).toEqual([])
 })
@@ -154,7 +154,6 @@ test('it is not asked what sluice itself has out there for the one before it, wh
   expect([asked, pods.find(({ uid }) => uid === heir.uid)]).toMatchObject([[], { operatorOut: 'some', unserved: false }])
 })
 
-// Found by reading: a pod made anew on the old images, which waits for its turn, counted as one that serves.
 test('one that waits for its turn itself counts so too, unless it is known to be there', () => {
   const waiting = podAt('web-0', '10.0.0.1')
   const isUnserved = ({ name }: PodView): boolean => name === 'web-0'
@@ -164,7 +163,6 @@ test('one that waits for its turn itself counts so too, unless it is known to be
   expect(known).toMatchObject({ standing: 'waiting', unserved: false })
 })
 
-// Found by reading: its sandbox died after it was done, and it counted as one that serves.
 test('where a pod was found says nothing of where it is now', () => {
   const moved = podAt('web-0', '10.0.0.9')
   const waits = { pod: podAt('web-1', '10.0.0.1'), state: 'queued' as const }
@@ -197,7 +195,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
     expectsHeir: () => true,
     operatorOut: () => 'none',
     drainedFor: () => undefined,
-    // Whether they are in a load balancer is not asked.
+    // The load balancers are not asked for these pods.
     isUnserved: ({ uid }) => uid !== meant!.uid,
     availability: { pendingOf: () => new Map() },
   })
@@ -239,7 +237,6 @@ test.each([
   expect(admit(found, 1).start).toEqual(takes ? [] : ['web-0'])
 })
 
-// Found by simulation: its own address was another, so that it counted as serving.
 test.each([
   { state: 'needsOperator', out: true },
   { state: 'done', out: false },

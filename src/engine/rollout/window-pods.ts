@@ -10,43 +10,43 @@ import type { PodOwner } from './missing-pods.ts'
 import { isThere, missingPods } from './missing-pods.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
 
-/** A pod that has its machine. */
+/** A pod with its machine. */
 export interface WindowMember {
   uid: string
   name: string
   state: PodState | null
   result: PodResult | undefined
-  /** As its machine saw it last. */
+  /** The last observation by the machine. */
   pod: PodView
   gone: boolean
-  /** Where its targets were found: not where it is now, if it has moved. */
+  /** The address of its targets. A pod that has moved has another address. */
   address: string | undefined
-  /** What was drained for another at its address is still being settled. */
+  /** The drained entries of another pod at this address are still being settled. */
   mustWait: boolean
-  /** It was found in the load balancers, when its turn came. */
+  /** The pod was found in the load balancers at its turn. */
   wasFound: boolean
 }
 
 export interface WindowPodsOptions {
   store: PodStore
-  /** Those that are the run's concern, as observed now. */
+  /** The pods that the run includes, as observed now. */
   included: readonly Observation[]
-  /** Of the same workloads, and not its concern: what is not ready takes a place, and what is left open for one of them. */
+  /** The pods of the same workloads that the run does not include. A pod that is not ready, or is half done, takes a place. */
   beside: readonly Observation[]
   members: readonly WindowMember[]
   workloads: readonly PodOwner[]
   expectsHeir(pod: PodView): boolean
   operatorOut(uid: string): OperatorOut
-  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
+  /** The uid of the half-done or gone pod whose drained entry an operator has pointed at this pod. */
   drainedFor(uid: string): string | undefined
-  /** Not known to be in every load balancer. */
+  /** Reports whether the pod is not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean
   availability: Availability
 }
 
 const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
 
-/** All that counts in the window, as it is now: pods under way, those beside them, and those that are missed. */
+/** All pods that count in the window now: those under way, those beside them, and the missing ones. */
 export function windowPods({
   store,
   included,
@@ -64,8 +64,8 @@ export function windowPods({
   const readiness = (pod: PodView): Readiness => readinessOf(pod, pending.get(pod.uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
     state !== null && !IDLE.has(state) && (result === undefined || result.traffic === 'out')
-  // Found by simulation: a pod moved, and another has come to the address that is still drained for it. For one that is only
-  // being checked nothing is drained: else its place would be lost as soon as it has it, and found again as soon as it is lost.
+  // A pod has moved, and another pod has come to the address that is still drained for it. Pods in `checking` do not count, since nothing
+  // is drained for them: a place would otherwise be lost as soon as it is found.
   const drained = new Map(
     members.flatMap((one) => (one.address && isActive(one) && one.state !== 'checking' ? [[one.address, one.uid] as const] : [])),
   )
@@ -75,26 +75,26 @@ export function windowPods({
     ),
   )
   const active = new Set(members.flatMap((one) => (isActive(one) ? [one.uid] : [])))
-  // On the host's network several share an address.
+  // Pods in the host network can share an address.
   const isDrainedHere = (pod: PodView): boolean => {
     const { uid, ip, hostNetwork } = pod
     if (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid) return true
     return hostDrained.size > 0 && keysOf(pod).some((key) => hostDrained.has(key) && hostDrained.get(key) !== uid)
   }
-  // What sluice has out at its address comes home in the middle of its upgrade: it is no pod that nobody counts on.
+  // An entry that sluice has drained at this address comes back during the upgrade. So it does not count as an operator's.
   const outOf = (pod: PodView): OperatorOut =>
     active.has(drainedFor(pod.uid) ?? '') || isDrainedHere(pod) ? 'some' : operatorOut(pod.uid)
-  // Nothing is asked where nobody waits for the answer, or it would be of what sluice itself has out.
+  // The load balancers are asked only while a pod waits for the answer, and never about an entry that sluice has out.
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
   const isOutside = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && !isDrainedHere(pod) && isUnserved(pod)
-  // Found by simulation: the answer to a write says so, and the watch not yet.
+  // The answer to a write can show that the pod is gone before the watch does.
   const gone = new Set(members.flatMap((one) => (one.gone ? [one.uid] : [])))
-  // What is not there any more is missing until another is; where none will come, nobody counts on it.
+  // A gone pod counts as missing until its replacement exists. Without an expected replacement it does not count.
   const pods = missingPods(
     workloads,
     [...included, ...beside].flatMap(({ pod }) => (gone.has(pod.uid) ? [] : [pod])),
   )
-  /** Where nobody says how many there should be, one that goes stands for itself. */
+  /** A terminating pod stands for its replacement where the workload has no desired number of pods. */
   const isLeaving = (pod: PodView): boolean =>
     pod.deleting && expectsHeir(pod) && workloads.find((one) => one.owns(pod))?.desired() === undefined
   for (const { pod } of included) {
@@ -104,16 +104,16 @@ export function windowPods({
   }
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
-    // Found by simulation: a record that somebody had made unreadable was taken for none.
+    // An unreadable record may be open.
     const isLeft = mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
     if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
     const standing = isLeft ? 'left' : 'idle'
-    // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
+    // The entries of such a pod in the load balancers are not this run's concern.
     pods.push({ uid, name, standing, ...readiness(pod), operatorOut: 'none', unserved: false })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member
-    // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
+    // A machine that has ended takes no events, so the present observation of its pod counts.
     const observed = store.get(uid)?.pod
     const pod = observed ?? member.pod
     const isGone = member.gone || (result !== undefined && observed === undefined)
@@ -125,7 +125,7 @@ export function windowPods({
       standing: mustWait ? 'idle' : place,
       ...readiness(pod),
       operatorOut: outOf(pod),
-      // What was found is not known of where it is now, if it has moved.
+      // The entries were found at the former address, and are unknown for a pod that has moved.
       unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isOutside(pod),
     })
   }

@@ -12,7 +12,7 @@ import type { PodStatus } from './status.ts'
 import { entriesOf, goneAdvice } from './pod-advice.ts'
 import { needsOperator } from './needs-operator.ts'
 
-/** Pods that are gone while a ledger still has something open for them. */
+/** The gone pods for which a ledger has open entries. */
 export function gonePods(
   pods: readonly PodView[],
   ledgers: readonly Ledger[],
@@ -21,7 +21,7 @@ export function gonePods(
   kinds: Kinds,
 ): PodStatus[] {
   const alive = new Set(pods.map(({ uid }) => uid))
-  // Found by trial: who was at work with it, or had begun to put it back and was killed, goes on by itself, and a person was sent.
+  // A later owner may be settling the pod, or may have begun its restore. Then no person is needed.
   const isOutdated = ({ epoch = 0 }: LedgerEntry, told: PodAccount): boolean =>
     epoch > told.epoch || (lease !== undefined && lease.holder !== '' && lease.transitions > told.epoch)
   return ledgers
@@ -33,8 +33,7 @@ export function gonePods(
         .map((entry): PodStatus => {
           const { uid, pod, state, targets } = entry
           const last = accountsOf(entry, ledger.header).at(-1)
-          // Found by trial: nothing had come in its place in time, or its entry could not be read, and the run ended with 8; by this
-          // it was to be gone on with, which ended in the same way.
+          // The run ended with exit 8 for the pod. Another run would end the same way, so a person is needed.
           const person =
             state === 'abandoned'
               ? { advice: [goneAdvice(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace)] }
@@ -56,8 +55,8 @@ export function gonePods(
 }
 
 /**
- * Left out, since nothing was to come in their place, until something came all the same. Found by a new user: the run had ended with 8
- * for it, and of that here was nothing.
+ * The entries that were left out without an expected replacement, and that a replacement needs after all. The run ended with exit 8 for
+ * them.
  */
 function leftToAPerson(ledger: Ledger): LedgerEntry[] {
   return leftOutEntries(ledger).filter((entry) => accountsOf(entry, ledger.header).at(-1)?.outcome === 'needsOperator')

@@ -16,7 +16,7 @@ import type { PodStatus } from './status.ts'
 import { needsOperator } from './needs-operator.ts'
 import { entriesOf, movedAdvice, STANDING, unreadableAdvice } from './pod-advice.ts'
 
-/** Pods that have a journal. `above`: what stands above those of which no ledger tells. */
+/** The pods with a journal. `above`: the workloads of the pods that no ledger has. */
 export function livePods(
   pods: readonly PodView[],
   ledgers: readonly Ledger[],
@@ -79,7 +79,7 @@ export function livePods(
     })
 }
 
-/** What the process that wrote its record last has said of it in the end. */
+/** The account of the process that wrote the pod's record last. */
 function lastAccount(
   uid: string,
   { run, epoch }: Pick<Journal, 'run' | 'epoch'>,
@@ -91,9 +91,9 @@ function lastAccount(
   return last?.epoch === epoch ? last : undefined
 }
 
-/** A run has left it to a person: its entries mean another address than it has. */
+/** Reports whether a run has left the pod to a person: its entries mean another address. */
 function isAbandoned(uid: string, stored: ReadJournal, ledgers: readonly Ledger[]): boolean {
-  // Found by reading: the entry was pointed at it, the run brought it home, and was not at its end when another drained it anew.
+  // Only ledgers since the present drain count: an earlier one may have left the pod to a person before it came home.
   return (sinceDrain(stored, ledgers) ?? ledgers)
     .filter(({ header }) => header.finishedAt === undefined)
     .some((ledger) => openEntries(ledger, ledgers).some((entry) => entry.uid === uid && entry.state === 'abandoned'))

@@ -4,7 +4,7 @@ import type { WorkloadId } from '../../pods/workload-id.ts'
 import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { isNamedIn } from '../../workloads/kinds/named-in.ts'
 
-/** A run may be of several workloads: the pod is of another of them than `ref`. */
+/** Reports whether the pod belongs to another workload of the run than `ref`. */
 export function isOfAnother(
   pod: Pick<PodView, 'name' | 'owner'>,
   { workloads }: LedgerHeader,

@@ -4,7 +4,7 @@ import type { LoadBalancerEntry } from '../../reasons/fields.ts'
 import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import { entriesBefore, resolve } from '../advice.ts'
 
-/* What `sluice status` says of a pod, and asks of a person. */
+/* The reasons and the advice of `sluice status` for a pod. */
 
 export const STANDING: Record<JournalStep, (entries: LoadBalancerEntry[], pod: PodView) => Reason> = {
   drain: (entries) => ({ code: 'may-be-drained', entries }),
@@ -15,13 +15,13 @@ export const STANDING: Record<JournalStep, (entries: LoadBalancerEntry[], pod: P
 
 interface Unreadable {
   problem: Reason
-  /** What is on record of it beside its journal. */
+  /** The recorded targets, beside the journal. */
   targets: readonly JournalTarget[]
-  /** A run that is not finished says what was drained for it. */
+  /** Whether an unfinished run has the drain of the pod on record. */
   isOnRecord: boolean
 }
 
-/** Its journal cannot be read. */
+/** The advice for a pod whose journal cannot be read. */
 export function unreadableAdvice(pod: PodView, { problem, targets, isOnRecord }: Unreadable): Advice {
   const said = isOnRecord ? (['in', 'out'] as const) : (['in'] as const)
   return {
@@ -50,7 +50,7 @@ export function goneAdvice(pod: string, targets: readonly JournalTarget[], nowAt
   return { code: 'settle-for-gone-pod', ...facts, commands: [command] }
 }
 
-/** The same as a warning of a plan. */
+/** The warning of a plan with the facts of `goneAdvice`. */
 export function awaitsPerson(
   pod: string,
   targets: readonly JournalTarget[],

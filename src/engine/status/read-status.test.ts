@@ -38,7 +38,7 @@ function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}, e
   api.put(`${CORE}/configmaps/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: run } }, data })
 }
 
-/** Drained by r1, or further. */
+/** Adds a pod that r1 has drained, or brought further. */
 function addPod(api: FakeApi, podIP: string, step: JournalStep = 'drain', over: Partial<Journal> = {}): void {
   const message = writeJournal({ run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets: [TARGET], ...over })
   const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w', controller: true }]
@@ -86,7 +86,6 @@ describe('a pod that has another address than its entries, which a run has left 
   })
 })
 
-// Found by a breaker: the ledger of its run had its entries, and how they stood before.
 test('a pod whose journal cannot be read needs a person, who is told of its entries by the newest run that is open', async () => {
   const api = createFakeApi()
   const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
@@ -130,7 +129,7 @@ test('of a pod that a process has ended with it says why, and whether it is left
     const [told] = withAccounts({ header, entries: new Map([[entry.uid, entry]]) }, new Map([[entry.uid, account]]))
     const api = createFakeApi()
     addRun(api, 'r1', {}, [told!])
-    // By the owner of epoch 1.
+    // The owner of epoch 1 wrote the record.
     addPod(api, '10.0.0.1')
     const { needsOperator, reasons } = (await read(api)).pods[0]!
     return needsOperator ?? reasons.find(({ code }) => code === 'error')
@@ -280,7 +279,6 @@ test('a run whose ledger is there in part is not kept quiet about: what it has l
     {
       run: 'r2',
       problem: { code: 'record-part-missing', part: 'sluice-run-r2-1' },
-      // Found by trial: no message named a way out, and every status was exit 8 for ever.
       needsOperator: {
         advice: [
           {

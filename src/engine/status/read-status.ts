@@ -27,18 +27,18 @@ import type { LeaseStatus, RunStatus, Status, StatusReport, UnreadableRun } from
 
 export interface StatusRequest {
   namespace: string
-  /** Empty: every workload in the namespace that has a record of sluice. */
+  /** The workloads. Empty: every workload in the namespace with a record of sluice. */
   refs: WorkloadId[]
 }
 
 export interface StatusPorts {
   client: KubeClient
   clock: Clock
-  /** Default: those that sluice knows by itself. */
+  /** The kinds of workloads. Default: the kinds that are built into sluice. */
   kinds?: Kinds
 }
 
-/** Reads the records; writes nothing, and asks no load balancer. */
+/** Reads the records. Writes nothing, and asks no load balancer. */
 export async function readStatus({ namespace, refs }: StatusRequest, { client, kinds = KINDS }: StatusPorts): Promise<Status> {
   const [ledgers, pods, leases] = await Promise.all([
     listLedgers(client, namespace),
@@ -77,7 +77,10 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client, k
   return { workloads: reports, unreadable }
 }
 
-/** No run mends it, and no cleanup removes it: a newer sluice may have written it, and nobody else knows what it has left open. */
+/**
+ * The advice for an unreadable record. No run repairs it, and no cleanup removes it: a newer sluice may have written it, and only that one
+ * knows its open entries.
+ */
 function unreadableRun({ run, problem }: { run: string; problem: RecordProblem }, namespace: string): UnreadableRun {
   const args = ['delete', 'configmap', '-l', `${LEDGER_LABEL}=${run}`]
   const advice: Advice = { code: 'remove-unreadable-record', commands: [{ command: 'kubectl', namespace, args }] }
@@ -112,8 +115,8 @@ async function listLeases(client: KubeClient, namespace: string): Promise<Map<st
 }
 
 /**
- * What stands above each pod with a journal that no ledger tells of, by uid. Found by reading: one of a Deployment was told of
- * as its ReplicaSet's, which no command takes, and where the Deployment was asked for, nothing was open.
+ * The workload of each pod with a journal that no ledger has, by uid. For a pod of a Deployment this is the Deployment, and not the
+ * ReplicaSet, which no command accepts.
  */
 async function aboveUnrecorded(
   ledgers: readonly Ledger[],
@@ -127,7 +130,7 @@ async function aboveUnrecorded(
     const { uid, owner, name } = pod
     if (recorded.has(uid) || journalOf(pod).kind === 'none') continue
     const found = await ownershipOf(pod).catch((error: unknown) => {
-      // Who may read the records need not have the right to look at ReplicaSets.
+      // The right to read the records does not include the right to read ReplicaSets.
       if (error instanceof WorkloadError && error.kind === 'forbidden') return undefined
       throw error
     })
@@ -137,7 +140,7 @@ async function aboveUnrecorded(
   return above
 }
 
-/** Every workload that a run, or a journal, names; sorted. */
+/** Every workload that a run or a journal names, sorted. */
 function recordedWorkloads(ledgers: readonly Ledger[], above: ReadonlyMap<string, WorkloadId>): WorkloadId[] {
   const found = new Map<string, WorkloadId>()
   for (const one of [...ledgers.flatMap(({ header }) => header.workloads), ...above.values()])

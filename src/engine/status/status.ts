@@ -4,64 +4,67 @@ import type { Reason } from '../../reasons/reason.ts'
 import type { JournalStep } from '../../pods/glossary.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 
-/* What sluice has left in the cluster, as `sluice status` tells it. */
+/* The records that sluice has left in the cluster, as `sluice status` tells them. */
 
-/** Who owns a workload's upgrades. */
+/** The owner of a workload's upgrades. */
 export interface LeaseStatus {
-  /** Absent where nobody holds it. */
+  /** Absent where the Lease has no holder. */
   holder?: string
   epoch: number
-  /** A renewal was seen, or the Lease ran out; absent where neither was waited for. */
+  /** True where a renewal was seen, false where the Lease ran out. Absent where neither was waited for. */
   live?: boolean
-  /** What somebody has ordered of a run that is open. */
+  /** The order for an open run. */
   order?: { order: 'pause' | 'abort'; by: string }
 }
 
 /** One run, from its ledger. */
 export interface RunStatus {
   id: string
-  /** What was asked for; empty where the pods were brought to the template of their workload. */
+  /** The requested images. Empty where the pods were brought to the template of their workload. */
   images: ContainerImage[]
-  /** The run that it takes back. */
+  /** The run that this one takes back. */
   undoes?: string
   /** ISO 8601. */
   startedAt: string
-  /** All its pods are closed. */
+  /** Whether all pods of the run are closed. */
   finished: boolean
-  /** Who has ended it before all its pods were upgraded. */
+  /** The origin of the abort that ended the run. */
   abortedBy?: string
-  /** What the order on the Lease says of it; one that was given before it began says nothing. */
+  /** The order on the Lease for this run. An order that was given before the run began does not count. */
   ordered?: 'pause' | 'abort'
 }
 
-/** One pod with a journal, or a pod that is gone and whose targets are not settled. */
+/** One pod with a journal, or a gone pod whose targets are not settled. */
 export interface PodStatus {
   uid: string
   name: string
-  /** Where its journal stands. */
+  /** The step of the pod's journal. */
   state: JournalStep
   run: string
-  /** How often it has been drained; null where the pod is gone, and its journal with it, or cannot be read. */
+  /** The number of the pod's drains. Null where the journal cannot be read, or is gone with the pod. */
   attempt: number | null
-  /** Out of rotation by the journal; null where that cannot be told without asking the load balancer: also of a closed one, which others may have out. */
+  /**
+   * Whether the pod is out of rotation by its journal. Null where only the load balancer knows: after a closed journal, another writer may
+   * have taken the pod out.
+   */
   out: boolean | null
   reasons: Reason[]
   /** Present where no run can go on by itself. */
   needsOperator?: NeedsOperator
 }
 
-/** What a person has to know and to do: the reason, or advice where there is some. */
+/** The information for the operator: the reason, or advice where there is some. */
 export interface NeedsOperator {
   reason?: Reason
   advice: Advice[]
 }
 
-/** What sluice has left in the cluster for one workload. */
+/** The records that sluice has left in the cluster for one workload. */
 export interface StatusReport {
   workload: WorkloadRef
-  /** Absent where no run has ever owned it. */
+  /** Absent where no run has ever owned the workload. */
   lease?: LeaseStatus
-  /** The newest first. */
+  /** The runs, the newest first. */
   runs: RunStatus[]
   pods: PodStatus[]
 }
@@ -74,6 +77,6 @@ export interface UnreadableRun {
 
 export interface Status {
   workloads: StatusReport[]
-  /** Runs whose ledger cannot be read: nobody can tell of which workload, and what they have left open for pods that are gone. */
+  /** The runs whose ledger cannot be read. Their workloads are unknown, and so are their open entries of gone pods. */
   unreadable: UnreadableRun[]
 }

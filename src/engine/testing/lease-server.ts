@@ -4,12 +4,12 @@ import { KubeError } from '../../kube/errors.ts'
 import type { KubeErrorKind } from '../../kube/errors.ts'
 
 /**
- * What goes wrong with one call:
- * - `lost`: bytes left, never arrived
- * - `unanswered`: arrived and was done, and the answer is lost
- * - `unsent`: no byte left
- * - `gateway`: one before it answers with a 404 of its own
- * - `begun`: the API server has just begun, and allows nobody anything
+ * The fault of one call:
+ * - `lost`: the bytes left and never arrived.
+ * - `unanswered`: the call arrived and was carried out, and its answer was lost.
+ * - `unsent`: no byte left.
+ * - `gateway`: a gateway answered with a 404 of its own.
+ * - `begun`: the API server has just started, and forbids all requests.
  */
 export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | 'gateway' | 'begun' | undefined
 
@@ -18,16 +18,16 @@ export interface StoredLease {
   spec: { holderIdentity?: string; leaseTransitions?: number; leaseDurationSeconds?: number; renewTime?: string }
 }
 
-/** An API server that has one Lease at most, with optimistic locking as the real one. */
+/** An API server with at most one Lease, and with optimistic locking like the real one. */
 export interface LeaseServer {
   client: KubeClient
   lease(): StoredLease | undefined
-  /** Somebody else writes it, or deletes it. */
+  /** Writes or deletes the Lease, as another writer. */
   write(spec: StoredLease['spec'] | undefined): void
-  /** Somebody else sets, or removes, one annotation. */
+  /** Sets or removes one annotation, as another writer. */
   annotate(key: string, value: string | undefined): void
   fault: (call: { method: string; index: number }) => LeaseFault
-  /** Methods, in the order of the calls. */
+  /** The methods of the calls, in their order. */
   calls: string[]
 }
 
@@ -94,7 +94,7 @@ export function createLeaseServer(): LeaseServer {
         call('PUT', path, () => {
           const { metadata, spec } = body as StoredLease
           if (metadata.uid && metadata.uid !== lease?.metadata.uid) throw failure('PUT', path, 'conflict', 409)
-          // As the real one: whatever its version, a Lease that is missing is made.
+          // Like the real one, a PUT makes a missing Lease, whatever its version.
           if (lease && metadata.resourceVersion !== lease.metadata.resourceVersion) throw failure('PUT', path, 'conflict', 409)
           // A PUT replaces the whole object.
           return store(spec, metadata.annotations ?? {})

@@ -3,13 +3,13 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { RunLedgers } from '../ledgers/history.ts'
 
-/** Of a pod that may be drained in one load balancer. */
+/** The entry of a pod that may be drained in one load balancer. */
 export function entryOf(pod: string, change: Partial<LedgerEntry> = {}): LedgerEntry {
   const target = { loadBalancer: 'edge', target: pod, scope: 'web', prior: 'ready', untouched: false }
   return { uid: `uid of ${pod}`, pod, state: 'open', targets: [target], ...change } as LedgerEntry
 }
 
-/** No pod is there any more. */
+/** A client for which no pod exists any more. */
 export const notFound = {
   async get(path: string) {
     throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404, reason: 'NotFound' })
@@ -18,12 +18,12 @@ export const notFound = {
 
 export interface Recorded {
   startedAt: string
-  /** Absent: it had nothing to do. */
+  /** The entry of the run. Absent: the run had nothing to do. */
   entry?: LedgerEntry
   workloads?: LedgerWorkload[]
 }
 
-/** The ledgers of a run, of one entry each at most, and when those began that are finished in the end. */
+/** The ledgers of a run, each with at most one entry. `ended` gets the start of each ledger that is finished in the end. */
 export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = [], elsewhere: Ledger[] = []) {
   const ended: string[] = []
   const store = ({ startedAt, entry, workloads = [] }: Recorded) => ({

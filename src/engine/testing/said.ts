@@ -1,6 +1,6 @@
 import type { ReasonOf } from '../../reasons/reason.ts'
 
-/** A reason of a test's own. */
+/** A reason that only tests use. */
 export function said(words: string): ReasonOf<'error'> {
   return { code: 'error', said: words }
 }

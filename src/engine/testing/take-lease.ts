@@ -4,7 +4,7 @@ import type { OwnershipOptions } from '../leases/ownership.ts'
 import { takeOwnership } from '../leases/ownership.ts'
 import type { LeaseServer } from './lease-server.ts'
 
-/** Takes the Lease of that server as `me`, where no journal and no record tells of an owner. */
+/** Takes the Lease of the server as `me`, where neither a journal nor a record tells of an owner. */
 export function takeLease(
   { clock, server }: { clock: VirtualClock; server: LeaseServer },
   options: Partial<OwnershipOptions> = {},

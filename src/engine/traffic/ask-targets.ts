@@ -9,20 +9,20 @@ import type { Observed } from './reading.ts'
 import { isGone, isOut } from './reading.ts'
 import { keyOf, plain } from './target-key.ts'
 
-/** For so long after it was asked for, that a target is out counts. */
+/** The time for which an answer "out" counts after its request. */
 const FRESH_MS = 1_000
 
-/** After so long, an entry that is not there is asked for once more: a list may be short while its load balancer comes up. */
+/** The wait before a missing entry is asked for again. A list may be short while its load balancer starts. */
 export const GONE_FOR_MS = 2_000
 
 /**
- * What each target is at this moment, in their order. `wasOut`: one that cannot be read, and of which nothing is known, is
- * taken to be out.
+ * Reads the present state of each target, in the order of the targets. With `wasOut`, an unreadable target without a known state counts as
+ * out.
  */
 export type AskTargets = (targets: readonly JournalTarget[], wasOut: boolean) => Promise<Observed[]>
 
 export function createAskTargets(clock: Clock, { queueOf, isReadable }: Balancers, { answers }: Knowledge): AskTargets {
-  /** Targets that were not there when they were asked for last. */
+  /** The targets that were missing at the last request. */
   const gone = new Set<string>()
 
   function observe(target: JournalTarget, wasOut: boolean): Promise<Observed> {
@@ -31,7 +31,9 @@ export function createAskTargets(clock: Clock, { queueOf, isReadable }: Balancer
     return Promise.resolve(answers.observe(target))
   }
 
-  /** What a person says counts where the load balancer does not: never against what it says itself. */
+  /**
+   * Reads a target, and uses a person's statement where the load balancer does not tell the state. The load balancer's answer counts first.
+   */
   async function observeOrBelieve(target: JournalTarget, wasOut: boolean): Promise<Observed> {
     if (target.said === undefined) return observe(target, wasOut)
     const observation = await observe(target, wasOut).catch((error: unknown) => unreadable(reasonOf(error)))
@@ -41,16 +43,14 @@ export function createAskTargets(clock: Clock, { queueOf, isReadable }: Balancer
   }
 
   /**
-   * Found by reading: what one had said at once was ten seconds old by the time that another had answered, and a pod was patched
-   * that had been put back meanwhile; or the process was stopped while the answer lay there. Asked once more, and no more than
-   * that: one may always take its time. Only what is out: who is seen to get requests is to be drained now.
-   * What is not there for the first time is asked for once more too, after a pause: by one short list a drained pod that was gone
-   * was called settled, and its entry was out for good.
+   * A target that is out is asked for again, once, where another load balancer took so long that the answer is old: the pod must not be
+   * patched by an old "out". A target that is in is not asked again, since it must be drained now. An entry that is missing for the first
+   * time is asked for again after a pause, since a list may be short.
    */
   return async (targets, wasOut) => {
     const read = async (target: JournalTarget): Promise<{ observation: Observed; askedAt: number }> => {
       const askedAt = clock.now()
-      // Found by simulation: that one could not be asked at this moment hid that another can never be.
+      // A target that cannot be read now must not hide another target that can never be read.
       const observation = target.untouched
         ? await queueOf(target).inspect(plain(target))
         : await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(reasonOf(error)))

@@ -5,17 +5,17 @@ import type { LoadBalancer } from '../request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import type { ScopeQueues } from './scope-queues.ts'
 
-/** The load balancers of a run by name, and the queue of each of their scopes, which other runs of the process may share. */
+/** The load balancers of a run by name, with the queues of their scopes. Other runs of the process may share the queues. */
 export interface Balancers {
   has(name: string): boolean
-  /** Throws where it is in the config no more. */
+  /** Throws for a load balancer that the config does not have any more. */
   adapterOf(name: string): Adapter
-  /** Of those that sluice may touch these targets in. */
+  /** The capabilities of the load balancers of these targets, without untouched targets. */
   capabilitiesOf(targets: readonly JournalTarget[]): Capabilities[]
-  /** In which turn it is drained: see `drain.order` of the config. */
+  /** The turn of the load balancer in a drain. See `drain.order` of the config. */
   turnOf(name: string): number
   queueOf(target: Pick<JournalTarget, 'loadBalancer' | 'scope'>): ScopeQueue
-  /** What is done to it can be read back. */
+  /** Reports whether the effect on the target can be read back. */
   isReadable(target: JournalTarget): boolean
 }
 
@@ -32,13 +32,13 @@ export function createBalancers(queues: ScopeQueues, loadBalancers: readonly Loa
   return {
     has: (name) => byName.has(name),
     adapterOf,
-    // A record may name a load balancer that is in the config no more: that shows where it is called.
+    // A load balancer that the config does not have any more is left out. A call to it shows the error.
     capabilitiesOf: (targets) =>
       targets.flatMap(({ loadBalancer, untouched }) => {
         const known = untouched ? undefined : byName.get(loadBalancer)
         return known ? [known.adapter.capabilities] : []
       }),
-    // One that is in the config no more has no turn, and shows where it is called.
+    // A load balancer that the config does not have any more has no turn. A call to it shows the error.
     turnOf: (name) => byName.get(name)?.drainTurn ?? 0,
     queueOf: ({ loadBalancer, scope }) => queues.of(adapterOf(loadBalancer), scope),
     isReadable: ({ loadBalancer }) => adapterOf(loadBalancer).capabilities.inspect !== 'none',

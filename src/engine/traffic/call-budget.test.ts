@@ -12,7 +12,7 @@ const call: Call = { deadlineMs: 10_000, assertLive: () => {} }
 function bed(rates: (Rate | undefined)[], fault?: () => AdapterError | undefined) {
   const clock = createVirtualClock()
   const begunAt = clock.now()
-  /** Load balancer and second of each call, in the order of arrival. */
+  /** The load balancer and the second of each call, in the order of arrival. */
   const calls: string[] = []
   const loadBalancers = rates.map((rate, index): LoadBalancer => {
     const adapter = createMemoryAdapter(createMemoryBalancer([{ name: 'a', address: '10.0.0.1', port: 80 }]), {

@@ -5,19 +5,19 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LoadBalancer, Rate } from '../request.ts'
 
 interface Budget {
-  /** Resolves when the next call may begin, in the order in which it was asked. */
+  /** Resolves when the next call may begin, in the order of the requests. */
   take(): Promise<void>
-  /** No call begins for so long. */
+  /** Lets no call begin for `forMs` milliseconds. */
   hold(forMs: number): void
 }
 
 function createBudget(clock: Clock, { calls, perMs }: Rate): Budget {
-  /** When the last calls began, the oldest first. */
+  /** The beginnings of the last calls, the oldest first. */
   const begun: number[] = []
   let heldUntil = 0
   let turn: Promise<void> = Promise.resolve()
 
-  /** After those who have asked before. */
+  /** Waits for the earlier requests, and then for the budget. */
   async function after(others: Promise<void>): Promise<void> {
     await others
     for (;;) {
@@ -42,12 +42,12 @@ function createBudget(clock: Clock, { calls, perMs }: Rate): Budget {
   }
 }
 
-/** What is asked to wait for longer is asked again, so that deadlines and interrupts are not forgotten meanwhile. */
+/** The longest hold. Within it, deadlines and interrupts are looked at again. */
 const LONGEST_HOLD_MS = 10_000
 
 /**
- * The same load balancers, whose calls wait for the budget of their account. The time that a call has begins once it may be sent. An
- * answer that says "later" holds all calls of the account.
+ * Makes the calls of the load balancers wait for the budget of their account. The deadline of a call begins once the call may be sent. A
+ * throttled answer holds all calls of the account.
  */
 export function withinRates(loadBalancers: readonly LoadBalancer[], clock: Clock): LoadBalancer[] {
   const budgets = new Map<string, Budget>()

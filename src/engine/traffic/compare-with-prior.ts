@@ -8,7 +8,7 @@ import type { Knowledge } from './knowledge.ts'
 import { canonical, entryReading } from './reading.ts'
 import { plain } from './target-key.ts'
 
-/** Are the targets as they were before their drain, and do they get requests? */
+/** Compares the targets with their state before the drain, and checks that they get requests. */
 export async function compareWithPrior(
   { isReadable, queueOf }: Balancers,
   { stateOf, hasCaughtUp, hasSettled, effects, note }: Knowledge,
@@ -19,11 +19,11 @@ export async function compareWithPrior(
       if (!isReadable(target)) {
         const state = stateOf(target)
         if (state === 'in') continue
-        // Found by reading: a restore that had not left was not sent again, since nothing was to be seen of it.
+        // A target known to be out differs. Its restore may not have left, and is sent again then.
         if (state === 'out') return { kind: 'different', reason: { code: 'entry-is-out', ...entryOf(target) } }
         return { kind: 'unknown', reason: { code: 'entry-cannot-read-back', ...entryOf(target) } }
       }
-      // Also where it reads as it should: the next look at it, by whoever comes then, must not see it drained.
+      // A reading that may be old does not count even where it is as wanted: the next process must not see the target drained.
       if (!hasCaughtUp(target))
         return { kind: 'unknown', reason: { code: 'reading-may-be-old', loadBalancer: target.loadBalancer } }
       const before = canonical(target.prior as Json)
@@ -31,15 +31,15 @@ export async function compareWithPrior(
       if (now !== before) {
         if (!hasSettled(target)) return { kind: 'unknown', reason: { code: 'restore-may-not-show', ...entryOf(target) } }
         const reason = { code: 'entry-differs', ...entryOf(target), now, before } as const
-        // One that answers at once and does it later; what somebody else has done to it is no drain.
+        // The load balancer may answer at once and act later. A change by another writer is no drain.
         const asOf = effects()
         const { admin, routable } = await queueOf(target).inspect(plain(target))
         const drained = admin === 'draining' && !routable
-        // Found by reading: a G2 took the restore of an heir for one that it had done before, and was sent the same again and again.
+        // The reading is noted. A load balancer that takes the restore for one that it did before then gets another operation id.
         if (drained) note(target, 'out', asOf)
         return { kind: 'different', reason, ...(drained ? { drained } : {}) }
       }
-      // Its own health checks may be behind the pod's: home is who gets requests, else the next pod leaves too early.
+      // The health checks of the load balancer may lag behind the pod's. A pod is home once it gets requests.
       const reading = await queueOf(target).inspect(plain(target))
       if (!reading.routable)
         return { kind: 'unknown', reason: { code: 'gets-no-requests', entry: entryReading(target, reading) } }

@@ -3,38 +3,38 @@ import type { Clock } from '../../ports/clock.ts'
 import type { RunEventBody } from '../events.ts'
 import type { TargetKey } from './target-key.ts'
 
-/** A scope is written one call at a time. */
+/** A target with its scope, which is written one call at a time. */
 type ScopedTarget = Pick<JournalTarget, 'loadBalancer' | 'target' | 'scope'>
 
 type EffectEvent = Extract<RunEventBody, { type: 'effect' }>
 
 interface DoubtTimes {
-  /** When this process asked for it, on the monotonic clock; absent where another process may have. */
+  /** The time of the request on the monotonic clock. Absent where another process may have made the request. */
   askedAt?: number | undefined
-  /** How long from now it may still arrive, or a job be done. */
+  /** The time for which the call may still arrive, or its job may still be done, in milliseconds. */
   lateForMs: number
 }
 
-/** Calls to load balancers of which it is not known whether they were carried out, by pod and target. */
+/** The calls to load balancers with an unknown result, by pod and target. */
 export interface Doubts {
   raise(uid: string, target: ScopedTarget, event: EffectEvent, times: DoubtTimes): void
-  /** With the time that it has taken until now. */
+  /** The doubtful call, with its duration until now. */
   of(uid: string, target: TargetKey): EffectEvent | undefined
-  /** What was accepted as a job, likewise. `isOver`: it takes longer than a job may. */
+  /** The accepted job, with its duration until now. `isOver`: the job takes longer than a job may. */
   jobOf(uid: string, target: TargetKey): { event: EffectEvent; isOver: boolean; askedAt: number | undefined } | undefined
-  /** A job on another target of the same scope is under way. */
+  /** Reports whether a job on another target of the same scope is under way. */
   hasOtherJob(target: ScopedTarget): boolean
-  /** It is known by now: an answer came, or it was seen to be done. */
+  /** The result is known: an answer came, or the effect was seen. */
   settle(uid: string, target: TargetKey): void
-  /** Another call is about to be made. True where the one before it was not seen to be done and may still arrive. */
+  /** Notes that another call is about to be made. True where the earlier call was not seen to be done, and may still arrive. */
   overtake(uid: string, target: TargetKey): boolean
-  /** A call of this pod that was not overtaken may still arrive. */
+  /** Reports whether a call of this pod that was not overtaken may still arrive. */
   isPending(uid: string): boolean
-  /** One that was overtaken may. */
+  /** Reports whether an overtaken call of this pod may still arrive. */
   hasOvertaken(uid: string): boolean
-  /** Milliseconds until no call of this pod may arrive any more. */
+  /** The milliseconds until no call of this pod may arrive any more. */
   lateMs(uid: string): number
-  /** No call may arrive any more. */
+  /** Reports whether no call may arrive any more. */
   areOver(): boolean
 }
 
@@ -48,7 +48,7 @@ interface Doubt {
 
 export function createDoubts(clock: Clock): Doubts {
   const doubts = new Map<string, Doubt>()
-  /** By pod: of the calls that were overtaken, until when the last may arrive. */
+  /** The time until which overtaken calls may arrive, by pod. */
   const lateUntil = new Map<string, number>()
   const keyOf = (uid: string, { loadBalancer, target }: TargetKey): string => JSON.stringify([uid, loadBalancer, target])
 

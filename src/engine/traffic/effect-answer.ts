@@ -3,12 +3,12 @@ import type { EffectAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import { reasonOf } from '../errors.ts'
 
 /**
- * What an error of a drain or restore says about the world. That an entry is not there may be so for a moment, while a load balancer
- * comes up: a drain is given up for it, which puts the pod back; a restore is the way back, and is tried until its deadline.
+ * The answer that the error of a drain or restore stands for. An entry may be missing for a moment while a load balancer starts. A drain is
+ * given up for a missing entry, which puts the pod back. A restore is retried until its deadline, since it is the way back.
  */
 export function answerOf(error: unknown, effect: 'drain' | 'restore'): EffectAnswer {
   const reason = reasonOf(error)
-  // What is no adapter error may have happened at any moment: nobody knows.
+  // An error that no adapter made may have come at any moment, so the result is unknown.
   if (!(error instanceof AdapterError)) return { kind: 'unknown', reason }
   if (error.kind === 'ambiguous') return { kind: 'unknown', reason }
   if (error.kind === 'retryable' || error.kind === 'throttled' || error.kind === 'conflict') return { kind: 'retryable', reason }
@@ -16,7 +16,7 @@ export function answerOf(error: unknown, effect: 'drain' | 'restore'): EffectAns
   return { kind: 'refused', reason }
 }
 
-/** A doubt about one target outweighs everything: it has to be read back first. */
+/** The answers, the worst first. A doubt outweighs the others, since the target must be read back first. */
 const RANK = ['unknown', 'refused', 'retryable', 'applied'] as const
 
 export function worst(answers: readonly EffectAnswer[]): EffectAnswer {

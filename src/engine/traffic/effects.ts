@@ -11,7 +11,7 @@ import { answerOf, worst } from './effect-answer.ts'
 import type { Knowledge } from './knowledge.ts'
 import { keyOf, plain } from './target-key.ts'
 
-/** From the moment that a call was cut without an answer until it is taken to arrive no more. */
+/** The time after which a call that was cut without an answer can arrive no more. */
 const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 export interface EffectRequest {
@@ -19,18 +19,21 @@ export interface EffectRequest {
   uid: string
   effect: 'drain' | 'restore'
   record: Journal
-  /** An earlier process has recorded the intent, and may have sent it. */
+  /** An earlier process has recorded the intent, and may have sent the call. */
   isInherited?: boolean
-  /** Asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
+  /**
+   * The objection of the caller, asked right before the call leaves, which may be long after the request. With an objection, nothing is
+   * sent.
+   */
   objection?: () => Reason | undefined
 }
 
-/** Drains and restores: what changes a load balancer. */
+/** The drains and restores: the calls that change a load balancer. */
 export interface Effects {
   effect(request: EffectRequest): Promise<EffectAnswer>
   /**
-   * Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. False where one that
-   * nobody answered may still arrive.
+   * Sends no further effect. Resolves once no effect is under way: answered, or cut at the end of its life. False where an effect without
+   * an answer may still arrive.
    */
   quiet(): Promise<boolean>
 }
@@ -39,7 +42,7 @@ export interface EffectsOptions {
   clock: Clock
   balancers: Balancers
   knowledge: Knowledge
-  /** Throws where this process may not act on the pod's behalf now. */
+  /** Throws where this process may not act for the pod now. */
   assertOwned(uid: string): void
   tell(event: RunEventBody): void
 }
@@ -47,9 +50,9 @@ export interface EffectsOptions {
 export function createEffects({ clock, balancers, knowledge, assertOwned, tell }: EffectsOptions): Effects {
   const { isReadable, queueOf } = balancers
   const { answers, doubts, operations, stateOf } = knowledge
-  /** By target, the effect that is under way there, and all that wait for their turn behind it. */
+  /** The running effect of each target, with the effects that wait behind it. */
   const underWay = new Map<string, Promise<unknown>>()
-  /** Effects that this process was asked for, by kind and target. */
+  /** The effects that this process was asked for, by kind and target. */
   const begun = new Set<string>()
   const intentOf = (kind: string, target: JournalTarget): string => JSON.stringify([kind, keyOf(target)])
   let ended = false
@@ -61,8 +64,8 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
   }
 
   /**
-   * A job that was accepted is waited for: sent again it would be done twice, or refused because of itself. What an earlier process was to
-   * send is taken for accepted when it is first looked at. After the time that a job may take, nobody knows what became of it.
+   * Holds an effect back while a job is under way: sent again, it would be done twice, or be refused because of the job. An inherited
+   * effect counts as a job at its first look. A job that takes longer than a job may becomes a doubt.
    */
   function holdBack(target: JournalTarget, request: EffectRequest): EffectAnswer | undefined {
     const { uid, effect: kind, isInherited = false } = request
@@ -77,7 +80,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
     const job = doubts.jobOf(uid, target)
     if (job && !job.isOver) {
       const reason = { code: 'job-accepted', loadBalancer: target.loadBalancer, effect: job.event.effect } as const
-      // It would take out what was put back meanwhile.
+      // The job would take the target out after its restore.
       return job.event.effect === kind ? { kind: 'unknown', reason } : { kind: 'retryable', reason, lateCall: true }
     }
     if (job) {
@@ -91,16 +94,17 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
 
   async function effectOn(target: JournalTarget, request: EffectRequest): Promise<EffectAnswer> {
     const { uid, effect: kind, record } = request
-    // Called again for the sake of another target: nobody could see what a second call does here.
+    // The call is repeated for another target. On a target that cannot be read, the result of a second call would stay unseen.
     const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
-    // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
+    // A load balancer that the config does not have any more shows the error at its call. A target that a person has stated to be right is
+    // not called.
     if (isDone && balancers.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
-    // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
+    // A doubtful call to a target that cannot be read is not repeated for the sake of another target.
     if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
       return { kind: 'unknown', reason: { code: 'effect-unanswered', loadBalancer: target.loadBalancer, effect: kind } }
     const held = holdBack(target, request)
     if (held) return held
-    // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
+    // A restore of a target that was never read as out proves nothing: the target reads as in, whatever became of the call.
     const wasReadOut = knowledge.wasReadOut(target)
     knowledge.beginEffect(target)
     const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
@@ -119,7 +123,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
           if (ended) throw new Withheld({ code: 'run-ended' })
           const objection = request.objection?.()
           if (objection !== undefined) throw new Withheld(objection)
-          // One that waited in the same queue may have become a job since this one was asked for.
+          // A call that waited in the same queue may have become a job meanwhile.
           if (doubts.hasOtherJob(target)) throw new Withheld(otherJob(target))
           assertOwned(uid)
         },
@@ -149,8 +153,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
       if (answer.kind === 'unknown') {
         doubts.raise(uid, target, told, { askedAt, lateForMs: LATE_ARRIVAL_MS })
         answers.forget(target)
-        // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
-        // nothing of the call itself.
+        // The effect was done before this call, or a reload has done it since. A read-back then proves nothing about this call.
         const { volatileOnReload } = balancers.adapterOf(target.loadBalancer).capabilities
         const isReadInVain = isDone || (kind === 'restore' && (volatileOnReload || (isReadable(target) && !wasReadOut)))
         if (isReadInVain && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
@@ -162,8 +165,8 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
   }
 
   /**
-   * Found by reading: a drain after a reload was under way when a pod that had just been patched was to be put back. That was asked
-   * for before anybody knew that the drain would have no answer, and nobody looked again when it came late.
+   * Runs the effects of a target one after another. A restore that runs beside a drain could not know that the drain has no answer and may
+   * arrive later.
    */
   async function afterOthers<T>(target: JournalTarget, work: () => Promise<T>): Promise<T> {
     const key = keyOf(target)
@@ -176,7 +179,7 @@ export function createEffects({ clock, balancers, knowledge, assertOwned, tell }
     }
   }
 
-  /** Those of one turn at once; a drain by the lowest turn first, a restore by the highest. */
+  /** Groups the targets by turn. A drain begins with the lowest turn, a restore with the highest. */
   function inOrder(targets: readonly JournalTarget[], effect: 'drain' | 'restore'): JournalTarget[][] {
     const turns = Map.groupBy(targets, ({ loadBalancer }) => balancers.turnOf(loadBalancer))
     const ascending = [...turns].toSorted(([a], [b]) => a - b).map(([, some]) => some)

@@ -6,7 +6,7 @@ import { testPod } from '../../pods/testing/raw-pod.ts'
 import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
-/* What is drained of a pod that has several entries, where a list may be short. */
+/* The entries that are drained of a pod with several entries, where a list may be short. */
 
 const pod = testPod({ ip: '10.0.0.1' })
 const server = (name: string, address = '10.0.0.1') => ({ name, address, port: 80 })
@@ -15,7 +15,7 @@ function createBed({ allowUnbalanced = false } = {}) {
   const clock = createVirtualClock()
   const edge = createMemoryBalancer([server('a'), server('b'), server('c', '10.0.0.3')], 'web')
   const memory = createMemoryAdapter(edge)
-  /** What each of the next answers lacks. */
+  /** The entries that each of the next answers lacks. */
   const lacking: string[][] = []
   let looks = 0
   const adapter: Adapter = {
@@ -42,7 +42,7 @@ function createBed({ allowUnbalanced = false } = {}) {
     edge,
     traffic,
     lacking,
-    /** What is taken, and the looks that it took. */
+    /** The entries that were taken, and the number of looks. */
     async taken(one = pod) {
       looks = 0
       const answer = traffic.snapshot(one)

@@ -11,9 +11,9 @@ export interface FindAll extends Where {
 }
 
 /**
- * All entries of a pod that is about to be drained. Undefined where it is not known which these are.
- * Found by reading: one list lacked an entry that the plan had found, and the pod was patched while that sent it requests. An entry
- * that is not there is asked for once more, after a pause, and only what was said twice is believed: somebody has removed it.
+ * Finds all entries of a pod that is about to be drained. Undefined where the entries are not certain. A list without a known entry is
+ * asked for again after a pause, and counts only where both answers agree. Otherwise an entry that the list lacks would send requests to
+ * the restarting pod.
  */
 export async function findAll({ clock, entries, ...where }: FindAll, pod: Listener): Promise<Found | undefined> {
   async function look(): Promise<Found> {

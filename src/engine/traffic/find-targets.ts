@@ -6,7 +6,7 @@ import type { Reason, ReasonOf } from '../../reasons/reason.ts'
 import type { LoadBalancer } from '../request.ts'
 import { CALL_LIFE_MS } from './scope-queues.ts'
 
-/** A pod where its targets are looked for. */
+/** The fields of a pod by which its targets are found. */
 export type Listener = Pick<
   PodView,
   'uid' | 'name' | 'ip' | 'otherIps' | 'hostIps' | 'hostNetwork' | 'containers' | 'sidecarPorts'
@@ -17,7 +17,7 @@ export interface Place {
   target: Target
 }
 
-/** `lookedFor`: where the pod is missing in load balancers, and let through: what was looked for in each. */
+/** `lookedFor` has the searches without a result, for a pod that may be missing in load balancers. */
 export type Found = { found: true; targets: Place[]; lookedFor?: LookedFor[] } | NotFound
 
 export type LookedFor = ReasonOf<'no-entry-at' | 'pod-without-address' | 'no-port'>
@@ -25,19 +25,19 @@ export type LookedFor = ReasonOf<'no-entry-at' | 'pod-without-address' | 'no-por
 export interface NotFound {
   found: false
   reason: Reason
-  /** It has entries there all the same, and is not let through. */
+  /** The load balancer has entries of the pod, although it did not resolve it. Such a pod is never accepted without targets. */
   isThere?: true
 }
 
 export interface Where {
   loadBalancers: readonly LoadBalancer[]
-  /** Pods in none of the load balancers are let through, with no targets. */
+  /** Accept pods that are in none of the load balancers, with no targets. */
   allowUnbalanced: boolean
 }
 
 const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
 
-/** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
+/** Finds each pod in the load balancers, in the order of the pods. Throws an AdapterError where a load balancer cannot be asked. */
 export async function findTargets({ loadBalancers, allowUnbalanced }: Where, pods: readonly Listener[]): Promise<Found[]> {
   const found: Found[] = pods.map(() => ({ found: true, targets: [] }))
   for (const { name, adapter, port } of loadBalancers) {
@@ -54,7 +54,7 @@ export async function findTargets({ loadBalancers, allowUnbalanced }: Where, pod
         if (before.found) before.targets.push(...resolution.targets.map((target) => ({ loadBalancer: name, target })))
         return
       }
-      // Let through without this load balancer; what the others have of it is drained all the same.
+      // The pod is accepted without this load balancer. Its entries in the others are drained.
       if (allowUnbalanced && !resolution?.isThere) {
         if (before.found) found[index] = { ...before, lookedFor: [...(before.lookedFor ?? []), lookedForIn(name, one)] }
         return
@@ -71,7 +71,7 @@ function lookedForIn(loadBalancer: string, located: ReturnType<typeof endpointOf
   return { code: 'no-entry-at', loadBalancer, addresses: addressesOf(located.endpoint).map(keyOf) }
 }
 
-/** To be asked for as it is, with no record of what it was. */
+/** A target without a recorded prior state, for a reading only. */
 export function unrecorded({ loadBalancer, target: { id, scope } }: Place): JournalTarget {
   return { loadBalancer, target: id, scope, prior: null, untouched: false }
 }
@@ -86,7 +86,7 @@ function endpointOf(
   const named = ports.filter((one) => (typeof port === 'number' ? one.port === port : one.name === port))
   const number = typeof port === 'number' ? port : named[0]?.port
   if (number === undefined) return { ok: false, reason: { code: 'no-port', pod: name, port: String(port) } }
-  // A config may name the port at which the load balancer reaches the node.
+  // The config may name the host port, at which the load balancer reaches the node.
   const meant = named.length > 0 ? named : ports.filter(({ host }) => host?.port === number)
   const others: Address[] = [
     ...otherIps.map((address) => ({ address, port: number })),

@@ -15,8 +15,8 @@ export interface InspectOptions {
 }
 
 /**
- * `wasOut`: one that cannot be read, and of which nothing is known, is taken to be out. `all`: those that an operator has
- * out are read as well, for `reclaimed`.
+ * Reads the targets of a pod. With `wasOut`, an unreadable target without a known state counts as out. With `all`, the entries that an
+ * operator has out are read as well, for `reclaimed`.
  */
 export type Inspect = (
   uid: string,
@@ -28,7 +28,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
   const { isReadable } = balancers
   const { doubts, operations, hasCaughtUp, isOvertaken, stateOf, wasReadOut } = knowledge
 
-  /** A call that nobody answered, and that is seen to be done, is confirmed. */
+  /** Confirms calls without an answer that are seen to be done. */
   function confirm(
     uid: string,
     targets: readonly JournalTarget[],
@@ -39,12 +39,11 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       const reading = readings[index]!
       const doubt = doubts.of(uid, target)
       if (!doubt || !isReadable(target) || isOut(reading) !== (doubt.effect === 'drain')) return
-      // What is not there says nothing of a call: one 404 of a gateway, or one short list, is no drain.
+      // A missing entry proves no call: it may be a 404 of a gateway, or a short list.
       if (reading.admin === 'unknown' || reading.admin === 'absent') return
-      // Found by simulation (harsh seed 3909822): an operator had had it out a moment before, and the drain came when it was settled.
+      // A reading that may be old proves nothing: the state may be an operator's from before the drain.
       if (!isOfNow(target)) return
-      // Found by simulation (seed 44178833): an operator had put it in maintenance, which was taken for the drain; that came when
-      // both were over.
+      // Maintenance by an operator is no proof of a drain. The drain may still arrive after the maintenance.
       if (doubt.effect === 'drain' && reading.admin === 'out') return void doubts.overtake(uid, target)
       doubts.settle(uid, target)
       operations.noteDone(target, doubt.operation, doubt.effect)
@@ -53,15 +52,15 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
   }
 
   /**
-   * Only what sluice may touch makes the state: an entry that an operator has out of rotation says nothing about the pod.
-   * That he has put it back since is told beside it, and requests that are still under way there are counted.
+   * Only the entries that sluice may touch make the state. An entry that an operator has out says nothing about the pod. `reclaimed` tells
+   * of one that the operator has put back, and its requests in flight are counted.
    */
   return async (uid, recorded, { wasOut, all } = { wasOut: false }) => {
     const targets = recorded.filter(({ untouched }) => !untouched)
     if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: { code: 'in-no-load-balancer' } }
     const before = knowledge.effects()
     try {
-      // Found by reading: the answer took its time, and it was asked for too soon.
+      // A reading counts as current only where it was current before its request, too.
       const hadCaughtUp = new Set(targets.filter(hasCaughtUp))
       const operators = all ? recorded.filter((target) => target.untouched && isReadable(target)) : []
       const asked = await ask([...targets, ...operators], wasOut)
@@ -81,7 +80,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       confirm(uid, targets, readings, isOfNow)
       targets.forEach((target, index) => {
         const reading = readings[index]!
-        // A call that is about to be made may be one that changes nothing, and that no read-back can then be a proof of.
+        // The state is noted, since a later call may change nothing, and no read-back can prove such a call.
         if (isReadable(target) && reading.admin !== 'unknown' && reading.admin !== 'absent' && isOfNow(target))
           knowledge.note(target, isOut(reading) ? 'out' : 'in', before)
       })
@@ -102,7 +101,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
   }
 }
 
-/** What an operator had out and has put back. */
+/** The first entry that an operator had out and has put back. */
 function reclaimedOf(
   targets: readonly JournalTarget[],
   readings: readonly TargetObservation[],

@@ -1,4 +1,4 @@
-/** Effects that are accepted at once and done later. */
+/** Effects that are accepted at once and carried out later. */
 import { expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../../adapters/conformance/memory-adapter.ts'
 import type { Adapter, EffectResult } from '../../../adapters/contract.ts'
@@ -70,7 +70,7 @@ test('what was accepted is not sent again before it is seen to be done', async (
   done('drain')
   expect(await inspect()).toMatchObject({ state: 'out' })
   expect([sent, told]).toEqual([['drain pool/web-0'], ['drain pending', 'drain confirmed']])
-  // Control: somebody has put it back since, and it is drained anew.
+  // Control: the entry was put back since, and is drained anew.
   done('ready')
   await ask('drain')
   expect(sent).toHaveLength(2)
@@ -95,7 +95,7 @@ test('each outcome has the time since the call was asked for, whoever sees it; w
   expect(durations.splice(0)).toEqual([0, 700])
   await ask('restore', { isInherited: true })
   await clock.advance(LONGEST_JOB_MS)
-  // The job of another is overdue; this process asks for it itself then, and that one is overdue too.
+  // The job of the other process is overdue. This process then asks for the effect itself, and that job is overdue too.
   await ask('restore', { isInherited: true })
   await clock.advance(LONGEST_JOB_MS + 50)
   await ask('restore', { isInherited: true })
@@ -133,7 +133,7 @@ test('what an earlier process was to send is taken for accepted, for as long as 
   done('drain')
   await inspect()
   expect([sent, told]).toEqual([[], ['drain confirmed']])
-  // It had not left: it is sent once that time is over.
+  // The restore had not left. It is sent once that time is over.
   expect(await ask('restore', { isInherited: true })).toMatchObject({ kind: 'unknown' })
   await clock.advance(LONGEST_JOB_MS)
   await ask('restore', { isInherited: true })

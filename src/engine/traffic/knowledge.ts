@@ -9,46 +9,43 @@ import type { Operations } from './operations.ts'
 import { createOperations } from './operations.ts'
 import { keyOf } from './target-key.ts'
 
-/** What this process knows of the targets without asking: what it has done to them, and what they read as since. */
+/** The knowledge of this process about the targets: its effects on them, and their readings since. */
 export interface Knowledge {
   readonly answers: LastAnswers
   readonly doubts: Doubts
   readonly operations: Operations
-  /** As it is known, without asking for it now. */
+  /** The known state of the target, without a request. */
   stateOf(target: JournalTarget): 'in' | 'out' | undefined
-  /** It has been read as out since its last effect. */
+  /** Reports whether the target has read as out since its last effect. */
   wasReadOut(target: JournalTarget): boolean
-  /** How many effects there have been: for `isOvertaken`. */
+  /** The number of effects so far, for `isOvertaken`. */
   effects(): number
-  /** An effect on it begins: what was read before says nothing any more. */
+  /** An effect on the target begins. Earlier readings do not count any more. */
   beginEffect(target: JournalTarget): void
-  /** One is over, however it ended: a read-back that may be old has to catch up with it. */
+  /** An effect on the target has ended, with any result. A read-back that may be old must catch up with it. */
   endEffect(target: JournalTarget): void
-  /** There has been an effect on it since there had been so many. */
+  /** Reports whether an effect on the target has begun since the number of effects was `before`. */
   isOvertaken(target: JournalTarget, before: number): boolean
-  /** It read as this when it was asked for, when there had been so many effects. */
+  /** Notes the reading of a target. `before` is the number of effects at the request. */
   note(target: JournalTarget, state: 'in' | 'out', before: number): void
-  /** A read-back that may be old (`inspect: eventual`) shows no more what was before the last effect. */
+  /** Reports whether a read-back that may be old (`inspect: eventual`) can no longer show the state before the last effect. */
   hasCaughtUp(target: JournalTarget): boolean
-  /** Its settle time since the last effect is over: what it reads as is the effect's doing. */
+  /** Reports whether the settle time since the last effect is over, so that the reading shows the effect. */
   hasSettled(target: JournalTarget): boolean
 }
 
 export function createKnowledge(clock: Clock, balancers: Balancers): Knowledge {
   const answers = createLastAnswers()
   const operations = createOperations()
-  /** What a target has read as since its last effect. */
+  /** The last reading of each target since its last effect. */
   const lastRead = new Map<string, 'in' | 'out'>()
-  /** By target: from when on a read-back that may be old is of now. */
+  /** The time from which a read-back that may be old is current, by target. */
   const caughtUpAt = new Map<string, number>()
-  /** Effects that were begun, and by target which of them was its last. */
+  /** The number of effects so far, and the last effect of each target. */
   let effects = 0
   const lastEffect = new Map<string, number>()
 
-  /**
-   * Found by simulation: a pod that had to wait again was asked for twice, and the first answer came after the drain. Found by
-   * reading: it was taken for the proof of a drain that was to come.
-   */
+  /** A reading that was requested before an effect does not count after it: it would be taken for the proof of a later drain. */
   function isOvertaken(target: JournalTarget, before: number): boolean {
     return (lastEffect.get(keyOf(target)) ?? 0) > before
   }
@@ -56,7 +53,7 @@ export function createKnowledge(clock: Clock, balancers: Balancers): Knowledge {
   function hasSettled(target: JournalTarget): boolean {
     const { settleMs } = balancers.adapterOf(target.loadBalancer).capabilities
     const key = keyOf(target)
-    // An earlier process may have changed it a moment ago.
+    // An earlier process may have changed the target a moment ago.
     const at = caughtUpAt.get(key) ?? clock.now() + settleMs
     caughtUpAt.set(key, at)
     return clock.now() >= at

@@ -1,12 +1,12 @@
 import type { Found, Listener } from './find-targets.ts'
 
-/** How many entries each pod was found to have at its address, by load balancer and scope: a list that lacks one may be short. */
+/** The number of entries of each pod at its address, by load balancer and scope. A list with fewer entries may be short. */
 export interface KnownEntries {
-  /** The most that were ever found count, since any list may be short. */
+  /** Notes the entries. The largest number counts, since any list may be short. */
   note(pod: Listener, found: Found): void
-  /** It has fewer of them somewhere. By how many there are: one may have another name by now. */
+  /** Reports whether the list has fewer entries than known. Only the number counts, since an entry may have another name by now. */
   isShort(pod: Listener, found: Found): boolean
-  /** Somebody has removed what is not there. */
+  /** Takes the list as right: the missing entries were removed. */
   believe(pod: Listener, found: Found): void
 }
 
@@ -36,7 +36,7 @@ function countsOf(found: Found): Map<string, number> {
   return counts
 }
 
-/** At another address it has other entries. */
+/** A pod at another address has other entries. */
 function placeOf({ uid, ip }: Listener): string {
   return `${uid} ${ip}`
 }

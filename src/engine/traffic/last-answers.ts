@@ -3,17 +3,17 @@ import type { TargetKey } from './target-key.ts'
 import { keyOf } from './target-key.ts'
 
 /**
- * What load balancers that cannot be read have last answered for: all that is known of them. An answer is believed; where
- * one was lost, or an earlier process had it, nothing is known.
+ * The last answers of load balancers that cannot be read. An answer is believed. After a lost answer, or one that an earlier process had,
+ * the state is unknown.
  */
 export interface LastAnswers {
-  /** It has answered for it. */
+  /** The load balancer has answered with this state. */
   answer(target: TargetKey, state: 'in' | 'out'): void
-  /** It is taken to be so without that, as any that is looked for to be upgraded is taken to be in. */
+  /** Assumes the state without an answer, such as "in" for a pod that is looked for. */
   note(target: TargetKey, state: 'in' | 'out'): void
   forget(target: TargetKey): void
   stateOf(target: TargetKey): 'in' | 'out' | undefined
-  /** What it is known as is no answer. */
+  /** Reports whether the known state is an assumption. */
   isSupposed(target: TargetKey): boolean
   observe(target: TargetKey): Observed
 }
@@ -24,7 +24,7 @@ export function createLastAnswers(): LastAnswers {
   return {
     answer: (target, state) => void known.set(keyOf(target), { state, isAnswer: true }),
     note(target, state) {
-      // That it is still as it has answered.
+      // An assumption with the state of the last answer does not replace the answer.
       if (known.get(keyOf(target))?.state !== state) known.set(keyOf(target), { state, isAnswer: false })
     },
     forget: (target) => void known.delete(keyOf(target)),

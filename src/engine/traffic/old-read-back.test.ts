@@ -6,7 +6,7 @@ import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
-/* What a load balancer says may be from a while ago (`inspect: eventual`). */
+/* The reading of a load balancer may be old (`inspect: eventual`). */
 
 function createBed(inspect: 'strong' | 'eventual') {
   const clock = createVirtualClock()
@@ -80,7 +80,6 @@ test.each(['drain', 'restore'] as const)('a reading says that it may be from bef
   expect(await inspect()).toMatchObject({ old: true })
 })
 
-// Found by reading: what was drained a moment before was taken for never drained as its pod went, and stayed out.
 test('nor does it say less where the answer took its time: it was asked for before that', async () => {
   const { call, clock, hold, inspect } = createBed('eventual')
   await call('drain')
@@ -111,7 +110,6 @@ test('one that says what is so now is believed at once', async () => {
   expect(await inspect()).not.toHaveProperty('old')
 })
 
-// Harsh seed 3909822: an operator had had it out a moment before.
 test.each(['strong', 'eventual'] as const)(
   '%s: what is read as out is no proof of a call until it has caught up',
   async (reads) => {

@@ -6,20 +6,19 @@ import { keyOf } from './target-key.ts'
 type Kind = 'drain' | 'restore'
 
 /**
- * By which id each effect goes out. The same for all its tries, unless that id is spent: taken for done again, where it reads
- * otherwise. Found by simulation: what was drained came back, and its drain was refused as one that was done, again and again.
- * Why not sooner: docs/decisions/0025-a-repair-has-an-id-of-its-own.md.
+ * The operation id of each effect. All tries of an effect have the same id, unless the id is spent: the load balancer answered "done" twice
+ * with that id, and reads otherwise. docs/decisions/0025-a-repair-has-an-id-of-its-own.md tells why the first time does not count.
  */
 export interface Operations {
   idOf(record: Journal, uid: string, kind: Kind, target: TargetKey): string
-  /** It was answered as done, or was seen to be. */
+  /** The operation was answered as done, or was seen to be done. */
   noteDone(target: TargetKey, operation: string, kind: Kind): void
-  /** What the target reads as, by a reading that is younger than its last effect. */
+  /** Notes a reading that is younger than the target's last effect. */
   noteRead(target: TargetKey, state: 'in' | 'out'): void
 }
 
 export function createOperations(): Operations {
-  /** By target: the last that was done, how often that was said, and what the target is by it. */
+  /** The last operation of each target that was done, the number of its answers, and the state that it makes. */
   const lastDone = new Map<string, { operation: string; times: number; state: 'in' | 'out' }>()
   const spent = new Set<string>()
 

@@ -3,14 +3,14 @@ import type { JournalTarget, TrafficReading } from '../../pods/glossary.ts'
 import type { EntryReading } from '../../reasons/fields.ts'
 import type { Reason } from '../../reasons/reason.ts'
 
-/* What the load balancers say of a pod's targets, as one thing. */
+/* The readings of a pod's targets, joined into one state. */
 
-/** An entry that is not there takes no requests, as a drained one: where that it is not there can be believed. */
+/** Reports whether the entry gets no requests. A missing entry gets none, where its absence can be believed. */
 export function isOut({ admin, routable }: TargetObservation): boolean {
   return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
 }
 
-/** Requests under way on all of them: what one has counted is not hidden by another that cannot count. */
+/** The requests in flight on all targets. A target that cannot count does not hide the count of another. */
 export function inFlightOf(readings: readonly Pick<TargetObservation, 'inFlight'>[]): number | null {
   const counted = readings.reduce((sum, { inFlight }) => sum + (inFlight ?? 0), 0)
   return counted === 0 && readings.some(({ inFlight }) => inFlight === null) ? null : counted
@@ -20,16 +20,16 @@ export function isGone({ admin, moved }: TargetObservation): boolean {
   return admin === 'absent' && !moved
 }
 
-/** One reading of a pod's targets. */
+/** One reading of a target of the pod. */
 export interface Known {
   reading: TargetObservation
-  /** It was out, by an answer or by what it said itself, before it was not there any more. */
+  /** The entry was out, by an answer or a reading, before it was missing. */
   wasOut: boolean
 }
 
 /**
- * All targets of a pod as one. That an entry is not there is no proof of a drain that nobody has answered: found by reading, a load
- * balancer that came up had an empty list for a moment, and the pod was patched in rotation. Then it is `removed`, and not out.
+ * Joins the readings of all targets. A missing entry proves no drain without an answer, since a starting load balancer can have an empty
+ * list. Such a target is `removed`, and not out.
  */
 export function together(all: readonly Known[]): Pick<TrafficReading, 'state' | 'removed'> {
   if (all.some(({ reading }) => reading.admin === 'unknown')) return { state: 'unknown' }
@@ -39,7 +39,7 @@ export function together(all: readonly Known[]): Pick<TrafficReading, 'state' | 
   return { state: all.every(({ reading }) => reading.admin === 'in') ? 'in' : 'mixed', ...removed }
 }
 
-/** What the engine itself adds to an observation that is not the load balancer's own. */
+/** An observation, with the reason that the engine adds where the load balancer does not tell the state. */
 export type Observed = TargetObservation & { by?: Reason }
 
 export function entryReading({ loadBalancer, target }: JournalTarget, observed: Observed): EntryReading {
@@ -47,7 +47,7 @@ export function entryReading({ loadBalancer, target }: JournalTarget, observed: 
   return { loadBalancer, target, admin, inFlight, ...(detail ? { said: detail } : {}), ...(by ? { by } : {}) }
 }
 
-/** Equal states give equal text, whatever the order of their keys. */
+/** The text of a value. Equal values have the same text, whatever the order of their keys. */
 export function canonical(value: Json | undefined): string {
   return JSON.stringify(value, (_, part: Json) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)

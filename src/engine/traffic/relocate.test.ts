@@ -8,7 +8,7 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
-/* Where the load balancers have a pod that has got another address. */
+/* The entries of a pod that has got another address. */
 
 const pod = testPod({ ip: '10.0.0.9' })
 const target = (id: string, scope = 'web'): JournalTarget => ({
@@ -25,13 +25,13 @@ type Reading = Pick<TargetObservation, 'admin' | 'moved'>
 interface Had {
   named?: boolean
   isItself?: boolean
-  /** What each entry reads as, one look after another; what is not named is gone. */
+  /** The readings of each entry, one look after another. An entry that is not named is gone. */
   reads?: Record<string, Reading[]>
-  /** At its address at the second look. */
+  /** The entries at the pod's address at the second look. */
   later?: string[]
 }
 
-/** A load balancer that has these at the pod's address. */
+/** A load balancer with these entries at the pod's address. */
 async function relocate(found: string[], before = BEFORE, had: Had = {}) {
   const { named = true, isItself = false, reads = {}, later = found } = had
   const clock = createVirtualClock()
@@ -120,7 +120,6 @@ describe('one that is there beside those on record', () => {
   })
 })
 
-// Found by reading: one was pointed at the new pod and the other removed, and no run ever settled it.
 describe('one that is not there', () => {
   const two = [...BEFORE, LOST]
 

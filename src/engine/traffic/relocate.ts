@@ -16,14 +16,13 @@ export interface RelocateOptions extends Where {
   clock: Clock
   balancers: Balancers
   ask: AskTargets
-  /** It is the very pod that they were drained for, and may be about to be patched. */
+  /** The pod is the one that was drained, and may be about to be patched. */
   isItself: boolean
 }
 
 /**
- * Does a pod that has a new address still have the entries that were drained for it? Found by reading: one of two was pointed there,
- * and the other removed, as the instructions say, and no run ever settled it. What is gone needs nothing; what somebody has made
- * there meanwhile is left alone, and says nothing where it gets requests. But itself is not to be patched in that.
+ * Finds out whether a pod at a new address still has its drained entries. Removed entries need no settlement. Entries that an operator has
+ * made since are left alone where they are in rotation. The drained pod itself must have no other entries, since it may be patched.
  */
 export async function relocate(
   { clock, balancers, ask, isItself, ...where }: RelocateOptions,
@@ -32,7 +31,7 @@ export async function relocate(
 ): Promise<RelocateAnswer> {
   try {
     const { now, reason } = await placesOf(where, pod)
-    // At the address that each has now.
+    // Each entry at its present address.
     const renamed = targets.map((before) => ({ before, after: now.find((one) => isSameEntry(before, one, balancers.adapterOf)) }))
     const kept = renamed.flatMap(({ before, after }) => (after ? [{ ...before, target: after.target.id }] : []))
     const lost = renamed.flatMap(({ before, after }) => (after ? [] : [before]))
@@ -62,7 +61,7 @@ export async function relocate(
     const isSettled = readings.every((reading, index) => isGone(reading) || (index >= lost.length && reading.admin === 'in'))
     if (!isSettled) return elsewhere
     if (!isItself) return same
-    // One list may have been short.
+    // The list may be short.
     await pause(clock, GONE_FOR_MS)
     const again = await placesOf(where, pod)
     return again.now.length === kept.length ? same : { kind: 'unknown', reason: { code: 'entries-changing', pod: pod.name } }
@@ -71,7 +70,7 @@ export async function relocate(
   }
 }
 
-/** Also of a pod that not every load balancer has, with the reason. */
+/** The entries of a pod, also where a load balancer lacks it, with the reason for that. */
 async function placesOf(where: Where, pod: Listener): Promise<{ now: readonly Place[]; reason?: Reason }> {
   const [found] = await findTargets(where, [pod])
   if (found!.found) return { now: found!.targets }

@@ -4,8 +4,8 @@ import type { Place } from './find-targets.ts'
 import { plain } from './target-key.ts'
 
 /**
- * What is on record, and what was found, are one entry, whatever address it has by now.
- * @param adapterOf of the load balancer of that name; undefined where the config has none
+ * Reports whether the recorded target and the found one are the same entry, whatever its address is by now.
+ * @param adapterOf the adapter of the load balancer with that name; undefined where the config has none
  */
 export function isSameEntry(
   before: JournalTarget,

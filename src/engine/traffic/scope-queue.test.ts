@@ -14,12 +14,12 @@ interface Bed {
   balancer: MemoryBalancer
   queue: ScopeQueue
   clock: VirtualClock
-  /** Lets the call that is held go on. */
+  /** Lets the held call go on. */
   release(): void
   calls(): string[]
 }
 
-/** A balancer whose calls wait until they are released, where `hold` says so. */
+/** A balancer whose calls wait for `release` where `hold` is set. */
 function createBed(options: MemoryAdapterOptions & { hold?: boolean; change?: (adapter: Adapter) => Adapter } = {}): Bed {
   const balancer = createMemoryBalancer(NAMES.map((name, index) => ({ name, address: `10.0.0.${index}`, port: 80 })))
   let release: () => void = () => {}
@@ -174,7 +174,7 @@ test('all have lost it: no call, and the next kind goes on', async () => {
   expect(calls()).toEqual(['inspect c'])
 })
 
-// Two runs share the queue: the one has lost its Lease, or is closed, as the call leaves.
+// Two runs share the queue. One has lost its Lease, or is closed, as the call leaves.
 test.each([
   { name: 'as a whole', perTarget: false },
   { name: 'by target', perTarget: true },
@@ -221,7 +221,7 @@ test('what may have left before one was lost is not sent again by the queue', as
   })
   const assertLive = (): void => {
     asked += 1
-    // In the queue, and for the first of the two.
+    // The check in the queue and the check before the first part of the call pass.
     if (asked > 2) throw new AdapterError('engine', 'retryable', 'the Lease is not held')
   }
   const both = Promise.allSettled([queue.effect(effect('a')), queue.effect(effect('b', { assertLive }))])
@@ -264,7 +264,7 @@ test('one target’s failure is its own', async () => {
   expect(all.map(({ result }) => result.outcome)).toEqual(['applied', 'failed', 'applied'])
 })
 
-// Between the look for its address and this one, the server of `b` has become another pod's.
+// Between the lookup of its address and this look, the server of `b` has become another pod's.
 test('one target of which there is no snapshot is no reason to have none of the others', async () => {
   const { queue, balancer, calls } = createBed()
   balancer.servers.delete('pool/b')

@@ -4,10 +4,9 @@ import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /**
- * The calls to one scope of a load balancer, one at a time. What waits while a call is under way goes out together as
- * the next one: batching without a timer. The wire call belongs to this queue and is waited out; no pod's deadline or
- * interrupt reaches it, else one pod would make its batch mates ambiguous. A load balancer that says when it takes calls
- * again is asked nothing before that.
+ * The calls to one scope of a load balancer, one at a time. Requests that wait during a call go out together as the next call, which makes
+ * batches without a timer. The queue waits for the end of each call: a deadline or interrupt of one pod must not make the results of its
+ * batch ambiguous. A load balancer that names a time to wait gets no call before that.
  */
 export interface ScopeQueue {
   inspect(target: Target): Promise<TargetObservation>
@@ -18,17 +17,17 @@ export interface ScopeQueue {
 export interface EffectRequest {
   kind: 'drain' | 'restore'
   target: Target
-  /** For a restore. */
+  /** The prior state, for a restore. */
   prior: Json
   operation: string
   fence: number
-  /** Throws where the right to this effect is lost: asked when it leaves the queue, and again right before the bytes leave. */
+  /** Throws where the right to the effect is lost. It is asked when the effect leaves the queue, and again right before the bytes leave. */
   assertLive(): void
 }
 
 export interface EffectDone {
   result: EffectResult
-  /** Targets in the same wire call. */
+  /** The number of targets in the same wire call. */
   batch: number
 }
 
@@ -45,11 +44,11 @@ interface Item {
 export interface ScopeQueueOptions {
   clock: Clock
   adapter: Adapter
-  /** Milliseconds that one wire call may take. */
+  /** The time that one wire call may take, in milliseconds. */
   callLifeMs: number
 }
 
-/** What is asked to wait for longer is asked again, so that deadlines and interrupts are not forgotten meanwhile. */
+/** The longest hold. Within it, deadlines and interrupts are looked at again. */
 const LONGEST_HOLD_MS = 10_000
 
 export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptions): ScopeQueue {
@@ -67,7 +66,7 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
     busy = true
     try {
       for (;;) {
-        // What was asked for in the same turn goes out together.
+        // The requests of the same turn go out together.
         await Promise.resolve()
         const batch = takeBatch()
         if (batch.length === 0) return
@@ -80,9 +79,9 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
   }
 
   /**
-   * The oldest, and all of its kind that wait behind it, each target once. The calls to one target keep their order;
-   * those to different targets need none. A call carries one fence, so that only effects of the same epoch share it:
-   * a higher one would lock out the target's own owner.
+   * Takes the oldest request, and all waiting requests of its kind, each target once. Calls to one target keep their order; calls to
+   * different targets need none. Effects share a call only with the same fence, that is the epoch: a higher fence would lock out the owner
+   * of the other target.
    */
   function takeBatch(): Item[] {
     const batch: Item[] = []
@@ -110,13 +109,13 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
     return batch.length === 0 && waiting.length > 0 ? takeBatch() : batch
   }
 
-  /** Gives the milliseconds that the load balancer wants to be left alone for. */
+  /** Sends a batch. Returns the milliseconds for which the load balancer wants no calls. */
   async function send(batch: Item[]): Promise<number> {
     const { kind } = batch[0]!
     const liveness = createLiveness(batch)
     const call: Call = { deadlineMs: callLifeMs, assertLive: liveness.assert }
     const targets = batch.map(({ target }) => target)
-    /** Not sent because of others of its batch, of another run perhaps. */
+    /** The requests that were not sent because of others in the batch, which may be another run's. */
     const unsent: Item[] = []
     let holdMs = 0
 
@@ -138,7 +137,7 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
         else settle(item, result)
       }
     } catch (error) {
-      // A snapshot fails as a whole for the sake of one target: it must not be the end of another pod's turn.
+      // A snapshot fails as a whole for one target, so the requests are sent one by one. The error must reach only its own pod.
       if (kind === 'snapshot' && batch.length > 1 && isOfOneTarget(error)) {
         for (const item of batch) holdMs = Math.max(holdMs, await send([item]))
         return holdMs
@@ -173,7 +172,7 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
   }
 }
 
-/** Which effects of a batch may still be sent, asked right before the bytes leave. What halts a call says of whom it is. */
+/** Tells which effects of a batch may still be sent, right before the bytes leave. A halt of the call names the requests that caused it. */
 function createLiveness(batch: readonly Item[]) {
   const lost = new Map<Item, unknown>()
   let halt: { error: unknown } | undefined
@@ -193,16 +192,16 @@ function createLiveness(batch: readonly Item[]) {
       if (halt !== undefined) throw halt.error
       passed = true
     },
-    /** The call, or a part of it, was not sent for that reason. */
+    /** Reports whether the call, or a part of it, was not sent because of the halt. */
     isHalt,
     isHaltOf: (item: Item, error: unknown): boolean => isHalt(error) && lost.has(item),
     whyOf: (item: Item): unknown => lost.get(item),
-    /** A part of the call may have been sent before that. */
+    /** Reports whether a part of the call may have been sent before the halt. */
     hasPassed: () => passed,
   }
 }
 
-/** It may be: what is wrong with the load balancer itself passes, mostly. */
+/** Reports whether the error may concern a single target. Errors of the load balancer itself mostly pass. */
 function isOfOneTarget(error: unknown): boolean {
   return error instanceof AdapterError && (error.kind === 'not-found' || error.kind === 'fatal')
 }

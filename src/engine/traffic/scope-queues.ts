@@ -3,15 +3,15 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
 
-/** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
+/** The life of one call to a load balancer, in milliseconds. After it the call is cut, and its result is ambiguous. */
 export const CALL_LIFE_MS = 10_000
 
-/** The queues of a process: one for each scope of each load balancer, however many runs call it. */
+/** The queues of a process: one for each scope of each load balancer, shared by all runs. */
 export interface ScopeQueues {
   of(adapter: Adapter, scope: string): ScopeQueue
 }
 
-/** Kept for as long as the process has its load balancers: there are few, and a scope is a part of their config. */
+/** Creates the queues. They live as long as the process has its load balancers, since scopes are few and come from the config. */
 export function createScopeQueues(clock: Clock): ScopeQueues {
   const queues = new Map<Adapter, Map<string, ScopeQueue>>()
   return {

@@ -6,7 +6,7 @@ import type { JournalTarget } from '../../pods/glossary.ts'
 import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
-/** With `shares`, as one process makes them; else as two processes do. The first call is held until `release`. */
+/** With `shares`, the runs of one process, otherwise of two processes. The first call is held until `release`. */
 function twoRuns(shares = true) {
   const names = ['web-0', 'shop-0', 'shop-1']
   const balancer = createMemoryBalancer(names.map((name, index) => ({ name, address: `10.0.0.${index}`, port: 80 })))

@@ -8,13 +8,13 @@ import { findAll } from './find-all.ts'
 import type { Listener } from './find-targets.ts'
 import type { Knowledge } from './knowledge.ts'
 
-/** A pod's targets as they are before its drain: what the restore brings back. */
+/** Reads the targets of a pod before its drain, for the restore. */
 export async function takeSnapshot(
   { balancers, knowledge, ...where }: FindAll & { balancers: Balancers; knowledge: Knowledge },
   pod: Listener,
 ): Promise<SnapshotAnswer> {
   const before = knowledge.effects()
-  // Its container may be about to come up for the first time.
+  // The pod may be about to start for the first time.
   if (pod.ip === undefined) return { kind: 'unknown', reason: { code: 'pod-without-address', pod: pod.name } }
   try {
     const found = await findAll(where, pod)

@@ -3,12 +3,12 @@ import type { JournalTarget } from '../../pods/glossary.ts'
 
 export type TargetKey = Pick<JournalTarget, 'loadBalancer' | 'target'>
 
-/** Names a target among those of all load balancers. */
+/** The unique key of a target among all load balancers. */
 export function keyOf({ loadBalancer, target }: TargetKey): string {
   return JSON.stringify([loadBalancer, target])
 }
 
-/** As its adapter knows it. */
+/** The target as its adapter knows it. */
 export function plain({ target, scope }: JournalTarget): Target {
   return { id: target, scope }
 }

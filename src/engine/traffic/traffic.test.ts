@@ -33,11 +33,11 @@ interface BedOptions {
   inner?: MemoryAdapterOptions
   allowUnbalanced?: boolean
   assertOwned?: () => void
-  /** Of `edge` and `inner`. */
+  /** The turns of `edge` and `inner`. */
   turns?: [number, number]
 }
 
-/** Two load balancers: `edge` at port 80, `inner` at the port named admin. */
+/** Two load balancers: `edge` at port 80, and `inner` at the port with the name admin. */
 function createBed(options: BedOptions = {}): Bed {
   const server = (name: string, index: number, port: number) => ({ name, address: `10.0.0.${index}`, port })
   const edge = createMemoryBalancer([server('web-0', 1, 80), server('web-1', 2, 80)], 'edge')
@@ -136,7 +136,7 @@ describe('find', () => {
     raw.spec.initContainers = [{ name: 'proxy', restartPolicy: 'Always', ports: [{ name: 'admin', containerPort: 81 }] }]
     const [found] = await createBed().traffic.find([podView(raw)])
     expect(found).toMatchObject({ found: true, targets: [{ target: { id: 'edge/web-0' } }, { target: { id: 'inner/web-0' } }] })
-    // Control: one that runs to its end and is no more.
+    // Control: an init container that runs to its end and is gone.
     delete raw.spec.initContainers[0].restartPolicy
     expect(await createBed().traffic.find([podView(raw)])).toMatchObject([{ found: false }])
   })
@@ -157,7 +157,7 @@ describe('find', () => {
         hostIps: [NODE, 'fd00::5'],
         containers: [{ name: 'app', image: 'app:v1', ports: [{ containerPort: 80, ...port }] }],
       })
-    /** Where it is found, by what `edge` has, at the port that the config names. */
+    /** The entries among those of `edge` in which the pod is found, at the port that the config names. */
     async function foundAt(entries: readonly string[], port: object, configured: number | string = 80): Promise<unknown> {
       const servers = entries.map((entry, index) => {
         const at = entry.lastIndexOf(':')
@@ -181,7 +181,7 @@ describe('find', () => {
       expect(await foundAt([`${NODE}:30080`], host)).toEqual(['edge/s0'])
       expect(await foundAt(['fd00::5:30080', '10.0.0.9:80'], host)).toEqual(['edge/s0', 'edge/s1'])
       expect(await foundAt([`${NODE}:30080`], { ...host, name: 'http' }, 'http')).toEqual(['edge/s0'])
-      // As who writes the config sees it from the load balancer.
+      // The config names the port at which the load balancer reaches the node.
       expect(await foundAt([`${NODE}:30080`], host, 30_080)).toEqual(['edge/s0'])
       expect(await foundAt(['192.168.9.9:30080', `${NODE}:30080`], { ...host, hostIP: '192.168.9.9' })).toEqual(['edge/s0'])
     })
@@ -469,7 +469,6 @@ test('what one load balancer said long before another has answered is asked for 
   expect((await reading).state).toBe('mixed')
 })
 
-// Found by reading: the process was stopped while the answer lay there, and a pod was patched that a reload had put back.
 test('so is what it said long before that was heard', async () => {
   const heard = Promise.withResolvers<void>()
   const { clock, traffic, edge } = createBed({
@@ -484,7 +483,6 @@ test('so is what it said long before that was heard', async () => {
   expect((await reading).state).toBe('in')
 })
 
-// Found by reading: it was asked before all others, and they took their time.
 test('nor does it count for one that an operator had out, and has put back meanwhile', async () => {
   let release: () => void = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
@@ -500,7 +498,7 @@ test('nor does it count for one that an operator had out, and has put back meanw
   expect(await reading).toMatchObject({ state: 'out', reclaimed: { loadBalancer: 'edge', target: 'edge/web-0', admin: 'in' } })
 })
 
-/** What is not there is asked for once more. */
+/** Inspects, and lets the time for a second look at missing entries pass. */
 async function inspected({ traffic, clock }: Bed, targets: JournalTarget[]): ReturnType<Traffic['inspect']> {
   const reading = traffic.inspect('uid-0', targets)
   await clock.advance(2_000)
@@ -510,7 +508,6 @@ async function inspected({ traffic, clock }: Bed, targets: JournalTarget[]): Ret
 describe('an entry that is not there', () => {
   const lost = { fault: ({ method }: MemoryCall) => (method === 'drain' ? ('request-lost' as const) : undefined) }
 
-  // Found by reading: its drain had no answer, a list was short for a moment, and the pod was patched in rotation.
   test('is no proof of a drain that nobody has answered: there is nothing to put back, and it is not out', async () => {
     const bed = createBed({ edge: lost })
     const server = bed.edge.servers.get('edge/web-0')!
@@ -545,7 +542,6 @@ describe('an entry that is not there', () => {
     expect(bed.outcomes().at(-1)).toBe('edge restore ambiguous')
   })
 
-  // Found by reading: a drained pod was deleted, its targets were settled by one short list, and its entry was out for good.
   test('for a moment is still there', async () => {
     const bed = createBed()
     const server = bed.edge.servers.get('edge/web-0')!
@@ -581,7 +577,6 @@ describe('an entry that is not there', () => {
     await reading
   })
 
-  // Found by reading: an outage of a second, as a pod was to be put back, was for a person at once.
   test('ends a drain, and not a restore', async () => {
     const { traffic, edge } = createBed()
     edge.servers.delete('edge/web-0')
@@ -619,7 +614,6 @@ describe('a read-back after a doubt', () => {
     ])
   })
 
-  // Seed 44178833.
   test.each([
     { state: 'maint', confirmed: false },
     { state: 'drain', confirmed: true },
@@ -650,7 +644,7 @@ describe('a read-back after a doubt', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(isFirst).toBe(false)
     await traffic.effect(request('drain', [EDGE]))
-    // What the answer says was so before the drain.
+    // The answer shows the state before the drain.
     edge.set('edge/web-0', { state: 'ready' }, { kind: 'restore', operationId: '' })
     release()
     expect(await overtaken).toMatchObject({ targets: [{ loadBalancer: 'edge', untouched: false }, { loadBalancer: 'inner' }] })
@@ -700,11 +694,10 @@ describe('a read-back after a doubt', () => {
     expect(await traffic.inspect('uid-0', [EDGE])).not.toHaveProperty('pending')
   })
 
-  // Found by simulation: it arrived when the next attempt had drained the pod.
   test.each([
     { name: 'forgets a drain by itself', volatileOnReload: true, isRead: true, late: true },
     { name: 'keeps what it is told', volatileOnReload: false, isRead: true, late: false },
-    // Its answer to the drain may have been wrong.
+    // The answer to the drain may have been wrong.
     { name: 'was not read in between', volatileOnReload: false, isRead: false, late: true },
   ])('a restore without an answer may still arrive, though it reads as in, where the load balancer $name', async (edge) => {
     const { volatileOnReload, isRead, late } = edge
@@ -717,7 +710,6 @@ describe('a read-back after a doubt', () => {
     expect('lateCall' in answer).toBe(late)
   })
 
-  // Found by simulation: it was drained a second time, where nobody could see what that does.
   test('what a person says is out, of one that cannot be read, is not drained', async () => {
     const { traffic, edge } = createBed({ edge: { capabilities: { inspect: 'none' } } })
     expect(await traffic.effect(request('drain', [{ ...EDGE, said: 'out' }]))).toEqual({ kind: 'applied' })
@@ -726,7 +718,6 @@ describe('a read-back after a doubt', () => {
     expect(edge.calls.map(({ method }) => method)).toEqual(['restore'])
   })
 
-  // Found by simulation (seed 28144582): the other had to be put back once more, and this one got a second call with it.
   test.each([
     { reads: 'none', calls: 1 },
     { reads: 'strong', calls: 2 },
@@ -738,11 +729,10 @@ describe('a read-back after a doubt', () => {
       expect(await traffic.effect(request('restore', [EDGE, INNER]))).toMatchObject({ kind: 'unknown' })
     const restores = [edge, inner].map((one) => one.calls.filter(({ method }) => method === 'restore').length)
     expect(restores).toEqual([calls, 2])
-    // The other way it is another call.
+    // A drain after it is another call.
     expect(await traffic.effect(request('drain', [EDGE]))).toMatchObject({ kind: 'applied' })
   })
 
-  // Found by simulation: the load balancer knew the drain by its id, and did not do it again.
   test('what is taken for done, and reads otherwise all the same, is done under another id, and only that', async () => {
     let fault: MemoryFault | undefined
     const { traffic, edge } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
@@ -767,7 +757,6 @@ describe('a read-back after a doubt', () => {
     expect(operations()).toEqual([0, 0, 2, 2])
   })
 
-  // Found by reading: what has come in the place of a pod was put back by an id that was done before, hundreds of times.
   test('the same for a restore, which is read back by comparing alone', async () => {
     let fault: MemoryFault | undefined
     const { traffic, edge } = createBed({ edge: { fault: ({ method }) => (method === 'restore' ? fault : undefined) } })
@@ -782,7 +771,6 @@ describe('a read-back after a doubt', () => {
     expect(restores.map((id) => restores.indexOf(id))).toEqual([0, 0, 2])
   })
 
-  // Found by reading: the drain came when the pod was put back, and nobody looked.
   test('is none where it was asked for before the call, and another load balancer took its time', async () => {
     const answered = Promise.withResolvers<void>()
     const { traffic, edge } = createBed({
@@ -813,8 +801,6 @@ describe('a read-back after a doubt', () => {
     expect(outcomes()).toEqual(['edge drain ambiguous', 'edge drain applied'])
   })
 
-  // Found by reading: a drain after a reload was under way when the pod had been patched and was to be put back; what followed had
-  // been asked for before anybody knew that the drain would have no answer, and nobody looked again when it came late.
   test('so does one that was asked for while the earlier was under way', async () => {
     const cut = Promise.withResolvers<void>()
     const { traffic, edge } = createBed({
@@ -873,7 +859,6 @@ describe('what a person has said', () => {
     expect(await traffic.inspect('uid-0', [said])).toMatchObject({ state: 'in' })
   })
 
-  // Found by simulation: nothing was left of it on record, and with other images the pod was patched while it took requests there.
   test.each(['none', 'strong'] as const)(
     'in, in the middle of a restore (reads: %s): it is not out, and stays as it is',
     async (reads) => {

@@ -17,29 +17,29 @@ import { relocate } from './relocate.ts'
 import type { ScopeQueues } from './scope-queues.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 
-/** All load balancers of a run together: one pod's targets in all of them are one thing to the pod's machine. */
+/** All load balancers of a run. The machine of a pod sees the targets in all of them as one. */
 export interface Traffic extends Effects {
-  /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
+  /** Finds each pod in the load balancers, in the order of the pods. Throws an AdapterError where a load balancer cannot be asked. */
   find(pods: readonly Listener[]): Promise<Found[]>
   snapshot(pod: Listener): Promise<SnapshotAnswer>
   inspect: Inspect
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
-  /** `isItself`: it is the very pod that they were drained for. */
+  /** `isItself`: the pod is the one for which the targets were drained. */
   relocate(pod: Listener, targets: readonly JournalTarget[], isItself?: boolean): Promise<RelocateAnswer>
-  /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
+  /** The milliseconds from the drain until no new request arrives, by the slowest of these load balancers. */
   settleMs(targets: readonly JournalTarget[]): number
-  /** An effect on this pod's targets that nobody answered, and that another has followed, may still arrive. */
+  /** Reports whether an effect on the pod's targets without an answer, which another effect has followed, may still arrive. */
   hasOvertaken(uid: string): boolean
-  /** Milliseconds until no effect on this pod's targets that nobody answered is under way any more. */
+  /** The milliseconds until no effect on the pod's targets without an answer is under way any more. */
   lateMs(uid: string): number
-  /** One of these may forget a drain by itself. */
+  /** Reports whether one of these load balancers may forget a drain by itself. */
   isVolatile(targets: readonly JournalTarget[]): boolean
 }
 
 export interface TrafficOptions extends Where {
   clock: Clock
   queues: ScopeQueues
-  /** Throws where this process may not act on the pod's behalf now. */
+  /** Throws where this process may not act for the pod now. */
   assertOwned(uid: string): void
   tell(event: RunEventBody): void
 }

@@ -8,7 +8,7 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
-/* A load balancer that cannot be read back (G0): its answers are all that is known of it. */
+/* A load balancer that cannot be read back (G0). Its answers are all that is known of it. */
 
 const POD = testPod({ name: 'web-0', uid: 'uid-0', ip: '10.0.0.1' })
 
@@ -86,7 +86,6 @@ describe('its answers are believed', () => {
   })
 })
 
-// Found by simulation (seed 44815568): an entry was left out that had only been taken to be in.
 describe('what it is taken to be without an answer', () => {
   test('is said to be no answer: in, as any is that is looked for, until it has answered', async () => {
     const { traffic, effect, inspect } = createBed()
