@@ -1,5 +1,5 @@
 /*
- * What a program takes that lists and watches what `sluice observe` does, parses each object, and keeps nothing of it:
+ * Measures the cost of a program that lists and watches the resources of `sluice observe`, parses each object, and keeps none:
  * `node bench/bare-watch.ts URL SECONDS`.
  */
 

@@ -4,15 +4,13 @@ import type { KubeObject } from '../test/cluster/kube-api.ts'
 import type { UpgradeBed } from '../test/cluster/upgrade-bed.ts'
 import { isReady } from '../test/cluster/workloads.ts'
 
-/*
- * The ways of the field that sluice is compared with. Both know which pods there are and patch nothing but the image.
- */
+/* Upgrade methods in common use, for a comparison with sluice. Both know the pods, and patch the image only. */
 
 const GUESSED_DRAIN_MS = 7_000
 const AGGREGATION_MS = 2_000
 const POLL_MS = 1_000
 
-/** Drain, poll until nothing is in flight, patch, poll until the new container is ready, restore: one after the other. */
+/** Upgrades pod by pod: drain, poll until no request is in flight, patch, poll until the new container is ready, restore. */
 export async function sequentialScript(bed: UpgradeBed, image: string): Promise<void> {
   for (const name of await podNames(bed)) {
     const before = await readPod(bed, name)
@@ -25,8 +23,8 @@ export async function sequentialScript(bed: UpgradeBed, image: string): Promise<
 }
 
 /**
- * Drain, wait as long as requests usually take, patch; meanwhile a loop of its own admits and drains by what Ready says
- * every two seconds. The next pod's turn comes when the former is ready anew and admitted.
+ * Upgrades by drain, a wait for the usual duration of a request, and a patch. A loop of its own admits and drains by Ready every two
+ * seconds. The next pod begins when the former is ready again and admitted.
  */
 export async function aggregation(bed: UpgradeBed, image: string): Promise<void> {
   const patched = new Set<string>()

@@ -15,9 +15,9 @@ import { findProduct } from '../test/products/find-product.ts'
 import type { Program } from '../test/products/program.ts'
 
 /*
- * `npm run bench:calls -- [--targets N] [--drained N] [--only NAME]`: one backend of many targets, some of which are drained at once and
- * put back, as a window of so many pods has it. The calls that change the load balancer (for nginx: reloads; for Envoy and Traefik: writes
- * of the file), beside one call a pod in the same run.
+ * `npm run bench:calls -- [--targets N] [--drained N] [--only NAME]` counts the calls that drain and restore some of many targets of one
+ * backend at once, as a window does. For nginx these are reloads, for Envoy and Traefik writes of the file. It compares with one call for
+ * each pod.
  */
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@ const POD = JSON.stringify(
 )
 const PARSES = 2_000
 
-/** Bytes of JSON that this machine parses in a millisecond of the processor's time: slow and busy ones are less. */
+/** Returns the bytes of JSON that this machine parses in a millisecond of processor time. Slow and busy machines parse less. */
 export function parsedInMs(): number {
   const began = process.cpuUsage()
   for (let time = 0; time < PARSES; time++) JSON.parse(POD)

@@ -1,8 +1,8 @@
 import { startManySets } from '../test/embedded/many-sets.ts'
 
 /*
- * A process of its own for the cluster of bench/runs.ts, so that what it takes is not taken from the runs:
- * `node bench/many-sets.ts SETS PODS`. Writes one line of JSON once all pods are ready, and lives until its stdin ends.
+ * Runs the cluster of bench/runs.ts in a process of its own, so that its cost does not count for the runs:
+ * `node bench/many-sets.ts SETS PODS`. It writes one line of JSON once all pods are ready, and ends when its stdin ends.
  */
 
 const [sets, pods] = process.argv.slice(2).map(Number) as [number, number]

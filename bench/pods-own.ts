@@ -10,14 +10,14 @@ import type { Haproxy } from '../test/cluster/haproxy.ts'
 import type { KubeObject } from '../test/cluster/kube-api.ts'
 import { isReady } from '../test/cluster/workloads.ts'
 
-/** Between two looks at what HAProxy still has in flight. */
+/** The interval between two reads of HAProxy's requests in flight. */
 const LOOK_MS = 10
 
-/** What the pods needed whoever upgrades them, in milliseconds. */
+/** The time that the pods need under any upgrade, in milliseconds. */
 export interface PodsOwn {
-  /** From each pod's drain until HAProxy had nothing of it in flight. */
+  /** From the drain of each pod until HAProxy had no request of it in flight. */
   inFlightMs: number
-  /** From each pod's stored image patch until it was Ready on its new container. */
+  /** From the stored image patch of each pod until it was Ready on its new container. */
   restartMs: number
 }
 
@@ -28,7 +28,7 @@ interface Seen {
   readyAt?: number
 }
 
-/** Watches an upgrade from outside, by a watch of its own and by HAProxy's own counters. */
+/** Watches an upgrade from outside, by a watch of its own and by the counters of HAProxy. */
 export async function observePods(cluster: Cluster, namespace: string, haproxy: Haproxy): Promise<{ stop(): Promise<PodsOwn> }> {
   const pods = new Map<string, Seen>()
   const inFlight = new Map<string, number>()
@@ -82,7 +82,7 @@ export async function observePods(cluster: Cluster, namespace: string, haproxy: 
   }
 }
 
-/** Requests under way and queued, by server. */
+/** Returns the number of requests under way and queued, by server. */
 async function sessions({ adminSocket }: Haproxy): Promise<Map<string, number>> {
   const [heading = '', ...rows] = (await askHaproxy(adminSocket, 'show stat -1 4 -1')).replace(/^# /, '').trim().split('\n')
   const columns = heading.split(',')

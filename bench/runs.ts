@@ -8,9 +8,9 @@ import { connectManyRuns, type EndedRun, type ManyRuns } from '../test/embedded/
 import { median } from './table.ts'
 
 /*
- * `npm run bench:runs -- [--runs N] [--pods N] [--scope request|namespace] [--own]`: many runs at once in one process, each of
- * one StatefulSet of one namespace, against one alone in the same process; the cluster is a process of its own. Profile it with
- * `node --cpu-prof --cpu-prof-dir=DIR bench/runs.ts`.
+ * `npm run bench:runs -- [--runs N] [--pods N] [--scope request|namespace] [--own]` compares many concurrent runs in one process, each of
+ * one StatefulSet of one namespace, with one run alone in the same process. The cluster is a process of its own.
+ * `node --cpu-prof --cpu-prof-dir=DIR bench/runs.ts` makes a profile.
  */
 
 const { values } = parseArgs({
@@ -46,7 +46,7 @@ const bed = await connectManyRuns({
 })
 try {
   const alone: EndedRun[] = []
-  // The first is for the compiler.
+  // The first round warms up the compiler.
   for (let round = 0; round <= Number(values.alone); round++) {
     const [one] = await upgrade(bed, names.slice(0, 1), `app:v${2 + (round % 2)}`)
     if (round > 0) alone.push(one!)
@@ -95,7 +95,7 @@ async function upgrade(many: ManyRuns, which: readonly string[], image: string):
   return ended
 }
 
-/** One pod after another: what is left is the run's own. */
+/** Returns the time of the run itself: the wall time without the times of its pods, which run one after another. */
 function beyondPods({ wallMs, result }: EndedRun): number {
   return result.pods.reduce((left, { phases }) => left - (phases.restarting ?? 0) - (phases.warming ?? 0), wallMs)
 }
@@ -108,7 +108,7 @@ function phasesOf(ended: readonly EndedRun[]): Map<string, number> {
   return sums
 }
 
-/** For how long this thread was ready to run and had no processor. */
+/** Returns the milliseconds in which this thread was ready to run without a processor. */
 function waitedMs(): number {
   return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000
 }

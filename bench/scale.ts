@@ -12,9 +12,9 @@ import { parsedInMs } from './json-yardstick.ts'
 import { median } from './table.ts'
 
 /*
- * `npm run bench:scale -- [--pods N] [--window N]`: sluice, built, against the embedded cluster over HTTP and a real
- * HAProxy: what a pod costs of processor and memory, how much longer it takes than the pods themselves need, and how
- * long commands take that a person waits for. Times are compared with others of the same run.
+ * `npm run bench:scale -- [--pods N] [--window N]` measures a built sluice against the embedded cluster over HTTP and a real HAProxy: the
+ * processor time and memory for a pod, the upgrade's time beyond the needs of the pods, and the time of interactive commands. Times are
+ * compared with others of one run.
  */
 
 const { values } = parseArgs({
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 })
 const pods = Number(values.pods)
 const window = Number(values.window)
-/** A small run, to tell what a process costs from what a pod does. */
+/** The size of a small run, which separates the cost of a process from the cost of a pod. */
 const FEW = 100
 const READY_AFTER_MS = 3_000
 const ROUNDS = 11
@@ -86,7 +86,7 @@ async function upgrade(bed: ScaleBed, count: number): Promise<ScaleRun> {
   return run
 }
 
-/** Pods one after another in so many places, with nothing between them. */
+/** Returns the shortest time for the pods in a number of places, one after another without a gap. */
 function shortestMs(ownMs: readonly number[], places: number): number {
   const freeAt = Array.from({ length: places }, () => 0)
   for (const ms of ownMs) {
@@ -106,7 +106,7 @@ function report(small: ScaleRun, large: ScaleRun): void {
   )
 }
 
-/** What a person waits for, against what kubectl takes for the same pods. */
+/** Compares the time of `status` with the time of kubectl for these pods. */
 async function reading({ kubeconfig }: ScaleBed): Promise<void> {
   if (!kubectlIsHere) {
     console.log('status: there is no kubectl here to compare with')

@@ -3,8 +3,8 @@ import { parsedInMs } from './json-yardstick.ts'
 import { median } from './table.ts'
 
 /*
- * `node bench/simulation.ts [SEEDS]`: how many upgrades one core simulates in a second, of the processor's time; and how
- * much JSON it would have parsed in the time of one upgrade, which a slow or a busy machine changes little.
+ * `node bench/simulation.ts [SEEDS]` measures the upgrades that one core simulates in a second of processor time. It also gives the JSON
+ * that could be parsed in the time of one upgrade, which hardly depends on the machine.
  */
 
 const seeds = Number(process.argv[2] ?? 2_000)

@@ -1,11 +1,11 @@
 export interface Row {
   way: string
-  /** Over all rounds; the rest are medians. */
+  /** The number of failed requests over all rounds. The other values are medians. */
   failed: number
   drains: number
   restores: number
   seconds: number
-  /** What the pods needed themselves, in seconds. */
+  /** The time that the pods themselves needed, in seconds. */
   own: number
   ratio: number
 }

@@ -11,20 +11,20 @@ import { observePods } from './pods-own.ts'
 import { median, printTable } from './table.ts'
 
 /*
- * `npm run bench -- [--rounds N] [--only WAY] [--verbose]`: a StatefulSet of three pods is upgraded, one pod at a time,
- * under 200 requests/s: by sluice (built, as it is installed), and in two ways of the field. What counts is the wall
- * time, from the start of the command to its end, over what the pods themselves needed in that very upgrade.
+ * `npm run bench -- [--rounds N] [--only WAY] [--verbose]` upgrades a StatefulSet of three pods, one pod at a time, under 200 requests/s:
+ * by sluice (built, as it is installed), and in two methods in common use. The result is the wall time of the command over the time that
+ * the pods themselves needed in that upgrade.
  */
 
 const GOAL = 1.05
-/** Each once in the life of a pod: the kubelet holds an image back that it has ended before (CrashLoopBackOff). */
+/** Each image is used once in the life of a pod: the kubelet holds back an image whose container has ended before (CrashLoopBackOff). */
 const IMAGES = ['localhost/app:v2', 'localhost/app:v3', 'localhost/app:v2-again']
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
-    /** Only this way: sluice, script or aggregation. */
+    /** Runs only this way: sluice, script or aggregation. */
     only: { type: 'string', default: '' },
-    /** The events of sluice, as they come. */
+    /** Prints the events of sluice as they come. */
     verbose: { type: 'boolean', default: false },
   },
 })
@@ -51,7 +51,7 @@ let bed: UpgradeBed | undefined
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
     bed = await startBed(`bench-${round}`)
-    // No way always goes first.
+    // The ways take turns to be first.
     const order = ways.map((_, index) => ways[(index + round) % ways.length]!)
     for (const [index, [way, upgrade]] of order.entries()) {
       const sample = await measure(bed, () => upgrade(bed!, IMAGES[index]!))
@@ -87,7 +87,7 @@ sluice over the pods' own time: ${ours.ratio.toFixed(3)}; the goal of ${GOAL} is
 Of the ways without a failed request it is ${isFastest ? 'the fastest' : 'NOT the fastest'}.`)
 process.exitCode = ours.failed > 0 ? 1 : 0
 
-/** A namespace of its own: a former one takes seconds to go. */
+/** Starts a bed in a namespace of its own, since a former namespace takes seconds to go. */
 function startBed(name: string): Promise<UpgradeBed> {
   const objects = [statefulSet({ name: 'web', namespace: name, readyAfter: 3 }), service({ name: 'web', namespace: name })]
   return startUpgradeBed(cluster, { name, objects, app: 'web', count: 3 })

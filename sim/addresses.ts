@@ -1,6 +1,6 @@
 import type { Pod } from './kubelet/pod.ts'
 
-/** Addresses of one node's pods. */
+/** The pod addresses of one node. */
 export interface Addresses {
   take(pod: Pod): string
   free(address: string): void
@@ -10,8 +10,8 @@ const FIRST = 2
 const LAST = 65_534
 
 /**
- * In order, as CNI's host-local gives them out: an address comes again only when all others have had their turn. With
- * `reuse` the lowest free one comes first, so that a pod gets the address that another one has just had.
+ * Gives out the addresses in order, as host-local of CNI does: an address returns only after all others have been given out. With `reuse`,
+ * the lowest free address comes first, so that a pod gets the address that another pod has just left.
  */
 export function createAddresses(prefix: string, reuse: boolean): Addresses {
   const taken = new Set<number>()

@@ -92,7 +92,7 @@ test('a pull that takes long leaves the pod down for as long, and nothing but it
   patchImage('web-0', 'app:v3')
   clock.advance(15_000)
   expect(isReady(pods()[0]!)).toBe(false)
-  // The worker that would tell of the dead container is the one that waits for the pull.
+  // The worker that would report the dead container waits for the pull.
   expect(pods()[0]!.status!.containerStatuses![0]!.state.running).toBeDefined()
   expect(exited).toHaveLength(1)
   const isNew = (): boolean => pods()[0]!.status!.containerStatuses![0]!.imageID === 'sha256:3'

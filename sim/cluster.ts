@@ -27,56 +27,56 @@ export interface ClusterOptions {
   clock: Clock
   random: Random
   apiServer: ApiServer
-  /** How many; their names are `node-0` and so on. */
+  /** The number of nodes. Their names are `node-0`, `node-1` and so on. */
   nodes?: number
-  /** Image reference → what it is; whatever is missing cannot be pulled. */
+  /** The images by their references. Any other image cannot be pulled. */
   images: Record<string, ImageBehaviour>
-  /** What runs in the containers; simulated unless given. `images` still says which there are, and how they are pulled. */
+  /** The host that runs the containers; simulated unless given. `images` still lists the images and how they are pulled. */
   host?: ContainerHost
   behaviour?: ClusterBehaviour
-  /** Beside those of Kubernetes: for custom resources. */
+  /** Controllers of custom resources, beside the controllers of Kubernetes. */
   controllers?: readonly ((ports: ControllerPorts) => Controller)[]
 }
 
 export interface ClusterBehaviour {
-  /** Wrong kubelets, for negative controls. */
+  /** Kubelets with a wrong behaviour, for negative controls. */
   kubelet?: Behaviour
-  /** In place of what was measured. */
+  /** Delays in place of the measured ones. */
   delays?: Partial<Delays>
-  /** From a pod's status to its endpoint, in milliseconds; 1 to 8 unless given, seconds where the controller lags. */
+  /** The delay from the status of a pod to its endpoint, in milliseconds; 1 to 8 unless given, seconds where the controller lags. */
   endpointLag?: Range
-  /** Endpoints are made, too, with so many writes a second at most. The API server has to serve them. */
+  /** The most writes of Endpoints in a second. Without it there is no controller of Endpoints. The API server has to serve Endpoints. */
   endpointsPerSecond?: number
-  /** How long a node may be silent before its pods are not Ready; Kubernetes' own 50 s unless given. */
+  /** The silence of a node after which its pods are not Ready. Default 50 s, as in Kubernetes. */
   nodeMonitorGracePeriodMs?: number
-  /** A pod gets the address that another one has just had, which is rare with real ones. */
+  /** A new pod gets the address that another pod has just left. This is rare in real clusters. */
   reuseAddresses?: boolean
 }
 
-/** Nodes with their kubelets, and the controllers, around an API server. It does nothing while nothing changes. */
+/** Nodes with their kubelets, and the controllers, around an API server. The cluster does nothing while nothing changes. */
 export interface SimulatedCluster {
   readonly nodes: readonly string[]
-  /** Creates each object, or changes it as a merge patch would; namespaces are made where they are missing. */
+  /** Creates each object, or changes it by a merge patch. Missing namespaces are created. */
   apply(...objects: Manifest[]): void
-  /** As a client does. With `force` the pod leaves the API at once, and its containers end behind it. */
+  /** Deletes a pod as a client does. With `force` the pod leaves the API at once, and its containers end later. */
   deletePod(namespace: string, name: string, options?: { force?: boolean }): void
-  /** As somebody who drains the node: the same as a deletion, where no budget is in the way. */
+  /** Evicts a pod as a drain of the node does. It works as a deletion, since there are no budgets. */
   evict(namespace: string, name: string): void
-  /** The container's process dies by itself. Throws where it does not run. */
+  /** Ends the process of the container with an exit code. Throws where the container does not run. */
   crashContainer(namespace: string, pod: string, container: string, code?: number): void
-  /** What holds the pod's network dies: the same UID gets new containers and a new address. */
+  /** Kills the sandbox of the pod: the same UID gets new containers and a new address. */
   killSandbox(namespace: string, pod: string): void
-  /** The container fails its readiness probe for so long, and nothing else. */
+  /** Makes the container fail its readiness probe for `ms` milliseconds. The container is otherwise unaffected. */
   unready(namespace: string, pod: string, container: string, ms: number): void
-  /** The kubelet's process stands still: the node is silent, containers run on. */
+  /** Stops the process of the kubelet: the node is silent, and its containers run on. */
   stopKubelet(node: string): void
   continueKubelet(node: string): void
   restartKubelet(node: string): void
-  /** The kubelet reports to the API server. */
+  /** Reports whether the kubelet reports to the API server. */
   isAlive(node: string): boolean
-  /** From the next silence of a node on. */
+  /** Sets the grace period for later silences of nodes. */
   setNodeMonitorGracePeriod(ms: number): void
-  /** The controller of Endpoints looks at each Service once more. Throws where there is none. */
+  /** Makes the controller of Endpoints look at each Service again. Throws where there is no such controller. */
   resyncEndpoints(): void
   setImage(reference: string, behaviour: ImageBehaviour): void
   onFact(listener: (fact: NodeFact) => void): () => void

@@ -1,10 +1,9 @@
 /**
- * What really happens on the nodes, whatever the API says of it: the truth that a checker judges by.
- *
- * A container answers requests rightly from `containerServing`, which is not when Ready says so, and takes no new ones
- * from `containerStopping` or `containerExited`, whichever comes first. A preStop hook comes before `containerStopping`:
- * the container serves while it runs. `image` is what the pod's spec asked for, `imageId` the digest that runs.
- * Addresses are without port; a pod on its host's network has the node's.
+ * The real events on the nodes, independent of the API. A checker judges by them. A container answers requests correctly from
+ * `containerServing`, which is not when Ready says so. It takes no new requests from `containerStopping` or `containerExited`, whichever
+ * comes first. A preStop hook runs before `containerStopping`, and the container serves meanwhile.
+ * `image` is the image in the spec of the pod, `imageId` the digest that runs. Addresses have no port; a pod on the network of its host has
+ * the address of the node.
  */
 export type NodeFact =
   | { type: 'containerStarted'; uid: string; container: string; id: string; image: string; imageId: string; address: string }

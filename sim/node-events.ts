@@ -6,15 +6,15 @@ import type { Pod } from './kubelet/pod.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Of one container: what it is about. */
+/** The container that an Event is about, and the component that reports it. */
 interface About {
   container?: string
   component?: string
 }
 
 /**
- * What kubelet and scheduler tell as Events. Kept for an hour.
- * @param deliver stores one, later or not at all: at once unless given
+ * Records the Events of kubelet and scheduler, and keeps them for an hour.
+ * @param deliver stores an Event, late or not at all; at once unless given
  */
 export function recordNodeEvents(
   cluster: SimulatedCluster,
@@ -25,7 +25,7 @@ export function recordNodeEvents(
   const pods = new Map<string, Pod>()
   /** The image that each container was started from. */
   const images = new Map<string, string>()
-  /** The oldest first. */
+  /** The recorded Events, with the oldest first. */
   const recorded = new Map<string, { namespace: string; name: string; atMs: number }>()
 
   function record(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string, about: About = {}): void {
@@ -111,7 +111,7 @@ export function recordNodeEvents(
   })
 }
 
-/** Why containers do not run that should. */
+/** Returns the reasons why containers of a pod do not run. */
 function troubles(pod: Pod | undefined): { reason: string; message: string }[] {
   return (pod?.status?.containerStatuses ?? []).flatMap(({ state: { waiting } }) =>
     waiting?.message === undefined
@@ -120,7 +120,7 @@ function troubles(pod: Pod | undefined): { reason: string; message: string }[] {
   )
 }
 
-/** FNV-1a: a short name of its own for each text. */
+/** Returns a short name for a text, by FNV-1a. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

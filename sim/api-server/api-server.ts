@@ -15,17 +15,17 @@ import { createWatches } from './watches.ts'
 
 export interface ApiServerOptions {
   clock: Clock
-  /** For uids and generated names. */
+  /** The source of uids and generated names. */
   random: Random
-  /** How many writes of each kind a watch, or a page, may lie behind. Default 1,000. */
+  /** The number of writes of each kind that a watch, or a page, may lie behind. Default 1,000. */
   watchWindow?: number
-  /** How a watch from a forgotten version is told so: in the stream, as by default, or at once, as without a watch cache. */
+  /** The refusal of a watch from a forgotten version: in the stream (the default), or at once, as without a watch cache. */
   expiredWatch?: 'event' | 'answer'
-  /** Endpoints are served beside EndpointSlices; in no discovery. */
+  /** Serves Endpoints beside EndpointSlices. Discovery does not list them. */
   servesEndpoints?: boolean
-  /** Objects say who has written each field: `metadata.managedFields`. */
+  /** Keeps `metadata.managedFields`: the writer of each field. */
   managesFields?: boolean
-  /** Served beside what every API server has; in no discovery. */
+  /** The custom resources beside the kinds that every API server has. Discovery does not list them. */
   customResources?: readonly CustomResource[]
 }
 
@@ -33,7 +33,7 @@ const AUTHORIZATION = '/apis/authorization.k8s.io/v1'
 const REVIEWS = `${AUTHORIZATION}/selfsubjectaccessreviews`
 const RULES_REVIEWS = `${AUTHORIZATION}/selfsubjectrulesreviews`
 
-/** A Kubernetes API server without a network, a disk or a clock of its own. It begins with the namespace `default`. */
+/** Creates a Kubernetes API server without a network, a disk or a clock of its own. It begins with the namespace `default`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { clock, random, watchWindow = 1_000, expiredWatch = 'event', customResources = [] } = options
   const { servesEndpoints = false, managesFields = false } = options
@@ -58,7 +58,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     return at.name === undefined ? serveCollection(request, at, by) : serveObject(request, at, by)
   }
 
-  /** Stored nowhere; undefined where the request asks for none. */
+  /** Answers an access review, which is stored nowhere. Undefined where the request asks for none. */
   function reviewOf(request: ApiRequest, by: string): Record<string, unknown> | undefined {
     switch (request.path.split('?', 1)[0]) {
       case REVIEWS:
@@ -141,7 +141,7 @@ function json(status: number, text: string): ApiAnswer {
   return { status, headers: { 'content-type': 'application/json' }, text }
 }
 
-/** Any other error is a mistake of this server, or of a hook, and goes to whoever asked. */
+/** Turns a Refusal into its answer. Any other error is a mistake of this server, or of a hook, and is thrown on. */
 function unlessRefused<Result>(work: () => Result): { answer: Result | ApiAnswer } {
   try {
     return { answer: work() }

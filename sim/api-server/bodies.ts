@@ -14,7 +14,7 @@ function contentTypeOf({ headers }: ApiRequest): string {
   return (headers['content-type'] ?? 'application/json').split(';', 1)[0]!.trim()
 }
 
-/** The object in the body of a request. `kind` is the one that it should be. @throws Refusal 400, 413, 415 */
+/** Returns the object in the body of a request. `kind` is the expected kind. @throws Refusal 400, 413, 415 */
 export function objectIn(request: ApiRequest, kind: string): Record<string, unknown> {
   if (contentTypeOf(request) !== 'application/json') {
     const message = `the body of the request was in an unknown format - accepted media types include: ${BODIES.join(', ')}`
@@ -46,7 +46,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What the patch of a request makes of an object. @throws Refusal 400, 413, 415, 422 */
+/** Returns the object after the patch of a request. @throws Refusal 400, 413, 415, 422 */
 export function patched(request: ApiRequest, before: KubeObject): KubeObject {
   const type = contentTypeOf(request)
   if (type !== JSON_PATCH && type !== MERGE_PATCH && type !== STRATEGIC_MERGE_PATCH) {
@@ -64,10 +64,10 @@ export function patched(request: ApiRequest, before: KubeObject): KubeObject {
 
 const UNESCAPED = /[<>&\u2028\u2029]/
 
-/** Nothing that is stored is the same as this. */
+/** A value that differs from every stored value. */
 const UNLIKE_ANY = Symbol('sent otherwise than it is stored')
 
-/** A text is the same only where it was sent as Go writes it: recorded of the real one. */
+/** Marks texts that were not sent as Go writes them: a real API server does not take them for the stored text (recorded). */
 function comparable(operations: readonly PatchOperation[], body: string): readonly PatchOperation[] {
   if (!UNESCAPED.test(body)) return operations
   const marked = JSON.parse(body, (_key, value: unknown, { source }: { source?: string } = {}) =>

@@ -3,8 +3,8 @@ import type { KubeObject } from './server.ts'
 type Fields = Record<string, unknown>
 
 /*
- * What the API server fills in, as far as kubelet, controllers and sluice go by it. Where everything is there already,
- * the object comes back as it is.
+ * The defaults of the API server, as far as kubelet, controllers and sluice use them. An object without a missing field is returned
+ * unchanged, as the same object.
  */
 
 const CONTAINER = {

@@ -2,8 +2,8 @@ import { timestamp } from './identity.ts'
 import type { KubeObject } from './server.ts'
 
 /**
- * What a deletion makes of an object, and whether that is its end. A pod on a node is deleted by its kubelet, once its
- * containers have ended: the API server only says that it should. What has finalizers waits for them.
+ * Returns the object after a deletion, and whether it is removed now. The API server only marks a pod on a node for deletion: its kubelet
+ * removes it after its containers have ended. An object with finalizers stays until they are gone.
  */
 export function deleted(object: KubeObject, asked: number | undefined, wallNow: number): { object: KubeObject; isEnd: boolean } {
   const seconds = graceOf(object, asked)
@@ -33,7 +33,7 @@ function isHeld({ metadata: { finalizers } }: KubeObject): boolean {
   return Array.isArray(finalizers) && finalizers.length > 0
 }
 
-/** Deleted before, and the last finalizer that kept it is gone. */
+/** Reports whether an object that was deleted before has lost its last finalizer. */
 export function isReleased(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = object.metadata
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !isHeld(object)

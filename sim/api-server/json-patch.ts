@@ -7,14 +7,14 @@ export interface PatchOperation {
   value?: unknown
 }
 
-/** An operation that cannot be done. The API server keeps the reason to itself, so it is for the reader of a test. */
+/** An operation that cannot be done. The API server does not send the reason, so it serves the reader of a test only. */
 export class PatchFailure extends Error {
   override readonly name = 'PatchFailure'
 }
 
 /**
- * Own code, since the libraries keep to the standard. RFC 6902 as the API server reads it, which differs: a `test` against null passes for a missing key of a map that is
- * there, and a `replace` of such a key adds it. What is not changed is shared with `document`, which stays as it is.
+ * Applies RFC 6902 as the API server reads it; libraries follow the standard, which differs. A `test` against null passes for a missing key
+ * of an existing map, and a `replace` of such a key adds it. The result shares unchanged parts with `document`, which is not modified.
  * @throws PatchFailure
  */
 export function applyJsonPatch(document: unknown, operations: readonly PatchOperation[]): unknown {
@@ -66,7 +66,7 @@ function required(document: unknown, from: string | undefined): unknown {
   return value
 }
 
-/** A copy of the document, and of what leads to the parent; the rest is shared. */
+/** Returns the document with one changed parent. The path to the parent is copied; the rest is shared. */
 function changed(
   document: unknown,
   keys: readonly string[],
@@ -94,7 +94,7 @@ function childOf(parent: Parent, key: string, path: string): unknown {
   return Object.hasOwn(parent, key) ? parent[key] : undefined
 }
 
-/** Negative ones count from the end, as in the library that the API server uses. */
+/** Returns the index that a key names. A negative index counts from the end, as in the library of the API server. */
 function indexIn(list: readonly unknown[], key: string, last: number, path: string): number {
   if (!/^-?[0-9]+$/.test(key)) throw new PatchFailure(`not an index: ${key} in ${path}`)
   const index = Number(key)

@@ -1,19 +1,19 @@
 import type { KubeObject, ServedKind } from './server.ts'
 import { isSameJson } from './same-json.ts'
 
-/** What the API server does differently from kind to kind. */
+/** The properties in which the API server treats kinds differently. */
 export interface Kind extends ServedKind {
-  /** Empty for the core group. */
+  /** The API group. Empty for the core group. */
   group: string
-  /** Has a `/status` of its own, which alone changes `status`. */
+  /** True where the kind has a `/status` subresource. Only that subresource changes `status`. */
   hasStatus: boolean
-  /** Starts a new generation; undefined for kinds that have no generations. */
+  /** Reports whether a change starts a new generation. Undefined for kinds without generations. */
   isNewGeneration?: (before: KubeObject, after: KubeObject) => boolean
-  /** A deletion answers with the object instead of a Status. */
+  /** True where a deletion answers with the object instead of a Status. */
   answersWithDeleted: boolean
-  /** A PUT may leave out the resourceVersion. */
+  /** True where a PUT may leave out the resourceVersion. */
   unconditionalUpdate: boolean
-  /** A PUT to a name that is free creates the object. */
+  /** True where a PUT to a free name creates the object. */
   createsOnUpdate: boolean
 }
 
@@ -21,23 +21,23 @@ type Fields = { nodeName?: unknown }
 
 const newSpec = (before: KubeObject, after: KubeObject): boolean => !isSameJson(before['spec'], after['spec'])
 
-/** A binding to a node is no new generation (seen on 1.35.4). */
+/** A binding to a node starts no new generation (seen on 1.35.4). */
 const newPodSpec = (before: KubeObject, after: KubeObject): boolean => newSpec(before, after) && !isBinding(before, after)
 
 const isBinding = (before: KubeObject, after: KubeObject): boolean =>
   (before['spec'] as Fields).nodeName === undefined && (after['spec'] as Fields).nodeName !== undefined
 
-/** The Deployment controller copies the annotations to ReplicaSets, so they count too. */
+/** The Deployment controller copies the annotations to ReplicaSets, so a change of annotations starts a new generation too. */
 const newSpecOrAnnotations = (before: KubeObject, after: KubeObject): boolean =>
   newSpec(before, after) || !isSameJson(before.metadata.annotations, after.metadata.annotations)
 
-/** All of an EndpointSlice is its spec. */
+/** All fields of an EndpointSlice count as its spec. */
 const newEndpoints = (before: KubeObject, after: KubeObject): boolean =>
   !isSameJson({ ...before, metadata: before.metadata.labels }, { ...after, metadata: after.metadata.labels })
 
 type Row = Pick<Kind, 'plural' | 'kind'> & Partial<Kind>
 
-/** By apiVersion. */
+/** The kinds, by apiVersion. */
 type Table = Record<string, Row[]>
 
 const table: Table = {
@@ -77,21 +77,21 @@ function kindsIn(rowsOf: Table): Kind[] {
   })
 }
 
-/** Those that every API server has. */
+/** The kinds that every API server has. */
 export const KINDS: readonly Kind[] = kindsIn(table)
 
 /** A namespaced kind of a CustomResourceDefinition, with the status subresource. */
 export interface CustomResource {
-  /** Such as `apps.example.dev/v1`. */
+  /** The API version, such as `apps.example.dev/v1`. */
   apiVersion: string
   kind: string
   plural: string
 }
 
-/** Of the core group, and on its way out: an API server may have it switched off. */
+/** Endpoints belong to the core group and are deprecated: an API server may have them switched off. */
 const ENDPOINTS = kindsIn({ v1: [{ plural: 'endpoints', kind: 'Endpoints' }] })
 
-/** All kinds of one API server. */
+/** Returns all kinds of one API server. */
 export function kindsWith(custom: readonly CustomResource[], servesEndpoints: boolean): readonly Kind[] {
   const rows = custom.map(({ apiVersion, kind, plural }): [string, Row[]] => [
     apiVersion,
@@ -100,7 +100,7 @@ export function kindsWith(custom: readonly CustomResource[], servesEndpoints: bo
   return [...KINDS, ...(servesEndpoints ? ENDPOINTS : []), ...rows.flatMap((row) => kindsIn(Object.fromEntries([row])))]
 }
 
-/** @throws Error for a kind that the embedded API server does not have: a mistake of whoever wrote the test. */
+/** Finds a kind by its resource. @throws Error for a kind that the embedded API server does not have: a mistake in the test */
 export function kindAmong(kinds: readonly Kind[]): (resource: string) => Kind {
   const byResource = new Map(kinds.map((kind) => [kind.resource, kind]))
   return (resource) => {
@@ -111,5 +111,5 @@ export function kindAmong(kinds: readonly Kind[]): (resource: string) => Kind {
   }
 }
 
-/** One of those that every API server has. */
+/** Finds one of the kinds that every API server has. @throws Error as `kindAmong` does */
 export const kindOf = kindAmong(KINDS)

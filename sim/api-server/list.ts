@@ -5,13 +5,13 @@ import type { Storage, Version } from './storage.ts'
 import { textOf } from './storage.ts'
 
 interface Page {
-  /** The version that all pages are of. */
+  /** The version of all pages. */
   revision: number
-  /** The position where the last page ended. */
+  /** The position at which the last page ended. */
   after: string
 }
 
-/** Of a page that goes on from a name at whatever version there is now. */
+/** The revision in a token that continues from a name at the present version. */
 const INCONSISTENT = -1
 
 const TOO_OLD =
@@ -19,7 +19,7 @@ const TOO_OLD =
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an ' +
   'inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-/** The text of a list, or of one page of it. @throws Refusal 400, 410, 504 */
+/** Returns the text of a list, or of one page of it. @throws Refusal 400, 410, 504 */
 export function listText(at: Route, storage: Storage): string {
   const { kind, namespace, query } = at
   const page = query.get('continue') ? pageOf(query.get('continue')!) : undefined
@@ -48,19 +48,21 @@ export function listText(at: Route, storage: Storage): string {
   const metadata = {
     resourceVersion: String(revision),
     ...(more === undefined ? {} : { continue: continueFrom({ revision, after: position(more, at) }) }),
-    // With a selector, the server does not count what it has not looked at.
+    // With a selector, the server does not count the objects that it has not looked at.
     ...(more === undefined || selects !== undefined ? {} : { remainingItemCount: remaining }),
   }
   const head = `{"kind":"${kind.kind}List","apiVersion":"${kind.apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`
   return `${head}${items.map(textOf).join(',')}]}`
 }
 
-/** Below what the request is about: by name in a namespace, by namespace and name across all of them. */
+/** Returns the position of an object: its name within a namespace, or namespace and name across all of them. */
 function position({ object: { metadata } }: Version, { namespace }: Route): string {
   return metadata.namespace === undefined || namespace !== undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`
 }
 
-/** Any version that is not too old will do where no exact one is asked for, and the newest is the best of them. */
+/**
+ * Returns the exact version that a request asks for. Otherwise any version that is not too old is allowed, and the list takes the newest.
+ */
 function exactRevision(query: URLSearchParams, newest: number): number | undefined {
   const asked = query.get('resourceVersion') ?? ''
   if (asked === '') return undefined
@@ -80,7 +82,7 @@ export function tooLarge(asked: number, newest: number): Refusal {
   })
 }
 
-/** As the API server writes it, so that a token can be made by hand in a test of either. */
+/** Writes the token as the API server does, so that a test of either server can make a token by hand. */
 export function continueFrom({ revision, after }: Page): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: `${after}\0` })).toString('base64url')
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualTime } from '../testing/virtual-time.ts'
 import { createApiServer } from './api-server.ts'
 
-/** Who has each field, by its path. */
+/** Returns the managers of each field, by the path of the field. */
 function ownersOf(object: { metadata: { [field: string]: unknown } } | undefined): Record<string, string[]> {
   const owners: Record<string, string[]> = {}
   const walk = (tree: object, path: string, manager: string): void => {

@@ -1,7 +1,7 @@
 import { isSameJson } from './same-json.ts'
 import type { KubeObject } from './server.ts'
 
-/** One entry of `metadata.managedFields`, as far as anybody reads it. */
+/** One entry of `metadata.managedFields`, with the fields that clients read. */
 interface Entry {
   manager: string
   operation: 'Update'
@@ -15,7 +15,7 @@ interface Tree {
   [field: string]: Tree
 }
 
-/** Nobody owns what the server alone decides. */
+/** Fields that the server alone decides. They have no owner. */
 const SERVERS_OWN = new Set([
   'name',
   'namespace',
@@ -27,7 +27,7 @@ const SERVERS_OWN = new Set([
   'deletionGracePeriodSeconds',
   'managedFields',
 ])
-/** Lists whose items have owners of their own, and what tells them apart. Other lists have one owner. */
+/** Lists whose items have owners of their own, with the key of an item. Each other list has one owner as a whole. */
 const KEYS: Readonly<Record<string, string>> = {
   conditions: 'type',
   containers: 'name',
@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<string, string>> = {
   ownerReferences: 'uid',
 }
 
-/** Who owns each field after this write: whoever has changed it last. */
+/** Records the owner of each field after a write: the manager that changed it last. */
 export function withManagedFields(before: KubeObject | undefined, after: KubeObject, manager: string, time: string): KubeObject {
   const [was, is] = [leavesOf(before), leavesOf(after)]
   const changed = [...is].filter(([path, value]) => !was.has(path) || !isSameJson(was.get(path), value)).map(([path]) => path)
@@ -59,7 +59,7 @@ export function withManagedFields(before: KubeObject | undefined, after: KubeObj
   return { ...after, metadata: { ...after.metadata, managedFields: paths.size === 0 ? kept : [...kept, mine] } }
 }
 
-/** As the parts of a cluster call themselves: all controllers are one program. */
+/** Returns the manager of a part of the cluster. All controllers are one program, the kube-controller-manager. */
 export function managerOf(by: string): string {
   if (by.endsWith('-controller') || by === 'garbage-collector') return 'kube-controller-manager'
   return by === 'scheduler' ? 'kube-scheduler' : by
@@ -69,7 +69,7 @@ function entriesOf(object: KubeObject | undefined): Entry[] {
   return (object?.metadata['managedFields'] as Entry[] | undefined) ?? []
 }
 
-/** Each value that has one owner, by its path. */
+/** Returns each value that has one owner, by its path. */
 function leavesOf(object: KubeObject | undefined): ReadonlyMap<string, unknown> {
   const leaves = new Map<string, unknown>()
   function walk(value: unknown, path: readonly string[], name: string): void {

@@ -4,12 +4,12 @@ function isMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** RFC 7386: null removes, maps are merged, the rest replaces. What is not changed is shared with `target`. */
+/** Applies RFC 7386: null removes a key, maps are merged, other values are replaced. The result shares unchanged parts with `target`. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   return merge(target, patch, () => undefined)
 }
 
-/** Lists whose items are known by a key; all others are replaced as a whole. */
+/** Lists whose items have a key. All other lists are replaced as a whole. */
 const MERGE_KEYS: Record<string, string> = {
   conditions: 'type',
   containers: 'name',
@@ -26,9 +26,8 @@ const MERGE_KEYS: Record<string, string> = {
 }
 
 /**
- * A strategic merge patch as far as kubelet and kubectl need it: as a merge patch, but items of the lists above are
- * merged by their key, `$patch: delete` removes one, `$patch: replace` in a list or map replaces all of it.
- * `$setElementOrder` and `$retainKeys` are honoured.
+ * Applies a strategic merge patch, as far as kubelet and kubectl need it. Items of the lists above are merged by their key.
+ * `$patch: delete` removes an item, `$patch: replace` replaces a whole list or map. `$setElementOrder` and `$retainKeys` are honoured.
  */
 export function applyStrategicMergePatch(target: unknown, patch: unknown): unknown {
   return merge(target, patch, mergeKeyOf)
@@ -42,7 +41,7 @@ function mergeKeyOf(field: string, items: readonly unknown[]): string | undefine
   return named ? key : undefined
 }
 
-/** A container's ports go by `containerPort`, a Service's by `port`. */
+/** The ports of a container have the key `containerPort`; the ports of a Service have the key `port`. */
 function portsKey(items: readonly unknown[]): string {
   return items.some((item) => isMap(item) && 'containerPort' in item) ? 'containerPort' : 'port'
 }
@@ -91,7 +90,7 @@ function mergedList(field: string, target: unknown, patch: readonly unknown[], k
   return inOrder(merged, keysOf(merged), keysOf(Array.isArray(order) ? order : items), keysOf(before))
 }
 
-/** What the patch names stands in the order of the patch; the rest keeps its place before what it preceded. */
+/** Orders items that the patch names as the patch does. Each other item stays before the item that followed it. */
 function inOrder(
   items: readonly unknown[],
   keys: readonly unknown[],

@@ -1,14 +1,14 @@
 import { type Refusal, invalid } from './refusal.ts'
 import type { Route } from './route.ts'
 
-/** Of a DELETE, in its body or its query. */
+/** The options of a DELETE, from its body or its query. */
 export interface DeleteOptions {
   gracePeriodSeconds?: number | undefined
   preconditions?: { uid?: string; resourceVersion?: string }
   dryRun: boolean
 }
 
-/** True where nothing is to be stored. `kind` names the options that are wrong. @throws Refusal 422 */
+/** Reports whether a request stores nothing. `kind` names the wrong options in the refusal. @throws Refusal 422 */
 export function isDryRun({ query }: Route, kind: string): boolean {
   return dryRunOf(query.getAll('dryRun'), kind)
 }

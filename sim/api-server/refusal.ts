@@ -16,7 +16,7 @@ interface Details {
   retryAfterSeconds?: number
 }
 
-/** Ends a request with an answer that is no success. */
+/** An error that ends a request with an unsuccessful answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly answer: ApiAnswer
@@ -26,13 +26,13 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal by a Status object. Some have no reason, and some no details. */
+/** Returns a refusal with a Status object. `reason` and `details` are optional, as in the answers of a real API server. */
 export function refusal(code: number, reason: string | undefined, message: string, details?: Details, metadata = {}): Refusal {
   const status = { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason, details, code }
   return new Refusal(message, { status: code, headers: { 'content-type': 'application/json' }, text: JSON.stringify(status) })
 }
 
-/** A path that no API has: it gets no Status. */
+/** Returns the refusal of a path that belongs to no API. It has no Status. */
 export function pageNotFound(): Refusal {
   const text = '404 page not found\n'
   return new Refusal(text, { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, text })
@@ -40,7 +40,7 @@ export function pageNotFound(): Refusal {
 
 type Named = Pick<Kind, 'plural' | 'group' | 'resource'>
 
-/** Of most answers: the resource goes by its plural, as `kind`. */
+/** Returns the details of most answers: `kind` holds the plural of the resource. */
 function about(kind: Named, name: string): Details {
   return { ...(name === '' ? {} : { name }), ...(kind.group === '' ? {} : { group: kind.group }), kind: kind.plural }
 }
@@ -79,12 +79,12 @@ export interface FieldError {
     | 'FieldValueRequired'
     | 'FieldValueTooLong'
     | 'FieldValueTypeInvalid'
-  /** What follows the field's name, such as `Forbidden: ...`. */
+  /** The text after the name of the field, such as `Forbidden: ...`. */
   message: string
   field: string
 }
 
-/** Validation: one cause for each wrong field. Here an object goes by its kind, `StatefulSet.apps`. */
+/** Returns the refusal of an invalid object, with one cause for each wrong field. The message names the kind: `StatefulSet.apps`. */
 export function invalid({ kind, group }: Pick<Kind, 'kind' | 'group'>, name: string, errors: readonly FieldError[]): Refusal {
   const said = errors.map(({ field, message }) => `${field}: ${message}`)
   const list = said.length === 1 ? said[0]! : `[${said.join(', ')}]`
@@ -96,7 +96,7 @@ export function invalid({ kind, group }: Pick<Kind, 'kind' | 'group'>, name: str
   })
 }
 
-/** What a patch that cannot be applied gets, a failed `test` included: not to be told from an invalid request. */
+/** Returns the refusal of a patch that cannot be applied, such as a failed `test`. An invalid request gets the same answer. */
 export function unprocessable(): Refusal {
   return refusal(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
 }

@@ -38,7 +38,7 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
     return version
   }
 
-  /** What the admission hooks make of a write. */
+  /** Returns the object after the admission hooks. */
   function admitted(write: Parameters<AdmissionHook>[0]): KubeObject {
     let { object } = write
     for (const hook of hooks) {
@@ -87,7 +87,7 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
     const complete = object === asked ? asked : withGeneration(kind, before.object, object)
     expectNone(kind, before.object, [...changeErrors(kind, before.object, complete), ...objectErrors(kind, complete)])
     if (dryRun) return answer(200, JSON.stringify(complete))
-    // A write that changes nothing is none: no new version, no event.
+    // A write that changes nothing makes no new version and no event.
     if (complete === before.object) return answer(200, textOf(before))
     if (isReleased(complete)) {
       storage.remove(kind, at.namespace ?? '', at.name!, by)
@@ -116,7 +116,7 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
       if (before === undefined) {
         if (!kind.createsOnUpdate || at.subresource !== undefined) throw notFound(kind, name!)
         if (body.metadata.uid) throw otherUid(at, body.metadata.uid, '')
-        // Which version does not matter then.
+        // This update creates the object, so any resourceVersion is accepted.
         expectVersion(kind, name!, body.metadata.resourceVersion)
         return createObject(at, body, dryRun, by)
       }
@@ -139,7 +139,7 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
       const { object, isEnd } = deleted(before.object, options.gracePeriodSeconds, clock.wallNow())
       if (isEnd) {
         if (!options.dryRun) {
-          // Of a pod, a watch sees the end of its grace before its end.
+          // A watch sees the end of a pod's grace before it sees the deletion of the pod.
           if (object !== before.object) storage.put(kind, object, by)
           storage.remove(kind, namespace ?? '', name!, by)
         }
@@ -155,7 +155,7 @@ function answer(status: number, text: string): ApiAnswer {
   return { status, headers: { 'content-type': 'application/json' }, text }
 }
 
-/** The object of a POST or a PUT. What it does not say of its kind, the path does. */
+/** Returns the object of a POST or a PUT. The path supplies a missing apiVersion or kind. */
 function bodyOf({ kind }: Route, request: ApiRequest): KubeObject {
   const body = objectIn(request, kind.kind)
   const { apiVersion = kind.apiVersion, kind: given = kind.kind, metadata = {} } = body as Partial<KubeObject>
@@ -180,7 +180,7 @@ function otherUid({ kind, namespace, name }: Route, uid: string, found: string):
 }
 
 function expectPreconditions(kind: Kind, { metadata }: KubeObject, wanted: { uid?: string; resourceVersion?: string }): void {
-  // Here the object goes by its kind.
+  // This refusal names the object by its kind.
   const named = { ...kind, plural: kind.kind, resource: kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}` }
   if (wanted.uid !== undefined && wanted.uid !== metadata.uid) {
     const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${metadata.uid}).`

@@ -30,13 +30,13 @@ export function attributesOf(
   }
 }
 
-/** A list or a watch of a single name is of that object, as the authorizer sees it. */
+/** Returns the name in a list or a watch of a single name: for the authorizer, such a request is about that object. */
 function nameIn(verb: string, query: URLSearchParams): string | undefined {
   if (verb !== 'list' && verb !== 'watch') return undefined
   return /^metadata\.name==?([^,!]+)$/.exec(query.get('fieldSelector') ?? '')?.[1]
 }
 
-/** To ask for rights is a right, too: everybody has it by the ClusterRole system:basic-user, unless somebody has taken it away. */
+/** Checks the right to ask for rights. Every user has it by the ClusterRole system:basic-user, unless an operator removes it. */
 export function permitReview(resource: string, by: string, authorize: Authorizer): void {
   const attributes = { verb: 'create', group: GROUP, resource, subresource: '', namespace: '', name: '' }
   if (!authorize(by, attributes)) throw forbidden(by, attributes)
@@ -54,7 +54,7 @@ export function forbidden(by: string, { verb, group, resource, subresource, name
   })
 }
 
-/** The answer to a SelfSubjectAccessReview, as stored nowhere. */
+/** Returns the answer to a SelfSubjectAccessReview, which is stored nowhere. */
 export function reviewed(review: Record<string, unknown>, by: string, authorize: Authorizer): Record<string, unknown> {
   const asked = ((review['spec'] as Record<string, unknown> | undefined)?.['resourceAttributes'] ??
     {}) as Partial<AccessAttributes>
@@ -69,10 +69,10 @@ export function reviewed(review: Record<string, unknown>, by: string, authorize:
   }
 }
 
-/** Everybody may do everything. */
+/** Allows every request of every user. */
 export const everybody: Authorizer = () => true
 
-/** The answer to a SelfSubjectRulesReview. Of another authorizer than `everybody` no rules can be told, only answers. */
+/** Returns the answer to a SelfSubjectRulesReview. An authorizer other than `everybody` cannot list rules: it only answers requests. */
 export function rulesFor(review: Record<string, unknown>, authorize: Authorizer): Record<string, unknown> {
   const all = authorize === everybody
   return {

@@ -1,6 +1,6 @@
-/** The same JSON, whatever the order of the keys; a key without a value is as good as none. */
+/** Reports whether two values are the same JSON. The order of the keys does not matter; a key without a value counts as missing. */
 export function isSameJson(one: unknown, other: unknown): boolean {
-  // Versions share what did not change, so most comparisons end here.
+  // Versions share unchanged parts, so most comparisons end here.
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
   if (Array.isArray(one) || Array.isArray(other)) {
@@ -18,7 +18,7 @@ type JsonMap = Record<string, unknown>
 
 function isSameMap(one: JsonMap, other: JsonMap): boolean {
   for (const key in one) if (!isSameJson(one[key], other[key])) return false
-  // What both have is compared: both ways, every level would double the time.
+  // The loop above has compared the common keys. A second comparison would double the time at every level.
   for (const key in other) if (other[key] !== undefined && one[key] === undefined) return false
   return true
 }

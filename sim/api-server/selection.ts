@@ -1,7 +1,7 @@
 import type { Kind } from './kinds.ts'
 import { fieldSelector, labelSelector, type Selects } from './selectors.ts'
 
-/** Both selectors of a request; undefined where everything is selected. @throws Refusal 400 */
+/** Returns both selectors of a request. Undefined where every object is selected. @throws Refusal 400 */
 export function selection(kind: Kind, query: URLSearchParams): Selects | undefined {
   const byLabels = labelSelector(query.get('labelSelector') ?? '')
   const byFields = fieldSelector(kind.resource, query.get('fieldSelector') ?? '')

@@ -12,7 +12,7 @@ const EXISTS = new RegExp(`^(!?)\\s*(${KEY})$`)
 const EQUALS = new RegExp(`^(${KEY})\\s*(==|=|!=)\\s*(${VALUE})$`)
 const SET = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(\\s*(${VALUE}(?:\\s*,\\s*${VALUE})*)\\s*\\)$`)
 
-/** @throws Refusal 400 where it is none */
+/** Reads a label selector. @throws Refusal 400 for an invalid selector */
 export function labelSelector(text: string): Selects | undefined {
   const requirements = splitOutsideParentheses(text).map((part) => requirement(part, text))
   if (requirements.length === 0) return undefined
@@ -28,7 +28,7 @@ function requirement(part: string, whole: string): Requirement {
   const [, not, existing = ''] = EXISTS.exec(part) ?? []
   if (not !== undefined) return (labels) => existing in labels === (not === '')
   const [, key = '', operator, value = ''] = EQUALS.exec(part) ?? []
-  // A label that is not there is not equal, so `!=` selects what lacks it.
+  // A missing label is not equal, so `!=` selects objects without the label.
   if (operator !== undefined) return (labels) => (labels[key] === value) === (operator !== '!=')
   const [, name = '', relation, list = ''] = SET.exec(part) ?? []
   if (relation === undefined) throw badRequest(`unable to parse requirement: found '${part}' in '${whole}'`)
@@ -63,7 +63,7 @@ function within(object: KubeObject, field: string, key: string): unknown {
   return (object[field] as Record<string, unknown> | undefined)?.[key]
 }
 
-/** Kinds with fields of their own have words of their own for it. */
+/** Returns the message about an unknown field. Kinds with selectable fields of their own have another message. */
 function unknownField(resource: string, name: string): string {
   if (resource in FIELDS_OF) return `field label not supported: ${name}`
   return `"${name}" is not a known field selector: only ${Object.keys(FIELDS)
@@ -71,7 +71,7 @@ function unknownField(resource: string, name: string): string {
     .join(', ')}`
 }
 
-/** @throws Refusal 400 where it is none, or names a field that this kind cannot be selected by */
+/** Reads a field selector. @throws Refusal 400 for an invalid selector, or for a field that the kind cannot be selected by */
 export function fieldSelector(resource: string, text: string): Selects | undefined {
   const terms = text
     .split(',')

@@ -1,15 +1,14 @@
 /**
- * What the embedded API server is to others. Everything is synchronous: a request is answered at the moment that it
- * arrives, so that whoever carries it (a test's seeded scheduler, or an HTTP server) decides when that is, and what
- * becomes of the answer.
+ * The interface of the embedded API server. Every call is synchronous: a request is answered at the moment of its arrival. The carrier of
+ * the request (the seeded scheduler of a test, or an HTTP server) decides about that moment, and about the fate of the answer.
  */
 
-/** A Kubernetes object as stored. Never changed in place: each version is an object of its own. */
+/** A Kubernetes object as stored. It is never changed in place: each version is an object of its own. */
 export interface KubeObject {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
-  // What a kind has beside its metadata; the API server stores more than it understands.
+  // The fields beside the metadata. The API server also stores fields that it does not know.
   [field: string]: unknown
 }
 
@@ -28,9 +27,9 @@ export interface ObjectMeta {
   [field: string]: unknown
 }
 
-/** Where objects of one kind are found. */
+/** A kind, with the location of its objects. */
 export interface ServedKind {
-  /** Plural and group, as RBAC and kubectl write it: `statefulsets.apps`. */
+  /** The plural and group, as RBAC and kubectl write it: `statefulsets.apps`. */
   resource: string
   plural: string
   apiVersion: string
@@ -40,21 +39,21 @@ export interface ServedKind {
 
 export interface ApiRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Path and query. */
+  /** The path with the query. */
   path: string
-  /** Lower-case names. */
+  /** The headers, with names in lower case. */
   headers: Record<string, string>
   body?: string
 }
 
 export interface ApiAnswer {
   status: number
-  /** Lower-case names. */
+  /** The headers, with names in lower case. */
   headers: Record<string, string>
   text: string
 }
 
-/** Takes the lines of a watch, each a JSON document without its newline, at the moment that they are written. */
+/** Takes the lines of a watch at the moment that they are written. Each line is a JSON document without its newline. */
 export interface WatchSink {
   line(text: string): void
   /** The server closed the stream in order. */
@@ -66,38 +65,38 @@ export interface StoredWrite {
   verb: 'create' | 'update' | 'delete'
   before: KubeObject | undefined
   after: KubeObject | undefined
-  /** Who wrote: `kubelet`, the name of a controller, or what the request was handed in as. */
+  /** The writer: `kubelet`, the name of a controller, or the name that the request was handed in with. */
   by: string
 }
 
 export interface ApiServer {
-  /** Any request but a watch. `by` names the writer in the history of writes. */
+  /** Handles any request except a watch. `by` names the writer in the history of writes. */
   handle(request: ApiRequest, by: string): ApiAnswer
   /**
-   * Starts a watch, or answers why not (400, 403, 404). From a version that is forgotten, the stream is one ERROR line
-   * (410). `by` matters to `authorize` alone.
+   * Starts a watch, or returns the refusal (400, 403, 404). From a forgotten version, the stream is one ERROR line (410). Only `authorize`
+   * uses `by`.
    */
   watch(
     request: ApiRequest,
     sink: WatchSink,
     by?: string,
   ): { kind: 'watching'; close(): void } | { kind: 'refused'; answer: ApiAnswer }
-  /** That it serves. */
+  /** The kinds that the server serves. */
   readonly kinds: readonly ServedKind[]
   readonly store: Store
-  /** Who may do what, from now on; at first everybody may do everything. Goes for requests and access reviews. */
+  /** Sets the rights for later requests and access reviews. At first every user may do everything. */
   authorize(rights: Authorizer): void
-  /** Asked before a write of an object is stored; for quotas, image policies and rewriting webhooks. */
+  /** Adds a hook that is called before a write is stored, for quotas, image policies and rewriting webhooks. */
   admit(hook: AdmissionHook): void
   /** Forgets the versions before this moment: a watch or a page that begins there gets 410. */
   compact(): void
-  /** Ends all watches in order, as the server does under load. */
+  /** Ends all watches in order, as a server under load does. */
   closeWatches(): void
-  /** Sends every watch that asked for them a bookmark. */
+  /** Sends a bookmark to every watch that asked for bookmarks. */
   bookmark(): void
 }
 
-/** Answers with the object to store instead, or refuses (403) with the whole message, as an admission webhook does. */
+/** Returns the object to store instead, or refuses (403) with the whole message, as an admission webhook does. */
 export type AdmissionHook = (write: {
   operation: 'CREATE' | 'UPDATE' | 'DELETE'
   object: KubeObject
@@ -106,14 +105,14 @@ export type AdmissionHook = (write: {
   by: string
 }) => { object: KubeObject } | { refuse: string } | undefined
 
-/** What a request wants to do, in the words of RBAC. */
+/** The attributes of a request, in the words of RBAC. */
 export interface AccessAttributes {
   verb: string
-  /** Empty for the core group. */
+  /** The API group. Empty for the core group. */
   group: string
   resource: string
   subresource: string
-  /** Empty for all namespaces, and for cluster-scoped kinds. */
+  /** The namespace. Empty for all namespaces, and for cluster-scoped kinds. */
   namespace: string
   name: string
 }
@@ -123,16 +122,16 @@ export type Authorizer = (by: string, attributes: AccessAttributes) => boolean
 /** A kind by its plural and group: `pods`, `statefulsets.apps`, `endpointslices.discovery.k8s.io`. */
 export type Resource = string
 
-/** The store that kubelet and controllers write to directly: what they would do through the API, without its cost. */
+/** The store for direct writes of kubelet and controllers. It has the effect of their API requests without the cost. */
 export interface Store {
   get(resource: Resource, namespace: string, name: string): KubeObject | undefined
-  /** All of a kind, in the order of their names. */
+  /** Returns all objects of a kind, in the order of their names. */
   list(resource: Resource, namespace?: string): KubeObject[]
-  /** Stores a new object; the server fills uid, resourceVersion, creationTimestamp and generation. */
+  /** Stores a new object. The server fills in uid, resourceVersion, creationTimestamp and generation. */
   create(resource: Resource, object: NewObject, by: string): KubeObject
   /**
-   * Stores what `change` makes of the present version, which it must not change in place; `undefined` or the same object
-   * leaves it as it is. Generation grows where the spec differs.
+   * Stores the result of `change`, which must not modify the present version in place. A result of `undefined`, or of the same object,
+   * stores nothing. The generation grows where the spec differs.
    */
   update(
     resource: Resource,
@@ -141,9 +140,9 @@ export interface Store {
     change: (now: KubeObject) => KubeObject | undefined,
     by: string,
   ): KubeObject | undefined
-  /** Removes it from the store for good: what a graceful deletion comes to in the end. */
+  /** Removes an object from the store at once, as at the end of a graceful deletion. */
   remove(resource: Resource, namespace: string, name: string, by: string): KubeObject | undefined
-  /** Hears of each write, in order, in the same turn. Returns how to stop. */
+  /** Calls the listener for each write, in order, in the same turn. Returns the function that ends the subscription. */
   subscribe(listener: (resource: Resource, write: StoredWrite) => void): () => void
 }
 

@@ -37,7 +37,7 @@ test('only so much of the past is remembered', () => {
   storage.compact()
   expect(storage.eventsAfter(MAPS, versions[1]!.revision)).toBeUndefined()
   expect(storage.eventsAfter(MAPS, storage.revision())).toEqual([])
-  // Another kind has a memory of its own, and forgets with the rest.
+  // Each kind has a memory of its own. `compact` clears all of them.
   expect(storage.eventsAfter(kindOf('pods'), storage.revision())).toEqual([])
 })
 

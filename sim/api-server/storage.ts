@@ -2,7 +2,7 @@ import type { Kind } from './kinds.ts'
 import { managerOf, withManagedFields } from './managed-fields.ts'
 import type { KubeObject, StoredWrite } from './server.ts'
 
-/** One version of an object. Its text is made once, for the answers and for every watch that tells it. */
+/** One version of an object. Its text is made once, for the answers and for every watch. */
 export interface Version {
   readonly object: KubeObject
   readonly revision: number
@@ -15,37 +15,37 @@ export interface StorageEvent {
   revision: number
   verb: StoredWrite['verb']
   before: Version | undefined
-  /** Of a deletion, the last version, under the revision of its deletion. */
+  /** The version after the write. For a deletion, the last version under the revision of the deletion. */
   now: Version
   by: string
 }
 
-/** Every object in its present version, and the last writes of each kind: as much of the past as a watch can ask for. */
+/** Every object in its present version, and the last writes of each kind: the past that a watch can ask for. */
 export interface Storage {
-  /** It alone says who has written each field, whatever an object brings along. */
+  /** True where the storage keeps `managedFields` itself. It then ignores the `managedFields` of a written object. */
   readonly managesFields: boolean
-  /** The revision of the last write. */
+  /** Returns the revision of the last write. */
   revision(): number
   get(kind: Kind, namespace: string, name: string): Version | undefined
-  /** In the order of namespace and name, as of `revision`; undefined where that is forgotten. */
+  /** Returns objects in the order of namespace and name, as of `revision`. Undefined where that revision is forgotten. */
   list(kind: Kind, namespace: string | undefined, revision?: number): Version[] | undefined
-  /** The writes after `revision`; undefined where not all of them are known any more. */
+  /** Returns the writes after `revision`. Undefined where some of them are forgotten. */
   eventsAfter(kind: Kind, revision: number): readonly StorageEvent[] | undefined
-  /** The server gives the resourceVersion. */
+  /** Stores a version. The storage assigns the resourceVersion. */
   put(kind: Kind, object: KubeObject, by: string): Version
   remove(kind: Kind, namespace: string, name: string, by: string): Version | undefined
-  /** Forgets all that was before now. */
+  /** Forgets all versions before now. */
   compact(): void
-  /** Hears of each write, in order; of one that a listener makes, after all have heard of the former. */
+  /** Calls the listener for each write, in order. A write by a listener is delivered after all listeners have seen the write before. */
   onEvent(listener: (event: StorageEvent) => void): () => void
 }
 
 interface Collection {
   current: Map<string, Version>
-  /** Undefined after a key came or went. */
+  /** The sorted keys. Undefined after a key came or went. */
   keys: string[] | undefined
   recent: StorageEvent[]
-  /** All writes after this revision are in `recent`. */
+  /** The revision after which `recent` holds all writes. */
   knownAfter: number
 }
 
@@ -58,7 +58,7 @@ function keyOf(kind: Kind, namespace: string, name: string): string {
   return kind.namespaced ? `${namespace}/${name}` : name
 }
 
-/** `watchWindow`: how many writes of each kind are remembered. With `managing`, objects say who has written each field. */
+/** Creates a storage. `watchWindow` is the number of remembered writes of each kind. With `managing`, objects have `managedFields`. */
 export function createStorage(watchWindow: number, managing?: { now: () => string }): Storage {
   const collections = new Map<Kind, Collection>()
   const listeners = new Set<(event: StorageEvent) => void>()
@@ -100,7 +100,7 @@ export function createStorage(watchWindow: number, managing?: { now: () => strin
     return { object: { ...object, metadata }, revision, text: undefined }
   }
 
-  /** What there was at `at`: the present, with the writes since then taken back. */
+  /** Returns the objects at revision `at`: the present objects, with the later writes taken back. */
   function past({ current, recent }: Collection, at: number): Map<string, Version> {
     const then = new Map(current)
     for (let i = recent.length - 1; i >= 0 && recent[i]!.revision > at; i--) {

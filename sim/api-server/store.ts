@@ -5,7 +5,7 @@ import type { Store } from './server.ts'
 import type { Storage } from './storage.ts'
 import { created, withGeneration } from './write.ts'
 
-/** The way in that asks nobody: no admission, no validation, no rights. */
+/** Creates direct access to the storage, without admission, validation and rights. */
 export function createStore(storage: Storage, kinds: readonly Kind[], ports: { clock: Clock; random: Random }): Store {
   const kindOf = kindAmong(kinds)
   return {

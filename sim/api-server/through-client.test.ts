@@ -7,7 +7,7 @@ import type { Transport } from '../../src/kube/transport.ts'
 import { createApiServer } from './api-server.ts'
 import type { ApiServer, NewObject } from './server.ts'
 
-/* sluice's own client and reflector, over a transport that hands each request to the embedded API server at once. */
+/* The client and the reflector of sluice, over a transport that hands each request to the embedded API server at once. */
 
 const PODS = '/api/v1/namespaces/default/pods'
 

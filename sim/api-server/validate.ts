@@ -30,7 +30,7 @@ function forbidden(field: string, why: string): FieldError {
   return { type: 'FieldValueForbidden', message: `Forbidden: ${why}`, field }
 }
 
-/** What is wrong with an object, whatever was there before. */
+/** Returns the mistakes in an object, regardless of the version before. */
 export function objectErrors(kind: Kind, { metadata, spec, data }: KubeObject): FieldError[] {
   return [
     ...nameErrors(kind, metadata.name),
@@ -104,7 +104,7 @@ function containerErrors(field: string, containers: unknown): FieldError[] {
   )
 }
 
-/** What must not change from the former version to this one. */
+/** Returns the changes from the former version that are not allowed. */
 export function changeErrors(kind: Kind, before: KubeObject, after: KubeObject): FieldError[] {
   return [...uidErrors(before, after), ...specChangeErrors(kind, before, after)]
 }
@@ -143,7 +143,7 @@ function count(spec: Fields, field: string): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** `nodeName` is the scheduler's, through a binding, which here is a write of the store. */
+/** Removes the mutable fields of a pod's spec. `nodeName` is not among them: the scheduler writes it to the store directly. */
 function withoutMutable(spec: Fields): Fields {
   const withoutImages = (list: unknown): unknown =>
     Array.isArray(list) ? list.map((container: Fields) => ({ ...container, image: undefined })) : list

@@ -8,11 +8,11 @@ import type { KubeObject, WatchSink } from './server.ts'
 import { textOf, type Storage, type StorageEvent, type Version } from './storage.ts'
 
 export interface Watches {
-  /** Starts a watch; how to end it. @throws Refusal 400, 410, 500 */
+  /** Starts a watch. Returns the function that ends it. @throws Refusal 400, 410, 500 */
   open(route: Route, sink: WatchSink): () => void
-  /** Ends all of them in order. */
+  /** Ends all watches in order. */
   end(): void
-  /** Sends a bookmark to every one that asked for them. */
+  /** Sends a bookmark to every watch that asked for bookmarks. */
   bookmark(): void
 }
 
@@ -22,7 +22,7 @@ interface Watch {
   selects: Selects | undefined
   sink: WatchSink
   wantsBookmarks: boolean
-  /** The newest revision that it was told, or did not have to be. */
+  /** The newest revision whose event the watch has passed, with or without a line. */
   toldUntil: number
   timer: unknown
 }
@@ -131,14 +131,14 @@ function startOf(query: URLSearchParams): number {
   return Number(asked)
 }
 
-/** What a watch is told of a write; undefined where it is none of its business. */
+/** Returns the line of a watch for a write. Undefined where the write is outside the watch. */
 function lineOf({ namespace, selects }: Watch, { verb, before, now }: StorageEvent): string | undefined {
   if (namespace !== undefined && now.object.metadata.namespace !== namespace) return undefined
   const isIn = verb !== 'delete' && (selects === undefined || selects(now.object))
   const wasIn = before !== undefined && (selects === undefined || selects(before.object))
   if (!isIn && !wasIn) return undefined
   if (isIn) return `{"type":"${wasIn ? 'MODIFIED' : 'ADDED'}","object":${textOf(now)}}`
-  // What left the selection is shown as it was inside, under the version that took it out.
+  // An object that leaves the selection is shown as it was inside, under the version that took it out.
   const text = verb === 'delete' ? textOf(now) : JSON.stringify(asOf(before!, now))
   return `{"type":"DELETED","object":${text}}`
 }

@@ -7,7 +7,7 @@ import { conflict, invalid, MODIFIED } from './refusal.ts'
 import { isSameJson } from './same-json.ts'
 import type { KubeObject, NewObject, ObjectMeta } from './server.ts'
 
-/** A new object as it is stored, but for its resourceVersion. */
+/** Returns a new object as it is stored, without its resourceVersion. */
 export function created(kind: Kind, object: NewObject, ports: { clock: Clock; random: Random }): KubeObject {
   const { status, ...rest } = object
   const metadata: ObjectMeta = {
@@ -35,7 +35,7 @@ function initialStatus({ kind }: Kind): unknown {
   }
 }
 
-/** An update as it was asked for. */
+/** The request for an update. */
 export interface Update {
   kind: Kind
   before: KubeObject
@@ -44,8 +44,8 @@ export interface Update {
 }
 
 /**
- * What an update comes to: identity and clock of the object are the server's, and an update of the object does not touch
- * its status, nor one of the status the rest. The very object `before` where nothing changes.
+ * Returns the object after an update. Identity and timestamps belong to the server. An update of the object keeps the status, and an update
+ * of the status keeps the rest. The very object `before` is returned where nothing changes.
  * @throws Refusal 409, 422
  */
 export function updated({ kind, before, wanted, subresource }: Update): KubeObject {
@@ -63,17 +63,17 @@ export function updated({ kind, before, wanted, subresource }: Update): KubeObje
   return withGeneration(kind, before, complete)
 }
 
-/** Some kinds are never updated blindly: whoever does must know what he replaces. @throws Refusal 422 */
+/** Refuses an update without a resourceVersion for kinds that require one. @throws Refusal 422 */
 export function expectVersion(kind: Kind, name: string, resourceVersion: string | undefined): void {
   if (resourceVersion || kind.unconditionalUpdate) return
   const message = 'Invalid value: 0: must be specified for an update'
-  // Said by the storage, which knows the resource and not the kind.
+  // The storage makes this message, and it knows the resource instead of the kind.
   throw invalid({ kind: kind.plural, group: kind.group }, name, [
     { type: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' },
   ])
 }
 
-/** For writes that go past validation: kubelet's and the controllers' own. */
+/** Raises the generation where needed. Direct writes of kubelet and controllers use it, since they skip validation. */
 export function withGeneration(kind: Kind, before: KubeObject, after: KubeObject): KubeObject {
   if (isSameJson(before, after)) return before
   const { generation } = before.metadata
@@ -88,11 +88,11 @@ function ownedElsewhere(
   subresource: string | undefined,
 ): Partial<KubeObject> {
   if (subresource !== 'status') return hasStatus ? { status: before['status'] } : {}
-  // Labels and annotations are taken from a status update too; whatever else the object has stays.
+  // A status update also takes labels and annotations (`NOT_BY_STATUS` lists the exceptions). All other fields stay.
   return { ...before, status: wanted['status'] }
 }
 
-/** What the server alone decides. Another uid is left for validation to refuse. */
+/** Metadata that the server alone decides. The uid is missing here: validation refuses another uid. */
 const SERVERS_OWN = [
   'resourceVersion',
   'creationTimestamp',
@@ -101,7 +101,7 @@ const SERVERS_OWN = [
   'deletionGracePeriodSeconds',
   'namespace',
 ]
-/** What an update of the status leaves alone beside that: old kubelets spoil the owner references. */
+/** Metadata that an update of the status also keeps. Old kubelets spoil the owner references of pods. */
 const NOT_BY_STATUS: Record<string, string> = { Pod: 'ownerReferences', Deployment: 'labels' }
 
 function metadataOf(before: ObjectMeta, wanted: ObjectMeta, { kind }: Kind, subresource: string | undefined): ObjectMeta {
@@ -115,7 +115,7 @@ function metadataOf(before: ObjectMeta, wanted: ObjectMeta, { kind }: Kind, subr
   return metadata
 }
 
-/** An empty map is stored as none. */
+/** Reports whether a map is empty: it is stored as absent. */
 function isEmpty(map: unknown): boolean {
   return map === null || (typeof map === 'object' && Object.keys(map).length === 0)
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { type Pod, condition } from '../kubelet/pod.ts'
 import type { WorkloadObject } from './workload.ts'
 
-/** How many of the Ready pods have been so for `minReadySeconds`; where one has not, `lookAgain` comes once it has. */
+/** Counts the pods that have been Ready for `minReadySeconds`. Calls `lookAgain` once the next pod has been. */
 export function countAvailable(
   { spec }: WorkloadObject,
   ready: readonly Pod[],

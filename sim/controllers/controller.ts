@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 import type { ApiServer, Resource, Store, StoredWrite } from '../api-server/server.ts'
 
-/** Looks at what was stored and puts right what is not as it should be. */
+/** Reacts to stored writes, and corrects the objects in its care. */
 export interface Controller {
   onWrite(resource: Resource, write: StoredWrite): void
 }
@@ -14,7 +14,7 @@ export interface ControllerPorts {
   apiServer: ApiServer
 }
 
-/** Deletes as a client would: with the pod's grace period. */
+/** Deletes a pod as a client does: with the grace period of the pod. */
 export function deleteGracefully(apiServer: ApiServer, path: string, by: string): void {
   apiServer.handle({ method: 'DELETE', path, headers: {} }, by)
 }

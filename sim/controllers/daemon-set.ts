@@ -12,7 +12,7 @@ const BY = 'daemonset-controller'
 const RESOURCE = 'daemonsets.apps'
 const REVISION = 'controller-revision-hash'
 
-/** One pod a node, from the newest template; replaces none for its template, as OnDelete promises. */
+/** Keeps one pod on each node, from the newest template. As with OnDelete, it replaces no pod for a new template. */
 export function createDaemonSetController(ports: ControllerPorts): Controller {
   const { store, apiServer, random } = ports
   const queue = createQueue(ports, [2, 15], sync)
@@ -30,7 +30,7 @@ export function createDaemonSetController(ports: ControllerPorts): Controller {
       for (const pod of here.filter((one) => !isActive(one) && one.metadata.deletionTimestamp === undefined)) {
         deleteGracefully(apiServer, podPath(namespace, pod.metadata.name), BY)
       }
-      // One that is going away still has the node's place.
+      // A pod that is going away still has the place on the node.
       if (here.length === 0) create(set, node, hash)
     }
     truncateRevisions(
@@ -86,7 +86,7 @@ export function createDaemonSetController(ports: ControllerPorts): Controller {
   }
 }
 
-/** The node that a pod is for, as the DaemonSet's own affinity says before it is bound. */
+/** Returns the node of a pod. Before the binding, the affinity from the DaemonSet names the node. */
 export function nodeOf(pod: KubeObject): string | undefined {
   const spec = pod['spec'] as {
     nodeName?: string

@@ -8,7 +8,7 @@ const RESOURCE = 'deployments.apps'
 const REPLICA_SETS = 'replicasets.apps'
 const HASH = 'pod-template-hash'
 
-/** One ReplicaSet a template. Another template means another ReplicaSet at once: how it rolls over is not here. */
+/** Keeps one ReplicaSet for each template. A new template gets a new ReplicaSet at once; rollouts are not simulated. */
 export function createDeploymentController(ports: ControllerPorts): Controller {
   const { store } = ports
   const queue = createQueue(ports, [2, 15], sync)

@@ -27,7 +27,7 @@ interface Slice extends KubeObject {
   endpoints: Endpoint[]
 }
 
-/** EndpointSlices of Services with a selector. `lag` is from a pod's status to its endpoint. */
+/** Makes EndpointSlices of Services with a selector. `lag` is the delay from the status of a pod to its endpoint. */
 export function createEndpointSliceController(ports: ControllerPorts, lag: Range): Controller {
   const { store, random } = ports
   const queue = createQueue(ports, lag, sync)
@@ -94,7 +94,7 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
     )
   }
 
-  /** Its own alone: another controller may keep slices for the same Service. */
+  /** Returns the slices of this controller. Another controller may keep slices for the same Service. */
   function slicesOf(namespace: string, name: string): Slice[] {
     const all = store.list(RESOURCE, namespace) as Slice[]
     return all.filter(({ metadata: { labels } }) => labels?.[SERVICE] === name && labels[MANAGED_BY] === CONTROLLER)
@@ -112,7 +112,7 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
   }
 }
 
-/** Those of the Service, and the controller's own. */
+/** Returns the labels of a slice: the labels of the Service, and the labels of the controller. */
 function labelsOf({ metadata: { name, labels = {} }, spec: { clusterIP } }: Service): Record<string, string> {
   const { [HEADLESS]: _, ...own } = labels
   return { ...own, ...(clusterIP === 'None' ? { [HEADLESS]: '' } : {}), [SERVICE]: name, [MANAGED_BY]: CONTROLLER }

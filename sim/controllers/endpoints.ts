@@ -28,19 +28,19 @@ interface Endpoints extends KubeObject {
 }
 
 export interface EndpointsController extends Controller {
-  /** Looks at each Service once more, in their order: as after its restart, and some times a day. */
+  /** Looks at each Service again, in order, as the controller does after its restart and several times a day. */
   resync(): void
 }
 
 /**
- * Endpoints of Services with a selector, one Service after another. A look costs nothing, and a write its part of a second: the limit of
- * the controller manager's client.
+ * Makes Endpoints of Services with a selector, one Service after another. A look takes no time. A write takes its share of a second, as
+ * under the limit of the controller manager's client.
  */
 export function createEndpointsController(ports: ControllerPorts, writesPerSecond: number): EndpointsController {
   const { store } = ports
   const queue = createPacedQueue(ports.clock, 1_000 / writesPerSecond, sync)
 
-  /** Whether it has written. */
+  /** Returns whether it has written. */
   function sync(key: string): boolean {
     const [namespace, name] = splitKey(key)
     const service = store.get('services', namespace, name) as Service | undefined
@@ -63,7 +63,7 @@ export function createEndpointsController(ports: ControllerPorts, writesPerSecon
 
   return {
     onWrite(resource, { before, after }) {
-      // Whoever changes Endpoints is not noticed, until the next sync of their Service.
+      // A foreign change of Endpoints goes unnoticed until the next sync of their Service.
       if (resource === 'services' || (resource === RESOURCE && after === undefined)) queue.add(keyOf((after ?? before)!))
       if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
       const pods = [before, after].filter((pod) => pod !== undefined)

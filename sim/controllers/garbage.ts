@@ -5,7 +5,7 @@ import { draw } from '../kubelet/delays.ts'
 const BY = 'garbage-collector'
 const DEPENDENTS: Resource[] = ['replicasets.apps', 'controllerrevisions.apps', 'endpointslices.discovery.k8s.io', 'pods']
 
-/** What an owner leaves behind goes after it, as with a deletion in the background. */
+/** Deletes the dependents of a deleted owner, as a deletion in the background does. */
 export function createGarbageCollector({ clock, random, store, apiServer }: ControllerPorts): Controller {
   function collect(uid: string): void {
     for (const resource of DEPENDENTS) {

@@ -4,26 +4,26 @@ import { type Pod, condition } from '../kubelet/pod.ts'
 import type { ControllerPorts } from './controller.ts'
 
 const BY = 'node-controller'
-/** Beyond the grace period, until the controller's next look at all nodes. */
+/** The delay after the grace period until the controller next looks at all nodes. */
 const NOTICE_MS = [200, 1_300] as const
-/** From a kubelet that goes on until its node is Ready again. */
+/** The delay from the return of a kubelet until its node is Ready again. */
 const REPORT_MS = [10, 1_000] as const
 
-/** Hears of nodes that cease to report, and of those that come back. */
+/** Takes the news about nodes that stop or resume to report. */
 export interface NodeLifecycle {
-  /** A kubelet began or ceased to report. */
+  /** Tells that a kubelet has begun or ceased to report. */
   onAlive(nodeName: string, isAlive: boolean): void
 }
 
 export interface NodeLifecycleOptions extends ControllerPorts {
-  /** How long a node may be silent, at the moment when it falls silent. */
+  /** The allowed silence of a node, read at the moment when the node falls silent. */
   gracePeriodMs: () => number
   instant: () => string
 }
 
 /**
- * A node that is silent for too long: its Ready becomes Unknown, and Ready of its pods False. Nothing else of the pods
- * is touched, ContainersReady and `containerStatuses` least of all.
+ * Handles a node that is silent for too long: Ready of the node becomes Unknown, and Ready of its pods False. All other fields of the pods
+ * stay, such as ContainersReady and `containerStatuses`.
  */
 export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
   const { clock, random, store, instant } = options
@@ -45,7 +45,7 @@ export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycl
   }
 
   function late(nodeName: string): void {
-    // Only the change counts: pods of a node that was not Ready before keep what they have.
+    // Only a change of the node counts: pods of a node that was not Ready before keep their status.
     if (!isReported(store.get('nodes', '', nodeName))) return
     setNode(nodeName, 'Unknown', 'NodeStatusUnknown', BY)
     const pods = (store.list('pods') as Pod[]).filter(({ spec }) => spec.nodeName === nodeName)

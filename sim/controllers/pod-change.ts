@@ -1,7 +1,7 @@
 import { isSameJson } from '../api-server/same-json.ts'
 import { type Pod, isReady } from '../kubelet/pod.ts'
 
-/** Whether a write of a pod can change what a controller does or counts. Most of the kubelet's writes do not. */
+/** Reports whether a write of a pod can matter to a controller. Most writes of the kubelet do not. */
 export function matters(before: Pod | undefined, after: Pod | undefined): boolean {
   if (before === undefined || after === undefined) return true
   return (

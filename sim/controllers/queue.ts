@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 import { type Range, draw } from '../kubelet/delays.ts'
 
-/** Keys that somebody has to look at, each once however often it is added, a moment later. */
+/** A queue of keys. Each key is handled once, a moment later, even if it is added several times before. */
 export interface Queue {
   add(key: string): void
 }
@@ -25,8 +25,8 @@ export function createQueue(ports: { clock: Clock; random: Random }, delay: Rang
 }
 
 /**
- * Keys that are looked at one after another, in their order, each once however often it is added meanwhile. After a look that says that it
- * has written, the next one waits.
+ * Creates a queue that handles keys one after another, in order. A waiting key is handled once, even if it is added several times. `look`
+ * returns whether it has written; after a write, the next key waits `writeMs`.
  */
 export function createPacedQueue(clock: Clock, writeMs: number, look: (key: string) => boolean): Queue {
   const waiting = new Set<string>()

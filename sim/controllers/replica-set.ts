@@ -9,7 +9,7 @@ import { writeStatus } from './write-status.ts'
 const BY = 'replicaset-controller'
 const RESOURCE = 'replicasets.apps'
 
-/** So many pods of the template; which image they run now is not its business. */
+/** Keeps the number of pods of the template. It ignores later changes to the images of the pods. */
 export function createReplicaSetController(ports: ControllerPorts): Controller {
   const { store, apiServer, random } = ports
   const queue = createQueue(ports, [2, 15], sync)
@@ -23,7 +23,7 @@ export function createReplicaSetController(ports: ControllerPorts): Controller {
     for (let missing = replicas - active.length; missing > 0; missing--) {
       store.create('pods', podOf(set, `${name}-${nameSuffix(() => random.next())}`, {}), BY)
     }
-    // Those that are not ready go first.
+    // Pods that are not Ready are deleted first.
     const going = [...active]
       .sort((a, b) => Number(isReady(a)) - Number(isReady(b)))
       .slice(0, Math.max(active.length - replicas, 0))

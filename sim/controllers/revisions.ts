@@ -10,8 +10,8 @@ export interface Revision extends KubeObject {
 const HISTORY_LIMIT = 10
 
 /**
- * The revision of the template as it is now, made where there is none. A template that the workload had before keeps
- * its revision's name and hash, and only its number rises.
+ * Returns the revision of the present template, and creates it if necessary. A former template of the workload keeps the name and hash of
+ * its revision; only the number rises.
  */
 export function currentRevision(store: Store, owner: WorkloadObject, label: string, by: string): Revision {
   const all = revisionsOf(store, owner)
@@ -42,13 +42,13 @@ export function currentRevision(store: Store, owner: WorkloadObject, label: stri
   ) as Revision
 }
 
-/** In the order of their numbers. */
+/** Returns the revisions in the order of their numbers. */
 export function revisionsOf(store: Store, owner: KubeObject): Revision[] {
   const all = store.list('controllerrevisions.apps', owner.metadata.namespace) as Revision[]
   return all.filter((one) => controllerOf(one)?.uid === owner.metadata.uid).sort((a, b) => a.revision - b.revision)
 }
 
-/** Removes the oldest that no pod has, beyond the limit. */
+/** Removes the oldest revisions without pods, beyond the limit. */
 export function truncateRevisions(
   store: Store,
   owner: WorkloadObject,

@@ -5,7 +5,7 @@ import { createQueue, keyOf, splitKey } from './queue.ts'
 
 const BY = 'scheduler'
 
-/** The node with the fewest pods, or the one that a DaemonSet's pod is for. */
+/** Binds a pod to the node with the fewest pods. The pod of a DaemonSet goes to its own node. */
 export function createScheduler(ports: ControllerPorts): Controller {
   const { store } = ports
   const counts = new Map<string, number>()

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../api-server/server.ts'
 import type { Pod } from '../kubelet/pod.ts'
 
-/** What the controllers of endpoints read of a Service. */
+/** The fields of a Service that the controllers of endpoints read. */
 export interface Service extends KubeObject {
   spec: {
     clusterIP?: string

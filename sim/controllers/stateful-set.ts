@@ -12,12 +12,12 @@ const RESOURCE = 'statefulsets.apps'
 const REVISION = 'controller-revision-hash'
 
 /**
- * Makes what is missing, from the newest template, and removes what is too much. It replaces no pod for its template:
- * with OnDelete nobody does, and RollingUpdate is not here.
+ * Creates missing pods from the newest template, and removes pods beyond the number of replicas. It replaces no pod for a new template, as
+ * with OnDelete. RollingUpdate is not simulated.
  */
 export function createStatefulSetController(ports: ControllerPorts): Controller {
   const { store, apiServer } = ports
-  // From a write until the status says so: the answer of a template's PATCH has the old update revision.
+  // The status follows a write after this delay: the answer to the PATCH of a template has the old update revision.
   const queue = createQueue(ports, [2, 15], sync)
 
   function sync(key: string): void {
@@ -36,7 +36,7 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
       const pod = byName.get(`${name}-${ordinal}`)
       if (pod === undefined) create(set, ordinal, updateRevision)
       else if (!isActive(pod) && pod.metadata.deletionTimestamp === undefined) {
-        // Failed or Succeeded: it makes room for another one.
+        // A Failed or Succeeded pod makes room for another pod.
         deleteGracefully(apiServer, podPath(namespace, pod.metadata.name), BY)
       }
       if (ordered && (pod === undefined || !isReady(pod))) break
@@ -75,7 +75,7 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
   function create(set: WorkloadObject, ordinal: number, revision: string): void {
     const name = `${set.metadata.name}-${ordinal}`
     const namespace = set.metadata.namespace ?? 'default'
-    // A pod of the same name that is not its own, or one that is going away, keeps the place.
+    // A pod of this name keeps the place, even if it is going away or belongs to another owner.
     if (store.get('pods', namespace, name) !== undefined) return
     const labels = {
       [REVISION]: revision,

@@ -1,7 +1,7 @@
 import type { KubeObject, NewObject, Store } from '../api-server/server.ts'
 import { type Pod, type PodSpec, isFinished } from '../kubelet/pod.ts'
 
-/** What the controllers read of a StatefulSet, DaemonSet, ReplicaSet or Deployment. */
+/** The fields of a StatefulSet, DaemonSet, ReplicaSet or Deployment that the controllers read. */
 export interface WorkloadObject extends KubeObject {
   spec: {
     replicas?: number
@@ -40,7 +40,7 @@ export function controllerOf(object: KubeObject | undefined): { kind: string; na
   return object?.metadata.ownerReferences?.find(({ controller }) => controller)
 }
 
-/** The owner's pods, those that are going away too. */
+/** Returns the pods of the owner, including the pods that are going away. */
 export function podsOf(store: Store, owner: KubeObject): Pod[] {
   const pods = store.list('pods', owner.metadata.namespace) as Pod[]
   return pods.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
@@ -50,7 +50,7 @@ export function isActive(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && !isFinished(pod)
 }
 
-/** A new pod of the template. */
+/** Returns a new pod of the template. */
 export function podOf(owner: WorkloadObject, name: string, labels: Record<string, string>): NewObject & { spec: PodSpec } {
   const { metadata = {}, spec } = owner.spec.template
   return {
@@ -69,14 +69,14 @@ export function podOf(owner: WorkloadObject, name: string, labels: Record<string
 
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
-/** Letters and digits as Kubernetes appends them to names. */
+/** Returns random letters and digits, as Kubernetes appends them to names. */
 export function nameSuffix(random: () => number): string {
   return Array.from({ length: 5 }, () => LETTERS[Math.floor(random() * LETTERS.length)]).join('')
 }
 
-/** A short name for a template: the same for the same one. */
+/** Returns a short name for a template. Equal templates have equal names. */
 export function templateHash(template: PodTemplate): string {
-  // FNV-1a over its JSON: what counts is that it is stable.
+  // FNV-1a over the JSON. Only its stability matters.
   let hash = 0x811c9dc5
   for (const letter of JSON.stringify(template)) {
     hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193) >>> 0

@@ -3,13 +3,13 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How long ago that was, as kubectl's columns say it; a timestamp that is none is `<unknown>`. */
+/** Formats the time since a timestamp as the columns of kubectl do. An invalid timestamp gives `<unknown>`. */
 export function since(timestamp: string, wallNow: number): string {
   const then = Date.parse(timestamp)
   return Number.isNaN(then) ? '<unknown>' : lengthOf(Math.max(0, Math.floor((wallNow - then) / 1_000)))
 }
 
-/** In two digits or so: `95s`, `4m5s`, `25m`, `5h10m`, `30h`, `3d4h`, `12d`. */
+/** Formats a duration in about two digits: `95s`, `4m5s`, `25m`, `5h10m`, `30h`, `3d4h`, `12d`. */
 function lengthOf(seconds: number): string {
   if (seconds < 2 * MINUTE) return `${seconds}s`
   if (seconds < 10 * MINUTE) return two(seconds, MINUTE, 'm', SECOND, 's')

@@ -1,11 +1,11 @@
 import type { KubeObject } from '../api-server/server.ts'
 import { since } from './ages.ts'
 
-/** One column of a kind, and what is in it. */
+/** One column of a kind, with the function that fills its cells. */
 export interface Column {
   name: string
   type?: 'string' | 'integer'
-  /** Shown with `-o wide` alone. */
+  /** Shows the column with `-o wide` only. */
   wide?: boolean
   cell: (object: KubeObject, wallNow: number) => string | number
 }

@@ -3,7 +3,7 @@ import { since } from './ages.ts'
 import { age, type Column, name, NONE } from './column.ts'
 import { podColumns } from './pod-columns.ts'
 
-/** As in `status.readyReplicas`; undefined where there is none on the way. */
+/** Returns the value at a path such as `status.readyReplicas`. Undefined where a part of the path is missing. */
 function at(object: KubeObject, path: string): unknown {
   return path.split('.').reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], object)
 }

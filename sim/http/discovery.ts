@@ -1,6 +1,6 @@
 import { KINDS } from '../api-server/kinds.ts'
 
-/** As kubectl users abbreviate them. */
+/** The abbreviations of kubectl. */
 const SHORT_NAMES: Record<string, string[]> = {
   pods: ['po'],
   services: ['svc'],
@@ -13,7 +13,7 @@ const SHORT_NAMES: Record<string, string[]> = {
   deployments: ['deploy'],
   replicasets: ['rs'],
 }
-/** What `kubectl get all` shows. */
+/** The resources that `kubectl get all` shows. */
 const ALL = new Set(['pods', 'services', 'statefulsets', 'daemonsets', 'deployments', 'replicasets'])
 export const SCALABLE: ReadonlySet<string> = new Set(['statefulsets', 'deployments', 'replicasets'])
 const VERBS = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
@@ -22,7 +22,7 @@ const REVIEW = 'authorization.k8s.io/v1'
 
 export const apiVersions: readonly string[] = [...new Set(KINDS.map(({ apiVersion }) => apiVersion))]
 
-/** What a client asks to learn which kinds there are, by path. */
+/** Returns the answers to discovery, by path: a client asks for them to learn the served kinds. */
 export function discoveryPages(): [string, unknown][] {
   const groups = [...apiVersions.filter((apiVersion) => apiVersion.includes('/')), REVIEW]
   return [

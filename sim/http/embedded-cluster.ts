@@ -8,14 +8,14 @@ import { recordNodeEvents } from '../node-events.ts'
 import { serveApi, type ServedApi } from './serve-api.ts'
 
 export interface EmbeddedClusterOptions extends Omit<ClusterOptions, 'clock' | 'random' | 'apiServer'> {
-  /** Of the API server, on 127.0.0.1; a free one unless given. */
+  /** The port of the API server on 127.0.0.1; a free port unless given. */
   port?: number
   customResources?: readonly CustomResource[]
-  /** Endpoints are served beside EndpointSlices. With `behaviour.endpointsPerSecond` there is a controller for them. */
+  /** Serves Endpoints beside EndpointSlices. `behaviour.endpointsPerSecond` adds a controller for them. */
   servesEndpoints?: boolean
-  /** Objects say who has written each field; each client goes by the name that it gives itself. */
+  /** Keeps the writer of each field in the objects. Each client has the name that it gives itself. */
   managesFields?: boolean
-  /** Each node has a Lease, renewed so often while its kubelet reports. */
+  /** The interval in which each node renews its Lease while its kubelet reports. Without it there are no Leases. */
   heartbeatMs?: number
 }
 
@@ -23,7 +23,7 @@ export interface EmbeddedCluster extends SimulatedCluster, ServedApi {
   readonly apiServer: ApiServer
 }
 
-/** The embedded cluster in real time, for clients of their own processes: see serveApi for who can reach it. */
+/** Starts the embedded cluster in real time, for clients in other processes. `serveApi` describes the access to it. */
 export async function startEmbeddedCluster({
   port,
   customResources = [],
@@ -33,7 +33,7 @@ export async function startEmbeddedCluster({
   ...options
 }: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
   const ports = { clock: systemClock, random: systemRandom }
-  // A client that writes much faster than it reads is not to be told at once that its watch is too old.
+  // A client that writes much faster than it reads should not be told at once that its watch is too old.
   const apiServer = createApiServer({ ...ports, watchWindow: 20_000, customResources, servesEndpoints, managesFields })
   const cluster = createCluster({ ...ports, ...options, apiServer })
   recordNodeEvents(cluster, apiServer.store, systemClock)

@@ -2,10 +2,10 @@ import type { ApiAnswer, ApiRequest } from '../api-server/server.ts'
 import { discoveryPages } from './discovery.ts'
 import { openApiPages } from './open-api.ts'
 
-/** What it is like, for clients that ask: of the version that the simulation was recorded with. */
+/** The version that clients are told: the version that the simulation was recorded with. */
 const VERSION = { major: '1', minor: '35', gitVersion: 'v1.35.4+embedded', platform: 'none' }
 
-/** These tell nothing, and `kubectl get --raw` asks for them without the path of the server's address. */
+/** Paths without secrets: `kubectl get --raw` asks for them without the path of the server's address. */
 export const OPEN_TO_ALL: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz'])
 
 const pages = new Map<string, unknown>([
@@ -15,7 +15,7 @@ const pages = new Map<string, unknown>([
   ...Array.from(OPEN_TO_ALL, (path) => [path, 'ok'] as const),
 ])
 
-/** Of what is the same at all times: discovery, the version, health. */
+/** Answers requests with a constant answer: discovery, the version, health. */
 export function fixedAnswer({ method, path }: ApiRequest): ApiAnswer | undefined {
   if (method !== 'GET') return undefined
   const page = pages.get(path.split('?', 1)[0]!.replace(/(.)\/$/, '$1'))

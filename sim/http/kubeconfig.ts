@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 
-/** Writes a kubeconfig that only this user may read: whoever reads it may do everything. Replaces what is there. */
+/** Writes a kubeconfig, and replaces an existing file. Only its owner may read it: the URL in it permits everything. */
 export async function writeKubeconfig(file: string, url: string): Promise<void> {
   const name = 'embedded'
   const config = {
@@ -11,7 +11,7 @@ export async function writeKubeconfig(file: string, url: string): Promise<void> 
     users: [{ name, user: {} }],
     contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
   }
-  // The mode is taken for a new file alone.
+  // The mode applies to a new file only.
   await rm(file, { force: true })
   await writeFile(file, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
 }

@@ -10,7 +10,7 @@ const WHY: Record<string, string> = {
   eviction: 'the embedded cluster has no evictions; delete the pod',
 }
 
-/** Says in words what would otherwise be "not found", or be done differently from what was asked. @throws Refusal 501 */
+/** Refuses requests that the server would otherwise answer with "not found", or would handle wrongly. @throws Refusal 501 */
 export function refuseWhatIsNotThere({ method, path, body = '' }: ApiRequest): void {
   const [, subresource = ''] = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/([a-z]+)/.exec(path) ?? []
   if (subresource in WHY) throw notImplemented(WHY[subresource]!)

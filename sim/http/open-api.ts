@@ -2,17 +2,17 @@ import { KINDS } from '../api-server/kinds.ts'
 import { apiVersions, pathOf } from './discovery.ts'
 
 /*
- * Without a document, `kubectl apply` refuses to send anything that it cannot validate itself. It says no more than that
- * the server validates: then kubectl leaves it to the server, and takes the schemas of these kinds from its own code.
- * The embedded server stores fields that it does not know, where a real one refuses them.
+ * Without a document, `kubectl apply` refuses to send objects that it cannot validate. The document here only says that the server
+ * validates. kubectl then leaves validation to the server, and takes the schemas of these kinds from its own code. The embedded server
+ * stores unknown fields, where a real one refuses them.
  */
 
-/** Of the group versions, by path. */
+/** Returns the documents of the group versions, by path. */
 export function openApiPages(): [string, unknown][] {
   const documents = apiVersions.map((apiVersion) => [pathOf(apiVersion).slice(1), documentOf(apiVersion)] as const)
   const index = documents.map(([path]) => [path, { serverRelativeURL: `/openapi/v3/${path}` }])
   return [
-    // Of a v1 List, kubectl looks for schemas in version 2, as protobuf, and validates nothing that has none.
+    // For a v1 List, kubectl looks for schemas in version 2, as protobuf. It validates no object without a schema.
     ['/openapi/v2', '\n\u00032.0'],
     ['/openapi/v3', { paths: Object.fromEntries(index) }],
     ...documents.map(([path, document]): [string, unknown] => [`/openapi/v3/${path}`, document]),

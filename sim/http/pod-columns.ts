@@ -15,7 +15,7 @@ export const podColumns: Column[] = [
   { name: 'Node', wide, cell: (object) => (object as Pod).spec.nodeName ?? NONE },
 ]
 
-/** Its containers and sidecars; init containers that end are counted by nobody. */
+/** Returns the containers and sidecars of a pod. Init containers that end are not counted. */
 function specsOf(object: KubeObject): { name: string }[] {
   const { containers, initContainers = [] } = (object as Pod).spec
   return [...initContainers.filter(isSidecar), ...containers]
@@ -31,7 +31,7 @@ function all(object: KubeObject): ContainerStatus[] {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }
 
-/** The word of kubectl: the phase, or whatever says more than it. */
+/** Returns the status word of kubectl: the phase, or a more specific word. */
 function statusOf(object: KubeObject): string {
   const { metadata, status } = object as Pod
   if (metadata.deletionTimestamp !== undefined) return 'Terminating'

@@ -1,13 +1,13 @@
 import { refusal } from '../api-server/refusal.ts'
 
 /*
- * kubectl sends JSON, but for the few objects that it makes itself: `auth can-i`, `create namespace`, `create configmap`.
- * These come as protobuf, and are read here as far as kubectl fills them in.
+ * kubectl sends JSON, except for a few objects that it makes itself: `auth can-i`, `create namespace`, `create configmap`. These come as
+ * protobuf. This reader knows the fields that kubectl fills in.
  */
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
-/** By the number of a field: its name, and what is in it where it is no string. */
+/** The fields of a message by their numbers: the name, and the content of a field that is no string. */
 type Fields = Record<number, readonly [name: string, content?: Fields | 'map']>
 
 const METADATA: Fields = { 1: ['name'], 3: ['namespace'], 11: ['labels', 'map'], 12: ['annotations', 'map'] }
@@ -33,7 +33,7 @@ const MAGIC = Buffer.from('k8s\0')
 const CONTENT = 2
 const BYTES = 2
 
-/** The object in a body, as JSON. @throws Refusal 415 for other kinds */
+/** Returns the object in a body as JSON. @throws Refusal 415 for other kinds */
 export function jsonOf(body: Buffer): string {
   if (!body.subarray(0, MAGIC.length).equals(MAGIC)) throw unreadable('an object without its envelope')
   const envelope = body.subarray(MAGIC.length)
@@ -53,7 +53,7 @@ function read(message: Buffer, fields: Fields): Record<string, unknown> {
   const result: Record<string, unknown> = {}
   for (const { number, bytes } of fieldsOf(message)) {
     const [name, content] = fields[number] ?? []
-    // An empty field is one that was not set.
+    // An empty field was not set.
     if (name === undefined || bytes.length === 0) continue
     if (content === 'map') {
       const { key, value = '' } = read(bytes, ENTRY) as Record<string, string>
@@ -63,7 +63,7 @@ function read(message: Buffer, fields: Fields): Record<string, unknown> {
   return result
 }
 
-/** Those that have a length: strings and messages. Numbers are passed over. */
+/** Yields the fields that have a length: strings and messages. Numbers are skipped. */
 function* fieldsOf(message: Buffer): Generator<{ number: number; bytes: Buffer }> {
   let at = 0
   function varint(): number {

@@ -3,7 +3,7 @@ import { SCALABLE } from './discovery.ts'
 
 const SCALE = /^(\/apis\/apps\/v1\/namespaces\/[^/]+\/([a-z]+)\/[^/]+)\/scale(\?.*)?$/
 
-/** Of the scale subresource: the object's own, seen through its replicas. */
+/** Answers requests of the scale subresource: a view of the replicas of an object. */
 export function scaleAnswer(request: ApiRequest, handle: (request: ApiRequest) => ApiAnswer): ApiAnswer | undefined {
   const [, object = '', plural = '', query = ''] = SCALE.exec(request.path) ?? []
   if (!SCALABLE.has(plural)) return undefined
@@ -11,7 +11,7 @@ export function scaleAnswer(request: ApiRequest, handle: (request: ApiRequest) =
   return whole.status === 200 ? { ...whole, text: JSON.stringify(scaleOf(JSON.parse(whole.text) as Scalable)) } : whole
 }
 
-/** A replacement changes the replicas alone, of the version that it was read at. */
+/** Turns a replacement into a patch of the replicas, on the version that the client has read. */
 function asPatch({ method, headers, body = '{}' }: ApiRequest): Partial<ApiRequest> {
   if (method !== 'PUT') return {}
   const { metadata, spec } = JSON.parse(body) as Partial<Scalable>

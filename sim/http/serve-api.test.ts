@@ -26,7 +26,7 @@ async function start() {
   return { apiServer, create, url: served.url }
 }
 
-/** The lines of a watch, as they come. */
+/** Reads the lines of a watch as they arrive. */
 async function watch(address: string, headers: Record<string, string> = {}) {
   const response = await fetch(address, { headers })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -77,7 +77,7 @@ test('without the secret path there is nothing but the answer that it is there',
   expect([refused.status, await refused.json()]).toMatchObject([403, { kind: 'Status', reason: 'Forbidden' }])
   expect((await fetch(`${origin}/${'0'.repeat(32)}${PODS}`)).status).toBe(403)
   expect(await (await fetch(`${origin}/readyz`)).text()).toBe('ok')
-  // The same request with it.
+  // The request with the secret path succeeds.
   expect((await fetch(`${url}${PODS}`)).status).toBe(200)
 })
 

@@ -13,27 +13,27 @@ import { tableAnswer, tableLines, wantsTable } from './tables.ts'
 export interface ServeApiOptions {
   apiServer: ApiServer
   clock: Clock
-  /** Each client goes by the name that it gives itself, and not all of them by one. */
+  /** Names each client by the name that it gives itself. Otherwise all clients have one name. */
   namesClients?: boolean
-  /** On 127.0.0.1; a free one unless given. */
+  /** The port on 127.0.0.1; a free port unless given. */
   port?: number
 }
 
 export interface ServedApi {
   /**
-   * For clients: `http://127.0.0.1:PORT/SECRET`. There is no TLS, and clients send no token without it; whoever knows the
-   * path may do everything, and other users of the machine do not know it.
+   * The address for clients: `http://127.0.0.1:PORT/SECRET`. There is no TLS, and without TLS clients send no token. The secret path
+   * permits everything; other users of the machine do not know it.
    */
   url: string
-  /** Cuts what is under way. */
+  /** Stops the server, and cuts open requests. */
   close(): Promise<void>
 }
 
 const BY = 'kubernetes-admin'
 const METHODS = new Set<string | undefined>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies ApiRequest['method'][])
-/** A real API server takes 3 MiB, and says so itself; this only keeps the memory. */
+/** A real API server accepts 3 MiB, and refuses larger bodies itself. This limit only protects the memory. */
 const LARGEST_BODY = 4 * 1024 * 1024
-/** As a real one does: a watch that is silent for longer counts as dead. */
+/** The interval of bookmarks of a real API server. A client takes a watch for dead after a longer silence. */
 const BOOKMARK_MS = 60_000
 
 /** Serves an API server over HTTP, as far as sluice and kubectl need one. @throws Error where the port is taken */
@@ -98,7 +98,7 @@ export async function serveApi({ apiServer, clock, namesClients = false, port = 
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)
   })
-  // Clients keep connections for as long as they like: one that is closed under a write makes it ambiguous.
+  // Clients keep connections for any time. A connection that closes under a write makes the result of the write ambiguous.
   server.keepAliveTimeout = 0
   bookmarkLater()
   return {
@@ -112,7 +112,7 @@ export async function serveApi({ apiServer, clock, namesClients = false, port = 
   }
 }
 
-/** @throws Refusal 403, 405, 413 */
+/** Reads a request. @throws Refusal 403, 405, 413 */
 async function readRequest(incoming: IncomingMessage, prefix: string): Promise<ApiRequest> {
   const { method, url = '' } = incoming
   if (!METHODS.has(method)) throw refusal(405, 'MethodNotAllowed', `this server has no ${method}`)
@@ -146,7 +146,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** As the API server calls the manager of fields: by the parameter, or by the beginning of the User-Agent. */
+/** Returns the name of the field manager, as the API server does: the parameter, or the beginning of the User-Agent. */
 function clientOf({ path, headers }: ApiRequest): string {
   const given = new URLSearchParams(path.split('?')[1]).get('fieldManager')
   return given ?? headers['user-agent']?.split('/', 1)[0] ?? BY
@@ -162,7 +162,7 @@ function answerOf(error: unknown): ApiAnswer {
 }
 
 function send(response: ServerResponse, { status, headers, text }: ApiAnswer): void {
-  // Whoever has gone, or got a part of the answer already, can be told no more.
+  // A closed connection, or an answer that has begun, cannot take another answer.
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return

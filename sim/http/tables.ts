@@ -2,9 +2,7 @@ import type { ApiAnswer, ApiRequest, KubeObject } from '../api-server/server.ts'
 import type { Column } from './column.ts'
 import { columnsOf } from './columns.ts'
 
-/*
- * Tables as `kubectl get` asks for them: which columns there are, and what is in them, is the server's to say.
- */
+/* Tables, as `kubectl get` asks for them. The server decides about the columns and their contents. */
 
 const TABLE = { kind: 'Table', apiVersion: 'meta.k8s.io/v1' }
 
@@ -12,7 +10,7 @@ export function wantsTable({ method, headers }: ApiRequest): boolean {
   return method === 'GET' && /;as=Table;(.*;)?v=v1(;|,|$)/.test((headers['accept'] ?? '').replaceAll(' ', ''))
 }
 
-/** The table of an object or a list; whatever else was answered stays as it is. */
+/** Returns the table of an object or a list. Any other answer stays as it is. */
 export function tableAnswer(request: ApiRequest, plain: ApiAnswer, wallNow: number): ApiAnswer {
   if (plain.status !== 200) return plain
   const body = JSON.parse(plain.text) as KubeObject & { items?: KubeObject[] }
@@ -24,7 +22,7 @@ export function tableAnswer(request: ApiRequest, plain: ApiAnswer, wallNow: numb
   return { ...plain, text: JSON.stringify({ ...TABLE, metadata, columnDefinitions: definitions(columns), rows }) }
 }
 
-/** Turns each line of a watch into the table of its object; only the first has the columns. */
+/** Turns each line of a watch into the table of its object. Only the first table has the columns. */
 export function tableLines(request: ApiRequest, wallNow: () => number): (line: string) => string {
   let isFirst = true
   return (line) => {

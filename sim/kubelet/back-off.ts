@@ -1,11 +1,11 @@
 const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
-/** client-go's flowcontrol.Backoff, as the kubelet uses it for crashes and for pulls. */
+/** The Backoff of client-go's flowcontrol, as the kubelet uses it for crashes and pulls. */
 export interface BackOff {
-  /** The event at this instant made an entry that still holds. */
+  /** Reports whether the key's back-off still runs, counted from the event at `eventAt`. */
   holdsSince(key: string, eventAt: number): boolean
-  /** The last entry itself still holds. */
+  /** Reports whether the key's back-off still runs, counted from its last update. */
   holds(key: string): boolean
   next(key: string, eventAt: number): void
   lengthMs(key: string): number

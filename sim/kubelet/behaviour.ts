@@ -2,19 +2,19 @@ import type { Images } from './images.ts'
 import type { ContainerStatus, Pod, PodStatus } from './pod.ts'
 import { withReadyConditions } from './ready-conditions.ts'
 
-/** A kubelet that differs from that of 1.35. But for the first, these lie: whoever relies on the real order must fail with them. */
+/** The differences of a kubelet from Kubernetes 1.35. All but the first are wrong: code that relies on the real order must fail. */
 export interface Behaviour {
-  /** As before 1.34: no status has an `observedGeneration`. */
+  /** No status has an `observedGeneration`, as before 1.34. */
   reportsNoGeneration?: boolean
-  /** The status that tells of a new generation also says that the containers are not ready. */
+  /** The status that reports a new generation also reports the containers as not ready. */
   readyResetAtOnce?: boolean
-  /** The status that tells of a new generation shows the new image while the old container runs. */
+  /** The status that reports a new generation shows the new image while the old container runs. */
   imageIdEarly?: boolean
-  /** A new generation is told only with the container that came of it. */
+  /** A new generation is reported only with its new container. */
   observedGenerationLate?: boolean
 }
 
-/** What a lying kubelet says at the beginning of a sync that will replace these containers. */
+/** Returns the wrong status of such a kubelet at the beginning of a sync that will replace these containers. */
 export function distorted(
   behaviour: Behaviour,
   told: PodStatus,

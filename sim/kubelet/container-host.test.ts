@@ -6,7 +6,7 @@ import { createVirtualTime, seededRandom } from '../testing/virtual-time.ts'
 import type { ContainerHost, ContainerNews } from './container-host.ts'
 import { isReady, type Pod } from './pod.ts'
 
-/* Containers that a test runs itself, in place of the simulated ones. */
+/* A host of the test runs the containers, in place of the simulated host. */
 
 function start() {
   const calls: string[] = []

@@ -2,35 +2,34 @@ import type { Addresses } from '../addresses.ts'
 import type { ContainerSpec, Pod } from './pod.ts'
 
 /**
- * What runs in the containers, behind the kubelet and its runtime: simulated (simulated-host.ts), or something real, such
- * as processes. Its calls are made once for each container, in the order start, stop (perhaps again), kill; it answers
- * by `tell`, whenever it likes.
+ * Runs the containers, behind the kubelet and its runtime: simulated (simulated-host.ts), or real, such as processes. For each container,
+ * the calls come in the order start, stop (perhaps again), kill. The host answers by `tell` at any time.
  */
 export interface ContainerHost {
-  /** Of pods that are not on their node's network; addresses of the simulation's own unless given. */
+  /** The addresses of pods outside the network of their node; simulated addresses unless given. */
   addresses?: Addresses
   start(container: HostedContainer, tell: ContainerNews): void
-  /** SIGTERM, and SIGKILL after the grace period. Calls `done` once the container is gone, also where it was before. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. Calls `done` once the container is gone, also if it was gone before. */
   stop(id: string, graceMs: number, done: () => void): void
-  /** As if it died by itself. */
+  /** Ends the container as if it died by itself. */
   kill(id: string, code: number): void
 }
 
 export interface HostedContainer {
-  /** Of this one start of it; a restart has another. */
+  /** The ID of this start of the container. A restart has another ID. */
   id: string
   pod: Pod
   spec: ContainerSpec
-  /** Its pod's, where it has to listen. */
+  /** The address of the pod, on which the container has to listen. */
   address: string
 }
 
 export interface ContainerNews {
   /**
-   * What its readiness probe finds from now on; false until it is told otherwise. The kubelet's own probe asks for it
-   * at its next tick, as often as period and thresholds say.
+   * Sets the answer to the readiness probe; false at the start. The kubelet's own probe reads it at its next tick, at the period and
+   * thresholds of the probe.
    */
   answers(rightly: boolean): void
-  /** It is gone; more than once is fine. */
+  /** Reports that the container is gone. Repeated calls are allowed. */
   exited(code: number): void
 }

@@ -5,18 +5,18 @@ import type { NodeServices } from './node-services.ts'
 import { containerOf } from './pod-status.ts'
 import type { RuntimeContainer, RuntimePod } from './runtime.ts'
 
-/** Why a container could not be started; `retryInMs` where it is known when it can. */
+/** The reason why a container could not be started. `retryInMs` is the time until the next try, where it is known. */
 export interface Failure {
   reason: string
   message: string
   retryInMs?: number
 }
 
-/** What a sync does to single containers, one after another. */
+/** The steps of a sync for single containers, one after another. */
 export interface ContainerSteps {
-  /** The preStop hook, SIGTERM, and SIGKILL when the grace period is over. */
+  /** Runs the preStop hook, sends SIGTERM, and sends SIGKILL at the end of the grace period. */
   kill(pod: Pod, spec: ContainerSpec, container: RuntimeContainer, next: () => void): void
-  /** Pulls where it must, and starts, unless it is backing off. `looked` is what the sync went by. */
+  /** Pulls the image if necessary and starts the container, unless it is backing off. `looked` is the state that the sync is based on. */
   start(pod: Pod, spec: ContainerSpec, looked: RuntimePod, next: (failure?: Failure) => void): void
 }
 
@@ -51,7 +51,7 @@ export function createContainerSteps(uid: string, services: NodeServices): Conta
     })
   }
 
-  /** A container that has died is held back for ever longer. The key has the image: another one starts at once. */
+  /** Holds back a dead container for a growing time. The key contains the image, so a container with another image starts at once. */
   function backOff(pod: Pod, spec: ContainerSpec, looked: RuntimePod): Failure | undefined {
     const dead = looked.containers.find((one) => one.name === spec.name && one.exit !== undefined)
     if (dead === undefined) return undefined

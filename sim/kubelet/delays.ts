@@ -1,32 +1,32 @@
 import type { Random } from '../../src/ports/random.ts'
 
-/** From and to, in milliseconds. */
+/** The least and the greatest value, in milliseconds. */
 export type Range = readonly [from: number, to: number]
 
-/** How long things take on a node: what was measured with Kubernetes 1.35.4 and containerd 1.6 on two cores. */
+/** The durations on a node, as measured with Kubernetes 1.35.4 and containerd 1.6 on two cores. */
 export interface Delays {
   /** From a write in the API until the kubelet has it. */
   deliver: Range
   /** From a status in the kubelet until it is stored. */
   publish: Range
-  /** The share of statuses that wait behind others first; what is newest by then is stored, so one may be skipped. */
+  /** The share of statuses that wait behind others first. The newest status is then stored, so a status may be skipped. */
   queuedShare: number
   queue: Range
-  /** From what woke a pod worker until its sync begins. */
+  /** From the event that wakes a pod worker until its sync begins. */
   wake: Range
-  /** From SIGTERM until a process that dies at once is gone and containerd has said so. */
+  /** From SIGTERM until a process that dies at once is gone and containerd has reported it. */
   stop: Range
   sandbox: Range
-  /** Create and start. */
+  /** From the creation of a container until it is started. */
   start: Range
   /** From the start of a container until its process listens. */
   listen: Range
-  /** A pull that fails. */
+  /** The duration of a pull that fails. */
   failedPull: Range
-  /** One look at all containers of the node begins so long after the one before. */
+  /** The interval between two looks at all containers of the node. */
   relistPeriod: Range
   unmount: Range
-  /** The kubelet's process, from its end until it syncs pods again. */
+  /** From the end of the kubelet's process until the next process syncs pods. */
   restart: Range
 }
 

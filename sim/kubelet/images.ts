@@ -1,24 +1,24 @@
-/** What happens when somebody runs an image. */
+/** The behaviour of containers that run an image. */
 export interface ImageBehaviour {
-  /** `imageID` of a container that runs it; two tags of one image have the same. */
+  /** The `imageID` of a container that runs the image. Two tags of one image have one digest. */
   digest: string
-  /** What the runtime calls it in `status.image`: the first name that this digest had, unless given. */
+  /** The name of the image in `status.image`. By default, the first name of this digest. */
   shownAs?: string
-  /** A pull fails, or takes so long; an image without it is on every node already. */
+  /** The pull fails, or takes this time. Without it, the image is on every node already. */
   pull?: 'fails' | { ms: number }
-  /** From its start until it answers rightly. READY_AFTER in the container's environment wins. */
+  /** The time from the start until the container answers correctly. READY_AFTER in the container's environment overrides it. */
   readyAfterMs?: number
-  /** It exits with code 1 so long after each start. */
+  /** The time after each start until the container exits with code 1. */
   crashAfterMs?: number
-  /** It finishes what it has begun on SIGTERM, so long, and exits with 0; otherwise it dies at once with 143. */
+  /** The time to finish requests after SIGTERM, until an exit with 0. Without it, SIGTERM ends the container at once with 143. */
   drainMs?: number
 }
 
-/** Image reference → what it is; whatever is not in it cannot be pulled. */
+/** The images by their references. Any other image cannot be pulled. */
 export interface Images {
   get(reference: string): ImageBehaviour | undefined
   set(reference: string, behaviour: ImageBehaviour): void
-  /** As the runtime names the image of a container. */
+  /** Returns the name of a container's image as the runtime shows it. */
   shownName(reference: string): string
 }
 
@@ -42,7 +42,7 @@ export function createImages(known: Record<string, ImageBehaviour>): Images {
   }
 }
 
-/** What containerd takes for an image reference; the kubelet never asks anybody for another one. */
+/** Reports whether containerd accepts an image reference. The kubelet tries no pull of an invalid reference. */
 export function isImageReference(text: string): boolean {
   return /^[a-z0-9][\w.\-/:@]*$/i.test(text)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports/clock.ts'
 
-/** Instants as Kubernetes writes them, to the second; most of them are asked for many times. */
+/** Returns the present instant as Kubernetes writes it, to the second. The text is cached, since the same second is read many times. */
 export function createInstants(clock: Clock): () => string {
   let second = NaN
   let text = ''

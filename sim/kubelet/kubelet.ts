@@ -11,16 +11,16 @@ import { type PodWorker, createPodWorker } from './pod-worker.ts'
 import { type Process, type Timer, startProcess } from './process.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The kubelet of one node. It costs nothing while nothing changes: looks, probes and heartbeats are reckoned, not run. */
+/** The kubelet of one node. Looks, probes and heartbeats are calculated instead of run, so it costs nothing while nothing changes. */
 export interface Kubelet {
-  /** A write of a pod of this node, as the API server stored it. */
+  /** Takes a write of a pod of this node, as the API server stored it. */
   onWrite(write: StoredWrite): void
-  /** Its process stands still, and is silent; containers run on. */
+  /** Stops the process of the kubelet, which is then silent. Containers run on. */
   pause(): void
   resume(): void
-  /** Its process ends, and a new one begins a moment later. */
+  /** Ends the process of the kubelet. A new process begins a moment later. */
   restart(): void
-  /** It reports to the API server. */
+  /** True while the kubelet reports to the API server. */
   readonly isAlive: boolean
 }
 
@@ -34,9 +34,9 @@ export interface KubeletOptions {
   delays: Delays
   behaviour: Behaviour
   instant: () => string
-  /** The containers of the node; calls back `onChange` and `onAnswer` of what is given here. */
+  /** Starts the runtime of the node. The runtime calls back `onChange` and `onAnswer`. */
   startRuntime: (on: { onChange: (uid: string) => void; onAnswer: (uid: string, name: string) => void }) => Runtime
-  /** It began or ceased to report. */
+  /** Tells that the kubelet has begun or ceased to report. */
   onAlive: (isAlive: boolean) => void
 }
 
@@ -46,7 +46,7 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
   const { clock, random, store, delays, nodeName } = options
   const runtime = options.startRuntime({
     onChange(uid) {
-      // The next process begins with a look at everything.
+      // The next process begins with a look at all containers.
       if (isRestarting) return
       changed.add(uid)
       scheduleLook()
@@ -54,10 +54,10 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
     onAnswer: (uid, name) => workers.get(uid)?.answerChanged(name),
   })
   const workers = new Map<string, PodWorker>()
-  /** Pods whose containers changed since the last look, and pods whose workers wait for the next. */
+  /** Pods whose containers changed since the last look, and pods whose workers wait for the next look. */
   const changed = new Set<string>()
   const waiting = new Set<string>()
-  /** Pods whose containers may be here, whatever becomes of this process: the runtime has their names. */
+  /** Pods whose containers may be on this node, also after the end of this process: the runtime has their names. */
   const known = new Map<string, Pod>()
   const deliveries = new Map<string, { key: [string, string]; spec: boolean }>()
   const period = draw(random, delays.relistPeriod)
@@ -96,7 +96,7 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
   let makeWorker: (pod: Pod) => PodWorker
   live()
 
-  /** Looks come once a second whether they are run or not: this is when the last one was. */
+  /** Returns the time of the last look. Looks come once a second, also where the simulation skips them. */
   function lookedAt(): number {
     return phase + Math.floor((clock.now() - phase) / period) * period
   }
@@ -142,7 +142,7 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
     live()
     const pods = (store.list('pods') as Pod[]).filter(({ spec }) => spec.nodeName === nodeName)
     const uids = new Set(pods.map(({ metadata }) => metadata.uid))
-    // Whoever left the API meanwhile.
+    // Pods that left the API meanwhile.
     for (const [uid, pod] of known) if (!uids.has(uid)) addWorker(pod).removed()
     for (const pod of pods) {
       if (!isFinished(pod) || pod.metadata.deletionTimestamp !== undefined) addWorker(pod).update(pod)
@@ -189,7 +189,7 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
   }
 }
 
-/** What the kubelet takes for a change of the pod: its status is not. */
+/** Reports whether the kubelet sees a change of the pod. A change of the status does not count. */
 function differs(before: Pod, after: Pod): boolean {
   return (
     !isSameJson(before.spec, after.spec) ||

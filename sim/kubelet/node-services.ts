@@ -8,7 +8,7 @@ import type { Images } from './images.ts'
 import type { Process } from './process.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What the pod workers of one life of a kubelet share. */
+/** The services that the pod workers share during one life of a kubelet. */
 export interface NodeServices {
   clock: Clock
   random: Random
@@ -22,13 +22,13 @@ export interface NodeServices {
   pulls: BackOff
   nodeAddress: string
   instant: () => string
-  /** When this life of the kubelet began. */
+  /** The start of this life of the kubelet. */
   startedAt: number
-  /** When the runtime was looked at last. */
+  /** Returns the time of the last look at the runtime. */
   lookedAt: () => number
   /** Calls `looked` at the next look, even if nothing has changed. */
   lookNext: (uid: string) => void
-  /** When statuses are compared with what the API has. */
+  /** Returns the time until statuses are next compared with the API. */
   untilReconcile: () => number
   onEnd: (uid: string) => void
 }

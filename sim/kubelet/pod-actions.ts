@@ -2,16 +2,16 @@ import { type ContainerSpec, type Pod, isSidecar } from './pod.ts'
 import { containerOf, shouldStart } from './pod-status.ts'
 import type { RuntimeContainer, RuntimePod } from './runtime.ts'
 
-/** What a sync does, in this order. */
+/** The actions of a sync, in this order. */
 export interface PodActions {
-  /** The sandbox is gone: everything ends and begins anew. */
+  /** The sandbox is missing: all containers end and start again. */
   newSandbox: boolean
   kill: { spec: ContainerSpec; container: RuntimeContainer }[]
   startInit: ContainerSpec[]
   start: ContainerSpec[]
 }
 
-/** The kubelet's computePodActions: from the spec and from what the last look at the runtime showed. */
+/** The computePodActions of the kubelet: uses the spec and the last look at the runtime. */
 export function podActions(pod: Pod, runtime: RuntimePod): PodActions {
   const { containers, initContainers = [] } = pod.spec
   const kill: PodActions['kill'] = []
@@ -35,7 +35,7 @@ export function podActions(pod: Pod, runtime: RuntimePod): PodActions {
       if (newest === undefined || newest.exit !== undefined) {
         if (shouldStart(pod, spec, runtime)) start.push(spec)
       } else if (newest.image !== spec.image) {
-        // Whatever the restart policy.
+        // The restart policy does not matter here.
         kill.push({ spec, container: newest })
         start.push(spec)
       }
@@ -44,7 +44,7 @@ export function podActions(pod: Pod, runtime: RuntimePod): PodActions {
   return { newSandbox: false, kill, startInit, start }
 }
 
-/** With a new sandbox everything runs anew, but for what has succeeded and need not. */
+/** With a new sandbox every container runs again, except a finished container that its policy does not restart. */
 function shouldStartAnew(pod: Pod, container: ContainerSpec, runtime: RuntimePod): boolean {
   const policy = pod.spec.restartPolicy ?? 'Always'
   if (policy === 'Always') return true

@@ -11,24 +11,24 @@ import {
 } from './pod.ts'
 import type { RuntimeContainer, RuntimePod } from './runtime.ts'
 
-/** Why a container could not be started, by its name: what the kubelet shows as `waiting`. */
+/** The reasons why containers could not be started, by their names. The kubelet shows them as `waiting`. */
 export type Reasons = ReadonlyMap<string, { reason: string; message: string }>
 
 export interface StatusInput {
   pod: Pod
   runtime: RuntimePod
-  /** The status before, or the one in the API. */
+  /** The status before, or the status in the API. */
   old: PodStatus | undefined
   reasons: Reasons
-  /** Of a container that runs. */
+  /** Reports whether a running container is ready. */
   isReady: (container: ContainerSpec, id: string) => boolean
-  /** It will not run again, whatever its restart policy. */
+  /** True where the pod will not run again, regardless of its restart policy. */
   terminal: boolean
   nodeAddress: string
   now: string
 }
 
-/** The newest of the name. */
+/** Returns the newest container of a name. */
 export function containerOf(runtime: RuntimePod, name: string): RuntimeContainer | undefined {
   return runtime.containers.find((one) => one.name === name)
 }
@@ -43,7 +43,7 @@ export function shouldStart(pod: Pod, container: ContainerSpec, runtime: Runtime
   return policy === 'Always' || (policy === 'OnFailure' && newest.exit.code !== 0)
 }
 
-/** The kubelet's generateAPIPodStatus. */
+/** The generateAPIPodStatus of the kubelet. */
 export function podStatus(input: StatusInput): PodStatus {
   const { pod, runtime, old, now } = input
   const init = (pod.spec.initContainers ?? []).map((container) => containerStatus(input, container, true))
@@ -115,7 +115,7 @@ function stateOf({ id, startedAt, exit }: RuntimeContainer): ContainerState {
   return { terminated: { exitCode: exit.code, reason, startedAt, finishedAt: exit.at, containerID: id } }
 }
 
-/** A pod does not come back from its end. */
+/** A pod never leaves its final phase. */
 function finalPhase(old: PodStatus | undefined, phase: Phase): Phase {
   return old?.phase === 'Succeeded' || old?.phase === 'Failed' ? old.phase : phase
 }

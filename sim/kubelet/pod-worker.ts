@@ -13,34 +13,33 @@ import { isSameJson } from '../api-server/same-json.ts'
 import { createStatusWriter } from './status-writer.ts'
 
 /**
- * The kubelet's pod worker: one sync after another, each from the newest spec and from a look at the runtime that is
- * younger than the sync before. A sync tells the status first, of the containers as they were, then kills, then starts;
- * what came of it is told by the next sync, which the next look at the runtime wakes.
+ * The pod worker of the kubelet: one sync after another, each from the newest spec and from a look at the runtime after the last sync. A
+ * sync first reports the status as it was, then kills, then starts. The next look wakes the next sync, which reports the result.
  */
 export interface PodWorker {
   readonly uid: string
-  /** What the API says now; asks for a sync where more than the status differs. */
+  /** Takes the present pod of the API. Asks for a sync where more than the status differs. */
   update(pod: Pod): void
-  /** The pod is gone from the API: nothing is told any more, and everything stops. */
+  /** Tells that the pod is gone from the API: the worker reports no more, and stops all containers. */
   removed(): void
-  /** Somebody else wrote its status. */
+  /** Tells that another writer changed the status of the pod. */
   statusWritten(pod: Pod): void
-  /** The runtime's state as of a look; `changed` where a container or sandbox of it has started or ended since. */
+  /** Takes the state of the runtime at a look. `changed` is true where a container or sandbox of the pod has started or ended since. */
   looked(runtime: RuntimePod, changed: boolean): void
-  /** What a probe of this container would find has changed. */
+  /** Tells that the result of a probe of this container has changed. */
   answerChanged(name: string): void
 }
 
 type Stage = 'syncing' | 'terminating' | 'terminated'
 
-/** What a sync goes by. */
+/** The input of a sync. */
 interface Taken {
   pod: Pod
   stage: Stage
 }
 
 const RETRY_MS = 10_000
-/** A container that is younger than this when the kubelet begins anew loses its Ready until it is probed; others keep it. */
+/** A container that is younger than this at a restart of the kubelet loses Ready until it is probed. An older container keeps it. */
 const RESTART_GRACE_MS = 10_000
 
 export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
@@ -91,7 +90,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     process.later(draw(random, range), run)
   }
 
-  /* Which sync is next */
+  /* The choice of the next sync */
 
   function request(): void {
     if (working) pending = true
@@ -101,7 +100,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
   function begin(): void {
     working = true
     pending = false
-    // The work is taken here: what comes while this sync waits for a look is for the next one.
+    // The sync takes its input here. Later changes are left for the next sync, even while this one waits for a look.
     const taken = { pod, stage }
     if (Math.max(cacheAt, services.lookedAt()) > lastSyncAt) {
       later(delays.wake, () => sync(taken))
@@ -149,7 +148,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
   function isContainerReady(taken: Pod, container: ContainerSpec, id: string): boolean {
     const result = readiness.result(id)
     if (result === true) return true
-    // Before the probes of this life have begun, or without one, a container that runs is ready.
+    // A running container is ready without a probe, and before the probes of this life have begun.
     let ready = !readiness.has(container.name)
     if (!ready) readiness.trigger(container.name)
     if (isOlder(id)) {
@@ -173,7 +172,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     writer.put(next)
   }
 
-  /** A probe's result goes into the status at once, by the container's ID, and then asks for a sync. */
+  /** Writes the result of a probe into the status at once, by the ID of the container, and then asks for a sync. */
   function setReady(id: string, ready: boolean): void {
     const told = status && withProbeResult(pod, status, id, ready, services.instant())
     if (told !== undefined) setStatus(told)
@@ -307,7 +306,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
         const taken = waiting
         waiting = undefined
         later(delays.wake, () => sync(taken))
-        // The look's own events come behind: they ask for one more sync.
+        // The events of the look come later, and ask for one more sync.
         if (changed) pending = true
       } else if (changed) request()
     },

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../api-server/server.ts'
 
-/** What the kubelet and the controllers read of a Pod. */
+/** The fields of a Pod that the kubelet and the controllers read. */
 export interface Pod extends KubeObject {
   spec: PodSpec
   status?: PodStatus
@@ -90,18 +90,18 @@ export function isReady(pod: Pod): boolean {
   return condition(pod.status, 'Ready')?.status === 'True'
 }
 
-/** Succeeded or Failed: it will not run again. */
+/** Reports whether a pod is Succeeded or Failed, and will not run again. */
 export function isFinished(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
 }
 
-/** A number of seconds in the container's environment, such as READY_AFTER of the test application. */
+/** Returns a number of seconds from the container's environment, such as READY_AFTER of the test application. */
 export function secondsOf(container: ContainerSpec, variable: string): number | undefined {
   const value = container.env?.find(({ name }) => name === variable)?.value
   return value === undefined ? undefined : Number(value)
 }
 
-/** How long its preStop hook takes: a sleep, by the hook of that name or as the last word of a command. */
+/** Returns the duration of the preStop hook in seconds: a sleep, or the last word of a command. */
 export function preStopSeconds({ lifecycle }: ContainerSpec): number {
   const hook = lifecycle?.preStop
   return hook?.sleep?.seconds ?? Number(hook?.exec?.command?.at(-1) ?? 0)

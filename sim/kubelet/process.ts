@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/ports/clock.ts'
 
-/** One life of the kubelet's process. What it waits for is held while it is stopped and is lost when it ends. */
+/** One life of the kubelet's process. Its timers are held while the process is stopped, and are lost when it ends. */
 export interface Process {
-  /** Once, unless this life has ended by then. */
+  /** Runs a function once, unless this life has ended by then. */
   later(delayMs: number, run: () => void): Timer
-  /** For what others call back: the runtime goes on while the process is stopped. */
+  /** Takes a callback of the runtime, which goes on while the process is stopped. */
   receive(run: () => void): void
   pause(): void
   resume(): void

@@ -2,18 +2,18 @@ import type { ContainerSpec, ContainerStatus } from './pod.ts'
 import type { Timer } from './process.ts'
 
 /**
- * The readiness probes of one pod. A probe whose answer cannot have changed does not run: it sleeps until something
- * pokes it, and then runs at its next tick, so that a pod at rest costs nothing.
+ * The readiness probes of one pod. A probe whose result cannot have changed does not run. It sleeps until it is poked, and then runs at its
+ * next tick, so that a pod at rest costs nothing.
  */
 export interface Readiness {
-  /** Starts the probes of its containers, where they have any; more than once is fine. */
+  /** Starts the probes of the containers, if they have any. Repeated calls are allowed. */
   add(containers: readonly ContainerSpec[]): void
-  /** `undefined` where the container's ID has no result yet. */
+  /** Returns the last result of a container. `undefined` where the container's ID has no result yet. */
   result(id: string): boolean | undefined
   has(name: string): boolean
-  /** What a probe would find may have changed: it runs at its next tick. */
+  /** Tells that the result of a probe may have changed. The probe runs at its next tick. */
   poke(name: string): void
-  /** It runs now, and its ticks count from here. */
+  /** Runs a probe now, and counts its ticks from here. */
   trigger(name: string): void
   stop(): void
 }
@@ -21,13 +21,13 @@ export interface Readiness {
 export interface ReadinessOptions {
   now: () => number
   later: (delayMs: number, run: () => void) => Timer
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   random: () => number
-  /** What the kubelet last said of the container. */
+  /** Returns the last status of the container that the kubelet reported. */
   status: (name: string) => ContainerStatus | undefined
   startedAt: (id: string) => number
   answers: (name: string) => boolean
-  /** It ran before this life of the kubelet: its readiness is not reset. */
+  /** Reports whether a container ran before this life of the kubelet. Its readiness is then not reset. */
   isOlder: (id: string) => boolean
   onResult: (id: string, ready: boolean) => void
 }

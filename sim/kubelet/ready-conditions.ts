@@ -1,6 +1,6 @@
 import { type ContainerStatus, type Phase, type Pod, type PodCondition, type PodStatus, condition, isSidecar } from './pod.ts'
 
-/** Ready and ContainersReady: what a probe's result changes. */
+/** Returns Ready and ContainersReady, the conditions that the result of a probe changes. */
 export function readyConditions(
   pod: Pod,
   old: PodStatus | undefined,
@@ -43,7 +43,7 @@ export function readyConditions(
   ]
 }
 
-/** A condition with the instant of its last change. */
+/** Returns a condition with the instant of its last change. */
 export function conditionSince(pod: Pod, old: PodStatus | undefined, made: PodCondition, now: string): PodCondition {
   const before = condition(old, made.type)
   return {
@@ -54,14 +54,14 @@ export function conditionSince(pod: Pod, old: PodStatus | undefined, made: PodCo
   }
 }
 
-/** The status with Ready and ContainersReady as its containers say, all at once. */
+/** Returns the status with Ready and ContainersReady set from its containers. */
 export function withReadyConditions(pod: Pod, status: PodStatus, now: string): PodStatus {
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
   const made = readyConditions(pod, status, statuses, status.phase, now)
   return { ...status, conditions: status.conditions.map((one) => made.find(({ type }) => type === one.type) ?? one) }
 }
 
-/** The status after a probe's result, by the container's ID; undefined where it changes nothing. */
+/** Returns the status after the result of a probe, by the ID of the container. Undefined where it changes nothing. */
 export function withProbeResult(pod: Pod, status: PodStatus, id: string, ready: boolean, now: string): PodStatus | undefined {
   let isKnown = false
   const change = (one: ContainerStatus): ContainerStatus => {

@@ -6,11 +6,11 @@ import { type Delays, draw } from './delays.ts'
 import type { Images } from './images.ts'
 import type { ContainerSpec, Pod } from './pod.ts'
 
-/** A container as the runtime knows it. Never changed in place: who looks keeps what was. */
+/** A container as the runtime knows it. It is never changed in place: a reader keeps the state that it has read. */
 export interface RuntimeContainer {
   readonly id: string
   readonly name: string
-  /** As the spec asked for it: a container whose spec asks for another one is replaced. */
+  /** The image in the spec. A container whose spec has another image is replaced. */
   readonly image: string
   readonly shownImage: string
   readonly imageId: string
@@ -25,29 +25,29 @@ export interface Sandbox {
   readonly ready: boolean
 }
 
-/** What a look at the runtime shows of one pod. Never changed in place. */
+/** The state of one pod at a look at the runtime. It is never changed in place. */
 export interface RuntimePod {
   readonly sandbox?: Sandbox
-  /** The newest first; of each name the last two. */
+  /** The newest containers first, with at most two of each name. */
   readonly containers: readonly RuntimeContainer[]
 }
 
-/** Containers and sandboxes of one node: they go on whatever becomes of the kubelet. */
+/** The containers and sandboxes of one node. They do not depend on the life of the kubelet. */
 export interface Runtime {
   look(uid: string): RuntimePod
   startSandbox(pod: Pod, done: () => void): void
   startContainer(pod: Pod, container: ContainerSpec, attempt: number, done: () => void): void
-  /** SIGTERM, and SIGKILL after the grace period. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. */
   stopContainer(uid: string, id: string, graceMs: number, done: () => void): void
-  /** The sandbox and whatever runs in it. */
+  /** Stops the sandbox and the containers in it. */
   stopSandbox(uid: string): void
-  /** It dies by itself; the containers run on until somebody stops them. */
+  /** Ends the sandbox as if it died by itself. The containers run on until they are stopped. */
   killSandbox(uid: string): void
-  /** A container dies by itself. False where none of the name runs. */
+  /** Ends a container as if it died by itself. Returns false where no container of the name runs. */
   crash(uid: string, name: string, code: number): boolean
-  /** Answers its readiness probe. Whoever listens now does: a probe does not ask for an ID. */
+  /** Answers a readiness probe. The container that listens now answers: a probe does not name an ID. */
   answers(uid: string, name: string): boolean
-  /** A container fails its probe for so long, and nothing else. */
+  /** Makes a container fail its probe for `ms` milliseconds. The container is otherwise unaffected. */
   unready(uid: string, name: string, ms: number): void
   forget(uid: string): void
 }
@@ -64,9 +64,9 @@ export interface RuntimeOptions {
   freeAddress: (address: string) => void
   newId: () => string
   onFact: (fact: NodeFact) => void
-  /** A container or sandbox has started or ended. */
+  /** Tells that a container or sandbox has started or ended. */
   onChange: (uid: string) => void
-  /** What a probe of a container would find has changed. */
+  /** Tells that the result of a probe of a container has changed. */
   onAnswer: (uid: string, name: string) => void
 }
 
@@ -84,7 +84,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const pods = new Map<string, RuntimePod>()
   const lives = new Map<string, Life>()
   const failing = new Map<string, number>()
-  /** By pod: what it has to give back, once. By the second time another may have it (seed 23054405). */
+  /** The address that each pod has to give back. It is given back only once, since another pod may have it afterwards. */
   const addresses = new Map<string, string>()
 
   const look = (uid: string): RuntimePod => pods.get(uid) ?? NOTHING

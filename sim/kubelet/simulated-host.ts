@@ -12,7 +12,7 @@ export interface SimulatedHostOptions {
   images: Images
 }
 
-/** Containers that are nothing but what their image says of itself, and time. */
+/** Runs no real containers: each container behaves over time as its image describes. */
 export function createSimulatedHost({ clock, random, delays, images }: SimulatedHostOptions): ContainerHost {
   const running = new Map<string, { reference: string; tell: ContainerNews }>()
 

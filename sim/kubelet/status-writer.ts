@@ -5,13 +5,13 @@ import type { Pod, PodCondition, PodStatus } from './pod.ts'
 import type { Process } from './process.ts'
 import { isSameJson } from '../api-server/same-json.ts'
 
-/** Writes one pod's status into the API: late, one after another, and not always each of them. */
+/** Writes the status of one pod into the API, with a delay and one after another. It may skip statuses. */
 export interface StatusWriter {
-  /** The newest status there is; what is not written yet may be skipped. */
+  /** Takes the newest status. An older status that is not written yet is skipped. */
   put(status: PodStatus): void
-  /** The pod is over: removes it once its last status is written. */
+  /** Removes the pod once its last status is written. */
   finish(): void
-  /** Puts right what somebody else wrote over it. */
+  /** Corrects the changes of other writers to the status. */
   reconcile(): void
 }
 
@@ -88,11 +88,11 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   }
 }
 
-/** The kubelet's own fields; conditions of others stay. */
+/** Returns the pod with the fields of the kubelet. Conditions of other writers stay. */
 function merged(now: Pod, status: PodStatus): Pod {
   const others = (now.status?.conditions ?? []).filter((one: PodCondition) => !KUBELET_CONDITIONS.has(one.type))
   const next = others.length === 0 ? status : { ...status, conditions: [...others, ...status.conditions] }
-  // What has come with the pod, as its QoS class, stays too.
+  // Fields that came with the pod, such as its QoS class, also stay.
   const whole = { ...now.status, ...next }
   return isSameJson(now.status, whole) ? now : { ...now, status: whole }
 }

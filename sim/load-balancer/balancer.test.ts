@@ -25,7 +25,7 @@ function bed(level: Level, over: Partial<LoadBalancerOptions> = {}) {
     const read = balancer.read(['a'])
     return 'entries' in read ? read.entries.get('a')!.version : 0
   }
-  /** A write of entry a, made now, that arrives when it is called. */
+  /** Prepares a write of entry a that leaves now. The write arrives when the returned function is called. */
   function prepare(kind: Write['kind'], operation: string, fence = 1): () => WriteResult {
     const resting = level === 'G3' ? { version: version() } : {}
     const entry = { ...servers[0]!, operation, ...(kind === 'restore' ? { prior: PRIOR } : {}), ...resting }

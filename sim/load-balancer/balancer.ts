@@ -1,6 +1,6 @@
 /**
- * A load balancer as pure state: everything happens at the moment that it is called, so that whoever carries the calls
- * decides when they arrive. What it promises is its level (write.ts).
+ * A load balancer as pure state. Each call takes effect at the moment of the call, so the carrier of the calls decides when they arrive.
+ * The level defines its guarantees (write.ts).
  */
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
@@ -17,24 +17,24 @@ export interface LoadBalancerOptions {
   servers: readonly ServerOptions[]
   clock: Clock
   random: Random
-  /** Targets in one call; more are refused. */
+  /** The most targets in one call. A call with more targets is refused. */
   batchMax?: number
-  /** A read may answer with what was so up to this many milliseconds ago. 0: always what is so now. */
+  /** The greatest age of the answer to a read, in milliseconds. 0: a read always returns the present state. */
   staleMs?: number
-  /** G2: milliseconds that an operation id is remembered. */
+  /** For G2, the time in milliseconds for which an operation ID is remembered. */
   memoryMs?: number
-  /** False: it does not know how many requests are under way. */
+  /** False where the balancer does not know the number of requests under way. */
   countsRequests?: boolean
-  /** A reload forgets what was set at run time. */
+  /** True where a reload forgets the settings made at run time. */
   volatile?: boolean
-  /** Writes are jobs, done one after another, each within this many milliseconds of its arrival or of the one before. */
+  /** Makes writes jobs, done one after another. Each is done within this time in milliseconds after its arrival or after the job before. */
   jobMs?: number
   traffic?: TrafficModel
-  /** Refuses calls for now: milliseconds until it may take them. */
+  /** Returns the milliseconds for which the balancer refuses calls. Undefined where it takes calls. */
   throttle?(): number | undefined
-  /** What goes wrong with one entry of a write; `false-success`: it says that it was done, and does nothing. */
+  /** Returns the fault of one entry of a write. `false-success`: the balancer reports success, and does nothing. */
   fault?(write: Write, entry: WriteEntry): 'busy' | 'forbidden' | 'false-success' | undefined
-  /** Told of each write that arrived, and of each other change, after it. */
+  /** Called after each write that arrived, and after each other change. */
   onChange?(change: BalancerChange): void
 }
 
@@ -47,20 +47,20 @@ export type BalancerChange =
       effect: 'drain' | 'restore'
       operation: string
       fence: number
-      /** When its bytes left. */
+      /** The time when the bytes of the call left. */
       leftAt: number
-      /** Taken; false where it was refused, or known by its operation id. */
+      /** True where the write was taken. False where it was refused, or its operation ID was known. */
       accepted: boolean
       before: TargetState
       after: TargetState
     }
   | {
       type: 'target'
-      /** `setup`: it is there from the beginning. */
+      /** `setup`: the entry exists from the beginning. */
       by: 'setup' | 'operator' | 'reload'
       balancer: string
       target: string
-      /** Null where the entry was not there. */
+      /** The state before. Null where the entry did not exist. */
       before: TargetState | null
       after: TargetState | null
     }
@@ -72,7 +72,7 @@ export interface Throttled {
 /** One entry as a read shows it. */
 export interface Reading extends Setting {
   routable: boolean
-  /** Null where it does not count them. */
+  /** The number of requests under way. Null where the balancer does not count them. */
   inFlight: number | null
   version: number
 }
@@ -81,32 +81,32 @@ export interface LoadBalancer {
   readonly name: string
   readonly level: Level
   readonly options: Readonly<LoadBalancerOptions>
-  /** The configured entries: what a caller finds its targets by. */
+  /** Returns the configured entries, among which a caller finds its targets. */
   list(): { name: string; address: string; port: number }[] | Throttled
-  /** What it says of these entries; absent ones are left out. */
+  /** Returns the readings of these entries. Missing entries are left out. */
   read(names: readonly string[]): { entries: Map<string, Reading> } | Throttled
   write(write: Write): Map<string, WriteResult> | Throttled
-  /** What became of a job: `pending` while it waits. */
+  /** Returns the result of a job: `pending` while it waits. */
   poll(job: string): Map<string, WriteResult> | Throttled
-  /** The truth, without staleness. */
+  /** Returns the real present state, without staleness. */
   state(name: string): TargetState | undefined
   names(): string[]
-  /** What a person does. */
+  /** The actions of an operator. */
   operator: {
     set(name: string, to: { admin?: Admin; weight?: number; address?: string; port?: number }): void
     add(server: ServerOptions): void
     remove(name: string): void
   }
-  /** A reload or restart. Requests under way are finished by the old process. */
+  /** Reloads or restarts the balancer. The old process finishes the requests under way. */
   reload(): void
-  /** Real requests, for a generator of traffic: routable entries in turn. */
+  /** Routes a real request for a generator of traffic. The routable entries take turns. */
   route(): { name: string; end(): void } | undefined
 }
 
 export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
   const { name: balancer, level, clock, random, staleMs = 0, memoryMs = Infinity, jobMs } = options
   const entries = new Map<string, Entry>()
-  /** By operation id and kind: when it was done. */
+  /** The time and the result of each operation, by operation ID and kind. */
   const done = new Map<string, { at: number; result: WriteResult }>()
   const jobs = new Map<string, Map<string, WriteResult>>()
   let jobDueAt = 0
@@ -155,7 +155,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     const key = `${effect} ${operation}`
     const known = done.get(key)
     if (known && clock.now() - known.at <= memoryMs) return told(known.result, false)
-    /** Also what it only says to have done. Else it would offer no more than G1 (seed 30037954). */
+    /** Also remembers a false success. Otherwise the balancer would offer no more than G1. */
     function remember(result: WriteResult): WriteResult {
       if (level === 'G2') done.set(key, { at: clock.now(), result })
       return result
@@ -171,7 +171,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     return told(remember({ outcome: 'applied' }), true, verdict.setting)
   }
 
-  /** It came, and was told to come again: a second delivery of the same call is no first one. */
+  /** Records a throttled write as not accepted, so that a second delivery of the call does not count as the first. */
   function turnAway({ by, kind: effect, fence, leftAt, entries: wanted }: Write): void {
     for (const { name: target, operation } of wanted) {
       const entry = entries.get(target)
@@ -209,7 +209,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     read(names) {
       if (level === 'G0') throw new Error(`${balancer} cannot be read`)
       return answer(() => {
-        // One replica answers for all of them.
+        // One replica answers for all entries, so all of them have one age.
         const at = staleMs === 0 ? clock.now() : clock.now() - random.next() * staleMs
         const read = new Map<string, Reading>()
         for (const name of names) {

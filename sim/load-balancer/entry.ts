@@ -1,13 +1,14 @@
 import type { Requests } from './requests.ts'
 
 /**
+ * The administrative state of an entry:
  * - `ready`: in rotation, unless its weight is 0
- * - `drain`: no new requests; what is under way may end
- * - `maint`: an operator has it out
+ * - `drain`: takes no new requests, and finishes the requests under way
+ * - `maint`: taken out by an operator
  */
 export type Admin = 'ready' | 'drain' | 'maint'
 
-/** A server as it is configured: what a reload comes back to. */
+/** A server as it is configured. A reload returns to this configuration. */
 export interface ServerOptions {
   name: string
   address: string
@@ -16,7 +17,7 @@ export interface ServerOptions {
   weight?: number
 }
 
-/** What an operator, an effect or a reload changes. */
+/** The settings that an operator, a write or a reload changes. */
 export interface Setting {
   address: string
   port: number
@@ -29,25 +30,25 @@ export interface Entry extends Setting {
   name: string
   configured: ServerOptions
   /**
-   * Grows with each change, and with each write that is taken, also one that changes nothing: else a late drain, which
-   * rests on the same version as the restore that overtook it, would be taken after that. Never used twice.
+   * Grows with each change and each accepted write, and is never used twice. A write without a change counts too: otherwise a late drain
+   * would be accepted after the restore that overtook it, since both rest on one version.
    */
   version: number
-  /** The highest fence that a write had. */
+  /** The highest fence of all writes. */
   fence: number
   requests: Requests
-  /** Former settings, as far back as a stale answer reaches; the last is the present one. */
+  /** The former settings, as far back as a stale answer reaches. The last is the present setting. */
   past: { from: number; setting: Setting }[]
 }
 
-/** One entry as those see it who judge. Never changed in place. */
+/** One entry as the checkers see it. It is never changed in place. */
 export interface TargetState {
   address: string
-  /** New requests reach it. */
+  /** True where new requests reach the target. */
   routable: boolean
   weight: number
   inFlight: number
-  /** When the last request ends, or ended, on the balancer's clock; null while new ones arrive. */
+  /** The time when the last request ends or ended, on the balancer's clock. Null while new requests arrive. */
   emptyAt: number | null
   admin: Admin
 }
@@ -85,7 +86,7 @@ export function change(entry: Entry, setting: Setting, at: number, version: numb
   while (entry.past.length > 1 && entry.past[1]!.from <= at - staleMs) entry.past.shift()
 }
 
-/** As it was at that moment, as far back as it is kept. */
+/** Returns the setting at a moment, or the oldest that is kept. */
 export function settingAt({ past }: Entry, at: number): Setting {
   return (past.findLast(({ from }) => from <= at) ?? past[0]!).setting
 }

@@ -1,27 +1,27 @@
 import type { Random } from '../../src/ports/random.ts'
 
-/** The requests that a target gets, as far as they matter here: how many are under way, and when the last one ends. */
+/** The requests of a target: only their number and the end of the last one matter here. */
 export interface TrafficModel {
-  /** Requests under way on a routable target: up to twice as many, this on average. */
+  /** The average number of requests under way on a routable target. The number is at most twice the average. */
   concurrent: number
-  /** Milliseconds of the longest request. */
+  /** The duration of the longest request, in milliseconds. */
   longestMs: number
-  /** Milliseconds after a drain in which new requests still arrive. */
+  /** The time after a drain in which new requests still arrive, in milliseconds. */
   lagMs: number
 }
 
 /**
- * No event and no timer for each request: how long they last is drawn when the target stops being routable, and looked up
- * when somebody asks. A million seeds could not pay for more.
+ * The requests under way on one target. A request has no event and no timer: its duration is drawn when the target stops being routable,
+ * and read on demand. Events for each request would be too slow for a million seeds.
  */
 export interface Requests {
-  /** How many are under way at this moment. */
+  /** Returns the number of requests under way at a moment. */
   inFlight(at: number): number
-  /** When the last one ends, or ended; null while new ones arrive without end. */
+  /** Returns the time when the last request ends or ended. Null while new requests arrive without end. */
   emptyAt(): number | null
-  /** New requests arrive from now on, or no more. */
+  /** Starts or ends the arrival of new requests. */
   turn(routable: boolean, at: number): void
-  /** A request that somebody really makes, for a generator of traffic. Returns how to end it. */
+  /** Begins a real request of a generator of traffic. Returns the function that ends it. */
   begin(): () => void
 }
 
@@ -48,7 +48,7 @@ export function createRequests(model: TrafficModel | undefined, random: Random):
         steady = draw()
         return
       }
-      // Those under way end within the longest one's time; of as many more, each arrives within the lag.
+      // Requests under way end within the longest duration. About as many late requests arrive within the lag.
       const late = model.lagMs === 0 ? 0 : draw()
       for (let index = 0; index < steady + late; index++) {
         const from = index < steady ? at : at + random.next() * model.lagMs

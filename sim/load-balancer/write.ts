@@ -2,34 +2,34 @@ import type { Admin, Entry, Setting } from './entry.ts'
 import { configuredSetting } from './entry.ts'
 
 /**
- * What the balancer offers against late, lost and repeated calls:
- * - `G0`: nothing; it sets what it is told, and cannot be read
- * - `G1`: absolute states, and reading back
- * - `G2`: the same, and a memory of operation ids: one that it knows is answered as the first time, and changes nothing
- * - `G3`: the same as G1, and each write names the version that it rests on and its owner's fence: an older one is refused
+ * The guarantees of a balancer against late, lost and repeated calls:
+ * - `G0`: none; it sets any value, and cannot be read
+ * - `G1`: absolute states, which can be read
+ * - `G2`: G1, and a memory of operation IDs: a known operation gets its first answer, and changes nothing
+ * - `G3`: G1, and each write names the version that it rests on and the fence of its owner: an older version or fence is refused
  */
 export type Level = 'G0' | 'G1' | 'G2' | 'G3'
 
 /** A drain or restore of some entries, as it arrives. */
 export interface Write {
-  /** The process that sent it, for the history. */
+  /** The process that sent the write, for the history. */
   by: string
   kind: 'drain' | 'restore'
   fence: number
-  /** When its bytes left, on the balancer's clock: for the history. */
+  /** The time when the bytes of the write left, on the balancer's clock, for the history. */
   leftAt: number
   entries: WriteEntry[]
 }
 
 export interface WriteEntry {
   name: string
-  /** Which pod the sender means: the entry may have another address by now. */
+  /** The address of the pod that the sender means. The entry may have another address by now. */
   address: string
   port: number
   operation: string
-  /** What a restore puts back; without it, what is configured. */
+  /** The state that a restore puts back. Without it, a restore puts back the configured state. */
   prior?: { admin: Admin; weight: number }
-  /** G3: the version that was read before. */
+  /** For G3, the version that the sender has read. */
   version?: number
 }
 
@@ -40,7 +40,7 @@ export type WriteResult =
   | { outcome: 'pending'; job: string }
   | { outcome: 'refused'; why: Refusal; message: string }
 
-/** What the entry becomes, or why the write is refused. */
+/** Returns the new setting of the entry, or the reason why the write is refused. */
 export function judge(
   level: Level,
   { kind, fence }: Write,
@@ -57,7 +57,7 @@ export function judge(
     return { why: 'version', message: `${name} is of version ${entry.version} by now, not ${version}` }
   const { weight } = entry
   const to = kind === 'drain' ? { admin: 'drain' as const, weight } : (prior ?? configuredSetting(entry.configured))
-  // A hook that only says "drain" or "ready" ends an operator's maintenance; what can be read can also be compared.
+  // A G0 hook that only says "drain" or "ready" ends an operator's maintenance. A balancer that can be read can also compare.
   if (level !== 'G0' && entry.admin === 'maint' && to.admin !== 'maint')
     return { why: 'maintenance', message: `${name} is in maintenance, which a ${kind} would end` }
   return { setting: { address, port, admin: to.admin, weight: to.weight } }

@@ -1,15 +1,15 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 
-/** A clock whose time passes only as it is told, and in one turn: what is simulated here waits for nothing else. */
+/** A clock whose time passes only on command, and in one turn: code under this clock waits for nothing else. */
 export interface VirtualTime extends Clock {
-  /** Fires what is due in the next `ms`. */
+  /** Fires the timers that are due in the next `ms`. */
   advance(ms: number): void
-  /** Fires timers one by one until the condition holds. Throws after so much virtual time. */
+  /** Fires timers one by one until the condition holds. Throws after `limitMs` of virtual time. */
   until(what: string, condition: () => boolean, limitMs?: number): void
-  /** How many timers are set. */
+  /** Returns the number of timers that are set. */
   pending(): number
-  /** How many timers have fired. */
+  /** Returns the number of timers that have fired. */
   fired(): number
 }
 
@@ -20,7 +20,7 @@ interface Timer {
 }
 
 export function createVirtualTime(): VirtualTime {
-  // Not 0, so that a confusion of instants and durations shows.
+  // The time does not begin at 0, so that a confusion of instants and durations shows.
   let now = 1_000_000
   let order = 0
   let set = 0
@@ -102,7 +102,7 @@ export function createVirtualTime(): VirtualTime {
   }
 }
 
-/** Numbers in [0, 1) that follow from the seed (mulberry32). */
+/** Returns numbers in [0, 1) that follow from the seed (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed | 0
   return {

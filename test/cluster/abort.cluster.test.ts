@@ -47,7 +47,7 @@ interface Ended extends Seen {
   open: string[]
 }
 
-/** A moment under traffic after it all, then what has become of everything. */
+/** Waits under traffic for a moment, and returns the final state. */
 async function ending(bed: UpgradeBed, traffic: Traffic, mark: number): Promise<Ended> {
   await sleep(400)
   const { requests, failed, byKind } = await traffic.stop()
@@ -79,12 +79,12 @@ const stateWhen = (events: RunEvent[], pod: string, type: RunEvent['type']): Pod
 }
 
 describeOnCluster('sluice abort', (cluster) => {
-  /** In the middle of the second of three pods: one is done by then, and one has not begun. */
+  /** The abort comes during the second of three pods: the first is done, and the last has not begun. */
   const CASES: {
     state: PodState
     pods?: Partial<StatefulSetOptions>
     home: 'unchanged' | 'upgraded'
-    /** Keeps web-1 in this state until what it gives is called. */
+    /** Keeps web-1 in this state until the returned function is called. */
     hold: (bed: UpgradeBed, run: SluiceProcess) => Promise<() => Promise<number>>
   }[] = [
     { state: 'emptying', home: 'unchanged', hold: async (bed) => (await holdBehindHaproxy(bed, 'web-1')).end },
@@ -96,7 +96,7 @@ describeOnCluster('sluice abort', (cluster) => {
     },
     {
       state: 'warming',
-      // Time enough for the new container to be told.
+      // The delay lets the kubelet report the new container.
       pods: { readyAfter: 3 },
       home: 'upgraded',
       async hold(bed, run) {
@@ -136,7 +136,7 @@ describeOnCluster('sluice abort', (cluster) => {
       expect(exit.code, story(exit)).toBe(6)
       expect(abort.code, abort.stderr).toBe(0)
       expect(JSON.parse(abort.stdout)).toMatchObject({ kind: 'OrderReport', outcome: 'aborted', runs: [exit.result!.run] })
-      // The state that is tested is the one in which the order was heard.
+      // The tested state is the one in which the process received the order.
       expect(stateWhen(exit.events, 'web-1', 'ordered'), story(exit)).toBe(state)
       expect(outcomes(exit.result), story(exit)).toEqual({ 'web-2': ['upgraded'], 'web-1': [home], 'web-0': ['unchanged'] })
       expect(await ending(bed, traffic, 0)).toEqual({
@@ -149,7 +149,7 @@ describeOnCluster('sluice abort', (cluster) => {
         open: [],
       })
       expect(await standings(bed)).toEqual(before)
-      // The command that made it begins a new run, and nothing of the old order is left.
+      // The upgrade command begins a new run, and the old order does not apply to it.
       if (state !== 'emptying') return
       const again = await bed.upgrade('sts/web', 'app=localhost/app:v2')
       expect(again.code, story(again)).toBe(0)
@@ -242,7 +242,7 @@ describeOnCluster('sluice abort, of a run that has stopped', (cluster) => {
       failed: '',
       open: [],
     })
-    // To the template: the one pod that had come home on the new image goes back.
+    // The template has the old image, so the pod that came home on the new image goes back.
     const back = await bed.upgrade('sts/web')
     expect(back.code, story(back)).toBe(0)
     expect(outcomes(back.result)).toMatchObject({ 'web-2': ['upgraded'] })
@@ -261,7 +261,7 @@ describeOnCluster('sluice abort, of a run that has stopped', (cluster) => {
     const { spec } = await cluster().api.get('StatefulSet', 'web', bed.namespace)
     expect(spec.template.spec.containers[0].image).toBe('localhost/app:v1')
     expect((await bed.start(['status', 'sts/web'], { jsonl: false }).exit).stdout).toContain('aborting')
-    // A new request adopts the pod, and is none of the old order's business.
+    // A new request adopts the pod, and the old order does not apply to it.
     const rescue = await bed.upgrade('sts/web', 'app=localhost/app:v1')
     expect(rescue.code, story(rescue)).toBe(0)
     expect(rescue.events.filter(({ type }) => type === 'ordered')).toEqual([])

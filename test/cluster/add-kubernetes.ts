@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { moduleFolder } from './kubernetes-versions.ts'
 import { runCommand } from './run-command.ts'
 
-// Writes the Go module that a version of Kubernetes is built from: `node test/cluster/add-kubernetes.ts 1.38.0`.
+// Writes the Go module from which a version of Kubernetes is built: `node test/cluster/add-kubernetes.ts 1.38.0`.
 const [version] = process.argv.slice(2)
 const [, minor, patch] = /^1\.(\d+)\.(\d+)$/.exec(version ?? '') ?? []
 if (version === undefined || minor === undefined || patch === undefined) {
@@ -25,7 +25,7 @@ const etcd = kubernetes.Require.find(({ Path }) => Path === 'go.etcd.io/etcd/ser
 const replacements: string[] = []
 const exclusions: string[] = []
 for (const { Old } of kubernetes.Replace) {
-  // No program needs a sample, and not every version of them is published.
+  // The programs need no sample modules, and some versions of them are not published.
   if (Old.Path.includes('/sample-')) exclusions.push(`${Old.Path} v0.0.0`)
   else replacements.push(`${Old.Path} => ${Old.Path} ${await published(Old.Path)}`)
 }
@@ -33,14 +33,14 @@ await writeFile(join(folder, 'go.mod'), moduleText())
 await go('-C', folder, 'mod', 'tidy')
 console.log(`wrote ${folder}`)
 
-/** Kubernetes requires its own modules by path; the published one has the same version, or the nearest that there is. */
+/** Returns the published version of a module that Kubernetes requires by path: the same version, or the nearest one. */
 async function published(path: string): Promise<string> {
   const { Versions = [] } = JSON.parse(await go('list', '-m', '-versions', '-json', path)) as { Versions?: string[] }
   const patches = Versions.map((one) => new RegExp(`^v0\\.${minor}\\.(\\d+)$`).exec(one)?.[1]).filter((one) => one !== undefined)
   const distance = (one: string): number => Math.abs(Number(one) - Number(patch))
   for (const one of patches.sort((a, b) => distance(a) - distance(b))) {
     const candidate = `v0.${minor}.${one}`
-    // A version may be listed although its content is not to be had.
+    // A listed version may have no content.
     if ((await tryGo('mod', 'download', `${path}@${candidate}`)) === 0) return candidate
   }
   throw new Error(`no version v0.${minor}.* of ${path} can be downloaded`)

@@ -9,11 +9,11 @@ import { startUpgradeBed } from './upgrade-bed.ts'
 import { startWebhook, webhookConfiguration } from './webhook.ts'
 
 const POLICY = 'no-latest-version'
-/** Where nobody listens. */
+/** An address without a listener. */
 const NOBODY = 'https://127.0.0.1:9443/'
 const TO_V2 = ['statefulset/web', 'app=localhost/app:v2']
 
-/** What the API server would not take, or would take otherwise, is found out by a dry run before anything is touched. */
+/** A dry run finds out what the API server refuses or changes, before the run touches an object. */
 describeOnCluster('admission', (cluster) => {
   let bed: UpgradeBed | undefined
   const undo: (() => Promise<unknown>)[] = []
@@ -35,7 +35,7 @@ describeOnCluster('admission', (cluster) => {
     undo.push(() => cluster().api.delete(object.kind, object.metadata.name))
   }
 
-  /** What the API server makes of v2 on a pod, now; it learns of new rules by a watch. */
+  /** Returns the present answer of the API server to v2 on a pod. The API server learns of new rules by a watch. */
   async function dryRun(): Promise<string> {
     const path = `/api/v1/namespaces/${bed!.namespace}/pods/web-0?dryRun=All`
     const patch = [{ op: 'replace', path: '/spec/containers/0/image', value: 'localhost/app:v2' }]
@@ -49,7 +49,7 @@ describeOnCluster('admission', (cluster) => {
     const exit = await bed!.start(['upgrade', ...TO_V2], { jsonl: false }).exit
     const after = await traceOf(bed!)
     expect(exit.code, exit.stdout + exit.stderr).toBe(3)
-    // The Lease and nothing else: no drain, no template, no pod, no ledger.
+    // Only the Lease was written: no drain, no template, no pod, no ledger.
     expect(after.writes.slice(before.writes.length).filter((write) => !write.endsWith(' leases'))).toEqual([])
     expect({ ...after, writes: [] }).toEqual({ ...before, writes: [] })
     expect(bed!.haproxy.recorder.effects()).toEqual([])
@@ -93,7 +93,7 @@ describeOnCluster('admission', (cluster) => {
     const { stdout, stderr } = await refusesUntouched()
     expect(stdout + stderr).toMatch(/the API server refuses the patch of pod\/web-1: .*v2 has not passed the scan/)
 
-    // Another image passes: the refusal left nothing behind that would be in the way.
+    // An upgrade to another image passes: the refusal left nothing in its way.
     const { code, stderr: error } = await upgrade('statefulset/web', 'app=localhost/app:v3')
     expect(code, error).toBe(0)
     expect(effects()).toEqual(onceEach(['web-0', 'web-1']))

@@ -7,7 +7,7 @@ const { available } = await clusterSupport()
 
 describe.skipIf(!available)('what the embedded API server is measured by', () => {
   it('is still what the real one answers', async () => {
-    // One of its own: the API server is restarted, and etcd made to forget. With `-u`, the answers are recorded anew.
+    // The test has a cluster of its own, since the API server is restarted and etcd compacted. With `-u`, the answers are recorded again.
     const cluster = await startCluster({ kubelet: false })
     try {
       const answers = await realAnswers(cluster)

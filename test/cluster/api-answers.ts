@@ -5,7 +5,7 @@ import { askAll, NAMESPACE } from '../simulation/api-answers/questions.ts'
 import { type Answers, createRecorder, type Question, type RawAnswer } from '../simulation/api-answers/record.ts'
 import type { Cluster } from './cluster.ts'
 
-/** What the real API server answers to the questions that the embedded one is asked too. */
+/** Returns the answers of the real API server to the questions that the embedded one is asked too. */
 export async function realAnswers(cluster: Cluster): Promise<Answers> {
   const { info } = cluster
   const agent = new Agent({ connect: { ca: readFileSync(join(info.dir, 'certs', 'ca.crt'), 'utf8') } })
@@ -25,7 +25,7 @@ export async function realAnswers(cluster: Cluster): Promise<Answers> {
     return { status: answer.status, text: await answer.text() }
   }
 
-  /** etcd forgets, and so does the server's own memory of the last writes. */
+  /** Compacts etcd, and clears the API server's memory of the last writes. */
   async function forgetThePast(): Promise<void> {
     const etcd = await cluster.forward('127.0.0.1:2379')
     const call = async (path: string, body: object): Promise<unknown> => {

@@ -6,7 +6,7 @@ import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 import { removeNamespace, waitForPods } from './workloads.ts'
 
-/** Longer than a Lease lives: whose it is by then, nobody can say, which is not that another has it (decision 34). */
+/** The absence exceeds the duration of a Lease. Its owner is then unknown, which does not mean that it has another owner (decision 34). */
 const AWAY_MS = 20_000
 const UNTOUCHED = { 'web-1': ['unchanged'], 'web-0': ['unchanged'] }
 
@@ -18,7 +18,7 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
     running = undefined
   })
 
-  // The scheduler's come back as late, and what is tested after this needs it.
+  // The watches of the scheduler return as late, and later tests need the scheduler.
   afterAll(async () => {
     const { api } = cluster()
     const ns = 'after-api-away'
@@ -32,7 +32,7 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
     return (running = await startUpgradeBed(cluster(), { name, objects: [web], app: 'web', count: 3 }))
   }
 
-  /** From the moment that web-2 is put back on: sluice stands still until nobody listens. */
+  /** Makes the API server unavailable while web-2 is put back. sluice is stopped until the API server is down. */
   async function awayAsItIsPutBack(run: SluiceProcess): Promise<SluiceExit> {
     await reached(run, 'web-2', 'restoring')
     run.child.kill('SIGSTOP')
@@ -44,7 +44,7 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
     await restarted
     expect(isOver, 'ended while the API server was away').toBe(false)
     const ended = await exit
-    // Their watches come back up to a minute late.
+    // The watches of these components return up to a minute late.
     await cluster().controllerManager.restart()
     await cluster().kubelet.restart()
     return ended
@@ -63,7 +63,7 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
     )
   }
 
-  /** In the template, in the pods, and with one drain and one restore of the one that was begun. */
+  /** Expects the old image in the template, the given images in the pods, and one drain and one restore of the pod that was begun. */
   async function expectTemplateBack(bed: UpgradeBed, images: string[]): Promise<void> {
     const { spec } = await cluster().api.get('StatefulSet', 'web', bed.namespace)
     expect(spec.template.spec.containers[0].image).toBe('localhost/app:v1')
@@ -74,7 +74,7 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
   }
 
   it('as the last pod of an abort comes home: the template is put back', async () => {
-    // Time enough for the order to be given before it comes home.
+    // The delay lets the order arrive before the pod comes home.
     const bed = await start('away-abort', 8)
     const before = await standings(bed)
     const traffic = await bed.traffic()
@@ -85,7 +85,7 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
     const exit = await awayAsItIsPutBack(run)
     expect(exit.code, story(exit)).toBe(6)
     expect(outcomes(exit.result)).toEqual({ 'web-2': ['upgraded'], ...UNTOUCHED })
-    // Who only waits for that is told that nobody can say how it ended, and how to ask again.
+    // The waiting abort command reports that the end of the run is unknown, and how to ask again.
     expect(await ordering.exit).toMatchObject({ code: 4, stderr: expect.stringContaining('An order that was given stands') })
     const again = await bed.start(['abort', 'sts/web', '-o', 'json'], { jsonl: false }).exit
     expect([again.code, JSON.parse(again.stdout).outcome], again.stderr).toEqual([0, 'none'])

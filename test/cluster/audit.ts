@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClusterInfo } from './cluster-info.ts'
 
-/** One request as the API server logged it: at the level Metadata, without bodies. */
+/** One request as the API server logged it, at the level Metadata, without bodies. */
 export interface AuditEvent {
   auditID: string
   stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic'
@@ -13,7 +13,7 @@ export interface AuditEvent {
   userAgent?: string
   objectRef?: { resource?: string; namespace?: string; name?: string; subresource?: string; apiGroup?: string }
   responseStatus?: { code: number; reason?: string }
-  /** At the level Request. */
+  /** The request body, at the level Request. */
   requestObject?: unknown
   requestReceivedTimestamp: string
   stageTimestamp: string
@@ -23,17 +23,17 @@ export interface AuditFilter {
   user?: string
   verb?: string | string[]
   resource?: string
-  /** '' for requests to the object itself. */
+  /** The subresource. Empty for requests to the object itself. */
   subresource?: string
   namespace?: string
   name?: string
-  /** Requests received at this instant or later, in ms since the epoch. */
+  /** Selects requests received at this instant or later, in ms since the epoch. */
   since?: number
-  /** A watch is logged twice, when it starts and when it ends; by default each request counts once, when it was answered. */
+  /** The stage. A watch is logged at its start and its end; by default each request counts once, at its answer. */
   stage?: AuditEvent['stage']
 }
 
-/** Everything is logged, reads too; only the stage that repeats each request before its answer is left out. */
+/** The policy logs all requests, including reads. It omits the stage that repeats each request before its answer. */
 export const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',

@@ -59,10 +59,10 @@ describeOnCluster('an image that does not run', (cluster) => {
         })
         expect((await standings(bed))['web-2']).toMatchObject({ state: 'drain', weight: 7 })
         expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
-        // A bad image never restarts; one that crashes may be seen to run for a moment.
+        // A missing image never restarts the container. A container that crashes may be seen running for a moment.
         expect(deadline === 'ready' || failing.result?.pods[0]?.deadline === 'restart').toBe(true)
 
-        // The same command again does not help, and does no harm.
+        // The same command does not help, and does no harm.
         expect((await bed.upgrade('sts/web', `app=localhost/app:${kind}`)).code).toBe(1)
         expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
 
@@ -70,7 +70,7 @@ describeOnCluster('an image that does not run', (cluster) => {
         const mending = await bed.upgrade('sts/web', `app=${good}`)
         expect(mending.code, story(mending)).toBe(0)
         expect(await images()).toEqual({ 'web-0': good, 'web-1': good, 'web-2': good })
-        // Claim, images and restore intent. The close goes into the status.
+        // The patches are the claim, the images and the restore intent. The close goes to the status.
         const patched = (await bed.audit({ since, verb: 'patch', resource: 'pods', subresource: '', name: 'web-2' })).filter(
           ({ requestURI }) => !requestURI.includes('dryRun=All'),
         )
@@ -78,7 +78,7 @@ describeOnCluster('an image that does not run', (cluster) => {
         expect(await standings(bed)).toEqual(before)
         const effects = bed.effects()
         expect(effects).toEqual(way === 'back' ? { 'web-2': home } : { 'web-2': home, 'web-1': home, 'web-0': home })
-        // It goes first.
+        // The first restore is the one of web-2.
         expect(bed.haproxy.recorder.effects().find((effect) => effect.kind === 'ready')?.server).toBe('web-2')
         const { failed, byKind } = await traffic.stop()
         expect(failed, JSON.stringify(byKind)).toBe(0)

@@ -11,7 +11,7 @@ import { RUNNER, startUpgradeBed } from './upgrade-bed.ts'
 const NAME = 'bad-input'
 const TO_V2 = ['statefulset/web', 'app=localhost/app:v2']
 
-/** Every mistake is said, with a way out, and nothing is touched for it. */
+/** Every mistake is reported with a way to correct it, and nothing is touched. */
 describeOnCluster('bad input', (cluster) => {
   let bed: UpgradeBed
   let before: Trace
@@ -19,7 +19,7 @@ describeOnCluster('bad input', (cluster) => {
   beforeAll(async () => {
     const objects = [
       statefulSet({ name: 'web', namespace: NAME, replicas: 2 }),
-      // Not in the load balancer.
+      // This pod is not in the load balancer.
       pod({ name: 'lonely', namespace: NAME }),
     ]
     bed = await startUpgradeBed(cluster(), { name: NAME, objects, app: 'web', count: 2 })
@@ -27,7 +27,7 @@ describeOnCluster('bad input', (cluster) => {
     before = await traceOf(bed)
   })
 
-  // Whatever a test did to the bed's config is undone, and what it left in the cluster shows here.
+  // Undoes changes to the config of the bed, and finds traces in the cluster.
   afterEach(async () => {
     await configure(bed, {})
     expect(await traceOf(bed)).toEqual(before)
@@ -132,7 +132,7 @@ describeOnCluster('bad input', (cluster) => {
     }
   })
 
-  /** The authorizer learns of a Role by a watch. */
+  /** Waits for the authorizer, which learns of a Role by a watch. */
   async function untilAllowed(allowed: boolean): Promise<void> {
     const review = {
       apiVersion: 'authorization.k8s.io/v1',

@@ -8,7 +8,7 @@ import { startUpgradeBed } from './upgrade-bed.ts'
 
 const NAME = 'bad-workloads'
 
-/** What Kubernetes itself would make go wrong is refused, with what to do instead, and nothing is touched. */
+/** A workload that Kubernetes itself would change wrongly is refused with instructions, and nothing is touched. */
 describeOnCluster('workloads that cannot be upgraded in place', (cluster) => {
   let bed: UpgradeBed
   let before: Awaited<ReturnType<typeof traceOf>>
@@ -68,7 +68,7 @@ describeOnCluster('workloads that cannot be upgraded in place', (cluster) => {
     const said = await refusal('statefulset/rolling', 'app=localhost/app:v2')
     expect(said).toContain('statefulset/rolling has the update strategy RollingUpdate')
     const command = /^ +kubectl --kubeconfig \S+ -n bad-workloads patch statefulset\/rolling --type merge -p '(.+)'$/m.exec(said)
-    // The command, on a line of its own, is one that the API server takes.
+    // The API server accepts the printed command, which is on a line of its own.
     const patched = await cluster().api.request(
       'PATCH',
       `/apis/apps/v1/namespaces/${NAME}/statefulsets/rolling?dryRun=All`,

@@ -199,7 +199,7 @@ describeOnCluster('the test bed', (cluster) => {
     await kubelet.pause()
     try {
       const late = await api.waitForObject('Pod', 'web-0', ns, (object) => !isReady(object) && object, { timeoutMs: 20_000 })
-      // Only the node's silence: the container itself is reported as before.
+      // Only the node is silent: the container is reported as before.
       expect(late.status.containerStatuses[0].ready).toBe(true)
     } finally {
       await kubelet.resume()
@@ -292,7 +292,7 @@ describeOnCluster('the end of a cluster', () => {
   })
 })
 
-/** Looks for what a cluster may leave: processes in its network, mounts and files of its folder, pods' networks. */
+/** Looks for remains of a cluster: processes in its network, mounts and files of its folder, networks of pods. */
 function remainsOf({ info }: Cluster): () => string[] {
   const networkOf = (pid: string | number) => {
     try {

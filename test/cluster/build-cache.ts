@@ -8,18 +8,18 @@ import type { ProcessRecord } from './process-record.ts'
 
 export interface CachedBuild {
   name: string
-  /** Files and folders whose content decides whether an earlier result can be used. */
+  /** The files and folders whose content decides whether an earlier result is valid. */
   sources: string[]
-  /** What else decides it: the compiler's version. */
+  /** A further input of that decision: the version of the compiler. */
   salt: string
-  /** Fills the empty folder `target`, which becomes `home` once it is whole. */
+  /** Fills the empty folder `target`, which becomes `home` once it is complete. */
   build: (target: string, home: string) => Promise<void>
 }
 
-/** A result that was not used for so long goes when another one is built, of any name: they are hundreds of megabytes. */
+/** The age after which an unused result is removed, when any result is built. Results have hundreds of megabytes. */
 const keptUnusedMs = 7 * 24 * 3_600_000
 
-/** The folder with the build's result, built now if need be; processes that need the same one wait for each other. */
+/** Returns the folder with the result of a build, and builds it if needed. Processes with one build wait for each other. */
 export async function cachedBuild(options: CachedBuild): Promise<string> {
   const target = join(cacheFolder(), `${options.name}-${await hashSources(options.sources, options.salt)}`)
   if (await touch(target)) {
@@ -43,7 +43,7 @@ function cacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice', 'cluster')
 }
 
-/** Under another name until it is whole, so that nobody uses half of it. */
+/** Builds under another name until the result is complete, so that no process uses half of it. */
 async function buildInto(target: string, build: CachedBuild['build']): Promise<void> {
   const unfinished = `${target}.tmp`
   await rm(unfinished, { recursive: true, force: true })
@@ -76,7 +76,7 @@ async function hashSources(sources: string[], salt: string): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** With names relative to the source, so that two checkouts share a result. */
+/** Returns the files with names relative to the source, so that two checkouts share a result. */
 async function filesOf(source: string): Promise<{ name: string; path: string }[]> {
   if ((await stat(source)).isFile()) {
     return [{ name: '', path: source }]
@@ -86,7 +86,7 @@ async function filesOf(source: string): Promise<{ name: string; path: string }[]
   return paths.sort().map((path) => ({ name: path.slice(source.length), path }))
 }
 
-/** A file made exclusively, holding its owner, so that the lock of a dead process is taken over. */
+/** Takes a lock: a file that is made exclusively and holds its owner. The lock of a dead process is taken over. */
 async function lock(path: string): Promise<() => Promise<void>> {
   const me = JSON.stringify(recordProcess('lock', process.pid))
   for (let attempt = 0; attempt < 3_600; attempt++) {
@@ -98,7 +98,7 @@ async function lock(path: string): Promise<() => Promise<void>> {
     }
     const owner = await readOwner(path)
     if (owner !== undefined && !isAlive(owner)) {
-      // Only the one whose renaming succeeds goes on with the removal.
+      // Only the process whose rename succeeds removes the file.
       const stale = `${path}.${process.pid}.stale`
       await rename(path, stale).catch(() => {})
       await rm(stale, { force: true })
@@ -117,7 +117,7 @@ async function readOwner(path: string): Promise<ProcessRecord | undefined> {
   }
 }
 
-/** True if it is there; it counts as used from now on. */
+/** Marks a folder as used now. Returns true where it exists. */
 async function touch(path: string): Promise<boolean> {
   const now = new Date()
   return utimes(path, now, now).then(

@@ -6,8 +6,8 @@ import type { Scenario, ScenarioRun } from './scenarios/scenario.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 
 /*
- * `npm run chaos -- [--scenario NAME,NAME] [--runs N] [--seed S]`: what `npm test` does to an upgrade a few times, many
- * times over, on one real cluster. A line for each run; the last line counts them, and the exit code is 1 where a run failed.
+ * `npm run chaos -- [--scenario NAME,NAME] [--runs N] [--seed S]` repeats the scenarios of `npm test` many times on one real cluster. It
+ * prints a line for each run and a count at the end. The exit code is 1 where a run failed.
  */
 
 const { values } = parseArgs({
@@ -17,7 +17,7 @@ const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const names = scenarios.map(({ name }) => name)
 const asked = values.scenario?.split(',') ?? names
 const chosen = scenarios.filter(({ name }) => asked.includes(name))
-// One that is misspelt must not be left out in silence.
+// A misspelt name must not be omitted silently.
 if (asked.some((name) => !names.includes(name)) || Number.isNaN(seed) || Number.isNaN(Number(values.runs ?? 1))) {
   console.error(`usage: npm run chaos -- [--scenario NAME,NAME] [--runs N] [--seed S]\nscenarios: ${names.join(', ')}`)
   process.exit(2)
@@ -45,7 +45,7 @@ async function repeat(scenario: Scenario): Promise<void> {
       if (problems.length === 0) continue
       failures += 1
       for (const problem of problems) console.log(`  ${problem.replaceAll('\n', '\n  ')}`)
-      // What a failed run left behind must not be taken for the next one's fault.
+      // The remains of a failed run must not count as the fault of the next run.
       if (index + 1 < count && (index + 1) % scenario.runsPerBed !== 0) {
         await close(bed)
         bed = await scenario.open(cluster, `${scenario.name}-${index + 1}`)
@@ -56,12 +56,12 @@ async function repeat(scenario: Scenario): Promise<void> {
   }
 }
 
-/** A bed that does not come to its end goes with the cluster; the runs after it need not. */
+/** Closes a bed. A bed that cannot be closed is removed with the cluster; later runs do not need it. */
 async function close(bed: UpgradeBed | undefined): Promise<void> {
   await bed?.stop().catch((error: unknown) => console.log(`clean-up: ${shorten(String(error))}`))
 }
 
-/** Each run has its own chance, so that one of them can be repeated by its number. */
+/** Runs one attempt. Each run has a random source of its own, so that a run can be repeated by its number. */
 async function attempt(scenario: Scenario, bed: UpgradeBed, index: number): Promise<ScenarioRun> {
   try {
     return await scenario.run(bed, seededRandom(seed * 1_000 + index), index)
@@ -70,7 +70,7 @@ async function attempt(scenario: Scenario, bed: UpgradeBed, index: number): Prom
   }
 }
 
-/** The message may hold all that a process printed; its end says most. */
+/** Shortens a message, which may hold all output of a process. Its end is the most useful part. */
 function shorten(text: string): string {
   return text.length <= 3_000 ? text : `${text.slice(0, 300)}\n...\n${text.slice(-2_600)}`
 }

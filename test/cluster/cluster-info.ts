@@ -4,34 +4,34 @@ import { join } from 'node:path'
 import type { KubernetesVersion } from './kubernetes-versions.ts'
 import type { ProcessRecord } from './process-record.ts'
 
-/** A user of the API server, known by a token from the start. */
+/** A user of the API server, with a token that is known from the start. */
 export interface Identity {
   user: string
   groups: string[]
   token: string
 }
 
-/** All that another process needs to use, or to clear away, a cluster. Kept in DIR/state.json. */
+/** The data that another process needs to use or to remove a cluster. It is kept in DIR/state.json. */
 export interface ClusterInfo {
   id: string
-  /** The work folder: everything that the cluster writes is below it. */
+  /** The work folder. The cluster writes only below it. */
   dir: string
-  /** The cluster ends with this process; null for one that stays until it is taken down. */
+  /** The process whose end also ends the cluster. Null for a cluster that stays until it is taken down. */
   owner: ProcessRecord | null
-  /** Process 1 of the namespaces; null until it has started. */
+  /** Process 1 of the namespaces. Null until it has started. */
   init: ProcessRecord | null
-  /** The API server's port on the host's loopback. */
+  /** The port of the API server on the loopback of the host. */
   apiPort: number
-  /** Its version. */
+  /** The version of Kubernetes. */
   kubernetes: KubernetesVersion
-  /** Programs of the cluster, by their folder. */
+  /** The folder of the cluster's programs. */
   tools: string
   identities: Identity[]
-  /** The one node; null for a control plane alone. */
+  /** The name of the one node. Null for a control plane without a node. */
   nodeName: string | null
 }
 
-/** The API server's address inside the namespace: the same in every cluster. */
+/** The address of the API server inside the namespace. It is the same in every cluster. */
 export const insideApiAddress = '127.0.0.1:6443'
 export const nodeAddress = '10.10.0.1'
 
@@ -48,7 +48,7 @@ export async function writeInfo(info: ClusterInfo): Promise<void> {
   await writeJson(stateFile(info.dir), info)
 }
 
-/** By the path of a state file or of the work folder. */
+/** Reads the data of a cluster, by the path of its state file or its work folder. */
 export async function readInfo(path: string): Promise<ClusterInfo> {
   const file = path.endsWith('.json') ? path : stateFile(path)
   return JSON.parse(await readFile(file, 'utf8')) as ClusterInfo
@@ -60,7 +60,7 @@ export async function listInfos(): Promise<ClusterInfo[]> {
   return infos.filter((info) => info !== undefined)
 }
 
-/** Never leaves half a file behind for a reader. */
+/** Writes a file at once: a reader never sees half of it. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   const unfinished = `${path}.${process.pid}.tmp`
   await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`)

@@ -28,62 +28,62 @@ import { assertClusterSupport } from './support.ts'
 import { removeCluster, sweepClusters } from './sweep.ts'
 
 export interface ClusterOptions extends ControlPlaneOptions {
-  /** The version that SLUICE_KUBERNETES names when absent, or the usual one. */
+  /** The version of Kubernetes. By default, the version in SLUICE_KUBERNETES or the usual one. */
   kubernetes?: KubernetesVersion
-  /** false: etcd, API server, controller manager and scheduler only. Starts faster; pods stay Pending. */
+  /** False for etcd, API server, controller manager and scheduler only. Such a cluster starts faster, and its pods stay Pending. */
   kubelet?: boolean
   /** Users besides admin, sluice-runner, sluice-viewer and tester, each with a token of its own. */
   identities?: { user: string; groups?: string[] }[]
-  /** true: stays when the process that started it ends, until it is taken down. */
+  /** True for a cluster that stays after the end of the process that started it, until it is taken down. */
   detached?: boolean
 }
 
 export interface Cluster {
   readonly info: ClusterInfo
-  /** Give this path to `connectCluster` in another process. */
+  /** The path of the state file, for `connectCluster` in another process. */
   readonly stateFile: string
-  /** Administrator's kubeconfigs: for a process on the host, and for one in the cluster's network. */
+  /** The kubeconfigs of the administrator: for a process on the host, and for a process in the network of the cluster. */
   readonly kubeconfig: { host: string; inside: string }
   readonly api: KubeApi
-  /** Runs a command in the cluster's network to its end. */
+  /** Runs a command in the network of the cluster, and waits for its end. */
   exec(command: string, args: readonly string[], options?: CommandOptions & { scope?: Scope }): Promise<CommandResult>
-  /** Starts a command in the cluster's network; it is killed with the cluster at the latest. */
+  /** Starts a command in the network of the cluster. The command is killed with the cluster at the latest. */
   spawn(command: string, args: readonly string[], options?: SpawnOptions): Promise<ChildProcess>
-  /** A port on the host's loopback that leads to an address inside. Close it. */
+  /** Opens a port on the loopback of the host that leads to an address inside. The caller has to close it. */
   forward(address: string): Promise<Forward>
-  /** Writes a kubeconfig for somebody who is not the administrator; the path. */
+  /** Writes a kubeconfig for a user other than the administrator. Returns its path. */
   kubeconfigFor(who: Who, from?: KubeconfigFrom): Promise<string>
   audit(filter?: AuditFilter): Promise<AuditEvent[]>
   readonly kubelet: {
-    /** Stops its process in its tracks: the node goes silent, containers run on. */
+    /** Stops the process of the kubelet: the node goes silent, and containers run on. */
     pause(): Promise<void>
     resume(): Promise<void>
     restart(): Promise<void>
   }
   readonly apiServer: {
-    /** `awayMs`: between its end and its next start nobody listens for so long. */
+    /** Restarts the API server. Between its end and its start, no process listens for `awayMs`. */
     restart(awayMs?: number): Promise<void>
   }
   readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
   readonly scheduler: { pause(): Promise<void>; resume(): Promise<void> }
-  /** SIGKILL to a container's process; the kubelet starts a new container. */
+  /** Kills the process of a container by SIGKILL. The kubelet then starts a new container. */
   killContainer(namespace: string, pod: string, container: string): Promise<void>
-  /** Kills what holds the pod's network: the same UID gets new containers and a new address. */
+  /** Kills the sandbox of a pod: the same UID gets new containers and a new address. */
   killSandbox(namespace: string, pod: string): Promise<void>
-  /** The last lines of a part's log: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, kubelet. */
+  /** Returns the last lines of a log: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, kubelet. */
   log(daemon: string, lines?: number): Promise<string>
-  /** Lets go of the connections; the cluster goes on. */
+  /** Closes the connections. The cluster continues. */
   disconnect(): Promise<void>
-  /** Ends the cluster; nothing of it is left. May be called twice. */
+  /** Ends the cluster without remains. Repeated calls are allowed. */
   stop(): Promise<void>
 }
 
 export type Who = { user: string } | { serviceAccount: { namespace: string; name: string } }
 
-/** Known from the start, and with no rights until a test binds some to them. */
+/** Users that exist from the start, without rights until a test binds some to them. */
 const ordinaryUsers = ['sluice-runner', 'sluice-viewer', 'tester']
 
-/** A real Kubernetes in a few seconds. Clusters do not see each other: every one may use the same addresses. */
+/** Starts a real Kubernetes in a few seconds. Clusters are isolated from each other: each may use the same addresses. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   await assertClusterSupport()
   const kubernetes = options.kubernetes ?? chosenVersion()
@@ -134,7 +134,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** Attaches to a running cluster from another process, by its state file. */
+/** Connects to a running cluster from another process, by its state file. */
 export async function connectCluster(path: string): Promise<Cluster> {
   return connect(await readInfo(path))
 }
@@ -187,7 +187,7 @@ function connect(info: ClusterInfo): Cluster {
       const name = 'user' in who ? who.user : `${who.serviceAccount.namespace}.${who.serviceAccount.name}`
       const token = 'user' in who ? undefined : await tokenOf(api, who.serviceAccount)
       const path = join(folder, `${name}.${from}.kubeconfig`)
-      // Another test's process may be reading the one that is there.
+      // The process of another test may be reading the present file.
       const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
       await writeFile(unfinished, await kubeconfigText(info, name, from, token))
       await rename(unfinished, path)

@@ -10,13 +10,13 @@ import { kubeconfigText } from './kubeconfig.ts'
 import { runCommand } from './run-command.ts'
 
 export interface ControlPlaneOptions {
-  /** How long the node may be silent before its pods count as not ready; Kubernetes' own default when absent. */
+  /** The silence of the node after which its pods are not ready. By default, the value of Kubernetes. */
   nodeMonitorGracePeriodMs?: number
 }
 
 const etcdAddress = 'http://127.0.0.1:2379'
 
-/** etcd and the API server. */
+/** Starts etcd and the API server. */
 export async function startApiServer(info: ClusterInfo, kubernetes: string): Promise<void> {
   const certs = join(info.dir, 'certs')
   await mkdir(certs, { recursive: true })
@@ -42,7 +42,7 @@ export async function startApiServer(info: ClusterInfo, kubernetes: string): Pro
   await startDaemon(info, 'kube-apiserver', join(kubernetes, 'kube-apiserver'), apiServerArguments(info, certs))
 }
 
-/** Only once the API server answers: they wait for it by themselves, but give up after ten seconds. */
+/** Starts the controllers. The API server has to answer before: the controllers wait for it, but give up after ten seconds. */
 export async function startControllers(info: ClusterInfo, kubernetes: string, options: ControlPlaneOptions): Promise<void> {
   const manager = join(kubernetes, 'kube-controller-manager')
   await startDaemon(info, 'kube-controller-manager', manager, controllerManagerArguments(info, options))
@@ -111,7 +111,7 @@ function apiServerArguments(info: ClusterInfo, certs: string): string[] {
     key,
     '--service-cluster-ip-range',
     '10.96.0.0/16',
-    // Pods need no token here, and would otherwise wait for their account.
+    // The pods need no token, and would otherwise wait for their account.
     '--disable-admission-plugins',
     'ServiceAccount',
     '--allow-privileged',
@@ -121,7 +121,7 @@ function apiServerArguments(info: ClusterInfo, certs: string): string[] {
     join(info.dir, 'audit-policy.json'),
     '--audit-log-mode',
     'blocking',
-    // One client, the kubelet or a test, must not be slowed down by another: fairness is not under test.
+    // A client, such as the kubelet or a test, must not be slowed down by another client: fairness is not under test.
     '--max-requests-inflight',
     '1000',
     '--max-mutating-requests-inflight',
@@ -144,7 +144,7 @@ function controllerManagerArguments(info: ClusterInfo, options: ControlPlaneOpti
   ]
 }
 
-/** What the controller manager and the scheduler have in common. */
+/** Returns the common arguments of the controller manager and the scheduler. */
 function clientArguments(info: ClusterInfo): string[] {
   const kubeconfig = insideKubeconfig(info)
   const kubeconfigs = ['--kubeconfig', '--authentication-kubeconfig', '--authorization-kubeconfig']

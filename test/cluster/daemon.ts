@@ -34,11 +34,11 @@ export async function startDaemon(info: ClusterInfo, name: string, command: stri
 
 export async function stopDaemon(info: ClusterInfo, name: string): Promise<void> {
   const { process } = await readDaemon(info, name)
-  // A stopped process would not end on anything but SIGKILL, so it is always that one.
+  // A stopped process ends on SIGKILL only, so SIGKILL is always used.
   await killRecorded(process)
 }
 
-/** Kills it and, `awayMs` later, starts it again with the same arguments. */
+/** Kills a daemon, and starts it again after `awayMs` with the same arguments. */
 export async function restartDaemon(info: ClusterInfo, name: string, awayMs = 0): Promise<void> {
   const { command, args } = await readDaemon(info, name)
   await stopDaemon(info, name)
@@ -74,7 +74,7 @@ async function readDaemon(info: ClusterInfo, name: string): Promise<DaemonRecord
   return JSON.parse(await readFile(recordFile(info, name), 'utf8')) as DaemonRecord
 }
 
-/** nsenter stays the parent of what it starts in a process namespace; signals must go to the child. */
+/** Returns the child of nsenter. nsenter stays the parent of its command in a process namespace, and signals must go to the child. */
 async function childOf(parent: number | undefined): Promise<number | undefined> {
   if (parent === undefined) return undefined
   for (let attempt = 0; attempt < 200; attempt++) {

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { stateFile, writeInfo } from './cluster-info.ts'
 
-/** The temporary folder of a machine of its own: no cluster that runs here is in it. */
+/** A temporary folder, as of another machine, so that it holds no running cluster. */
 let machine: string
 beforeEach(() => {
   machine = mkdtempSync(join(tmpdir(), 'sluice-down-'))
 })
 afterEach(() => rmSync(machine, { recursive: true }))
 
-/** Of a cluster that has not come to start a process. */
+/** Records a cluster that has not started a process yet. */
 async function record(id: string): Promise<string> {
   const dir = join(machine, 'sluice-clusters', id)
   await writeInfo({ id, dir, owner: null, init: null, apiPort: 0, kubernetes: '1.35', tools: '', identities: [], nodeName: null })

@@ -1,13 +1,13 @@
 import { listInfos } from './cluster-info.ts'
 import { removeCluster, sweepClusters } from './sweep.ts'
 
-// Takes down what `npm run cluster` started, and what is left of tests that were killed.
-// With ids (`npm run cluster:down -- 1a2b3c4d`) only those, where others use the machine too.
+// Takes down the clusters of `npm run cluster`, and the remains of killed tests. With IDs (`npm run cluster:down -- 1a2b3c4d`) it takes
+// down only these clusters, for a shared machine.
 const ids = new Set(process.argv.slice(2))
 const known = (await listInfos()).map(({ id }) => id)
 const unknown = [...ids].filter((id) => !known.includes(id))
 if (unknown.length > 0) {
-  // A typo must not read as "it is down".
+  // A misspelt ID must not read as success.
   const there = known.length === 0 ? 'there is none' : `there are: ${known.toSorted().join(', ')}`
   console.error(`error: no cluster has the id ${unknown.join(', ')}; ${there}. Nothing was taken down.`)
   process.exitCode = 2

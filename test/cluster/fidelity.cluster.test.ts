@@ -5,7 +5,7 @@ import { playReal } from '../fidelity/real-bed.ts'
 import { scenarios } from '../fidelity/scenarios.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 
-/** Most of their time they wait. */
+/** The number of concurrent scenarios, which spend most of their time waiting. */
 const AT_ONCE = 10
 
 describeOnCluster('what the embedded cluster goes by is what the real one does', (cluster) => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { ClusterInfo } from './cluster-info.ts'
 
 export interface Forward {
-  /** host:port on the host's loopback */
+  /** The address host:port on the loopback of the host. */
   address: string
   port: number
   close(): Promise<void>
 }
 
-/** A way from the host to an address inside the cluster's network, through the init process. */
+/** Opens a path from the host to an address in the network of the cluster, through the init process. */
 export async function startForward(info: ClusterInfo, address: string): Promise<Forward> {
   const open = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (incoming) => {

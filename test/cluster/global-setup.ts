@@ -3,7 +3,7 @@ import { startCluster } from './cluster.ts'
 import { clusterSupport } from './support.ts'
 import { tally } from './tally.ts'
 
-/** What test files learn of the cluster that all of them share. */
+/** The data that test files get about their shared cluster. */
 export type SharedCluster = { available: true; stateFile: string } | { available: false; missing: string[] }
 
 declare module 'vitest' {
@@ -13,8 +13,8 @@ declare module 'vitest' {
 }
 
 /**
- * Starts one cluster for all test files of the project. With SLUICE_CLUSTER set to the state file of
- * a running one (`npm run cluster` prints it) the tests use that instead.
+ * Starts one cluster for all test files of the project. SLUICE_CLUSTER can name the state file of a running cluster (`npm run cluster`
+ * prints it), which the tests then use instead.
  */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const running = process.env['SLUICE_CLUSTER']
@@ -34,5 +34,5 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   return () => cluster.stop()
 }
 
-/** Short, so that tests can make the node go silent; the kubelet reports every second. */
+/** The grace period is short, so that tests can make the node go silent. The kubelet reports every second. */
 const sharedGracePeriodMs = 6_000

@@ -1,9 +1,9 @@
 export interface HaproxyServer {
   name: string
-  /** host:port inside the cluster's network */
+  /** The address host:port in the network of the cluster. */
   address: string
   weight?: number
-  /** Configured as disabled, which HAProxy shows as maintenance. */
+  /** Configures the server as disabled, which HAProxy shows as maintenance. */
   disabled?: boolean
 }
 
@@ -13,17 +13,17 @@ export interface HaproxyBackend {
 }
 
 export interface HaproxyConfig {
-  /** The frontend's port inside the cluster's network. */
+  /** The port of the frontend in the network of the cluster. */
   port: number
-  /** The first one gets the traffic; the others can be named on the sockets. */
+  /** The backends. The first one gets the traffic; the others can be named on the sockets. */
   backends: HaproxyBackend[]
-  /** Sends health checks to /healthz every second; off by default, so that a wrong server shows as failures. */
+  /** Sends health checks to /healthz every second. Off by default, so that a wrong server shows as failures. */
   checks?: boolean
-  /** A file with the servers' state, read at the start: how deployments keep a drain over a reload. */
+  /** A file with the state of the servers, read at the start. Deployments keep a drain over a reload with it. */
   stateFile?: string
-  /** Sockets at level admin: one for the recorder, one for the test itself. */
+  /** The sockets at level admin: one for the recorder, and one for the test. */
   sockets: string[]
-  /** A socket that may only look: at level operator. */
+  /** A socket at level operator, which can only look. */
   operatorSocket?: string
 }
 
@@ -37,14 +37,14 @@ export function haproxyConfig(config: HaproxyConfig): string {
     ...(config.stateFile === undefined ? [] : [`  server-state-file ${config.stateFile}`]),
     'defaults',
     '  mode http',
-    // A request that fails must be seen to fail.
+    // A failed request must be counted as failed.
     '  retries 0',
     '  no option redispatch',
     '  timeout connect 1s',
     '  timeout queue 1s',
     '  timeout server 30s',
-    // Far above the idle time after which the traffic generator drops a connection by itself: a
-    // connection closed by HAProxy at the moment it is used again would look like a failed request.
+    // The timeout is far above the idle time after which the traffic generator closes a connection. A connection that HAProxy closes at the
+    // moment of its reuse would look like a failed request.
     '  timeout client 60s',
     '  timeout http-keep-alive 60s',
     ...(config.stateFile === undefined ? [] : ['  load-server-state-from-file global']),
@@ -60,7 +60,7 @@ function backendLines({ name, servers }: HaproxyBackend, checks: boolean): strin
   return [
     `backend ${name}`,
     '  balance roundrobin',
-    // A test may choose the pod of a request of its own. By an expression: what is named in a rule cannot be deleted.
+    // A test may choose the pod of a request. The rule uses an expression, since a server that is named in a rule cannot be deleted.
     '  use-server %[req.hdr(x-server)] if { req.hdr(x-server) -m found }',
     ...(checks ? ['  option httpchk GET /healthz', '  default-server check inter 1s fall 1 rise 1'] : []),
     ...servers.map(

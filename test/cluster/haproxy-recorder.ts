@@ -5,63 +5,63 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readServerStates } from './haproxy-socket.ts'
 import type { ServerState } from './haproxy-socket.ts'
 
-/** One line that a client sent, with one command, and what came back. */
+/** One line with one command of a client, and its reply. */
 export interface RecordedCommand {
-  /** Counted up: lines with one number came on one connection. */
+  /** The number of the connection. Lines with one number came on one connection. */
   connection: number
-  /** When the whole line had arrived, in ms since the epoch. */
+  /** The time when the whole line had arrived, in ms since the epoch. */
   at: number
   line: string
   reply: string
-  /** It was sent on to HAProxy. */
+  /** True where the command was sent on to HAProxy. */
   delivered: boolean
-  /** The reply was given to the client. */
+  /** True where the reply was given to the client. */
   replied: boolean
 }
 
-/** A command that names a server and is meant to change it, with what it really changed. */
+/** A command that should change a server, and the real change. */
 export interface RecordedEffect {
   at: number
   backend: string
   server: string
   command: string
   kind: 'drain' | 'ready' | 'maint' | 'weight' | 'other'
-  /** It changed the administrative state or the weight. */
+  /** True where it changed the administrative state or the weight. */
   effective: boolean
   before: { adminState: number; weight: number } | undefined
   after: { adminState: number; weight: number } | undefined
 }
 
-/** Misbehaviour of the recorder, for tests of what its client makes of it. A function decides line by line. */
+/** Faults of the recorder, for tests of its client. A function decides for each line. */
 export interface RecorderFaults {
-  /** No connection is served: existing ones are cut, new ones closed at once. */
+  /** Serves no connection: open ones are cut, and new ones closed at once. */
   cut?: boolean
-  /** Nothing listens: whoever connects is refused, which tells him that nothing was sent. */
+  /** Does not listen: a connection is refused, which tells the client that nothing was sent. */
   refuse?: boolean
-  /** The connection is closed before the command gets to HAProxy. */
+  /** Closes the connection before the command reaches HAProxy. */
   loseCommand?: (line: string) => boolean
-  /** HAProxy does the command, but the client gets no answer: the connection is closed. */
+  /** Closes the connection after the command reached HAProxy, without a reply. */
   dropReply?: (line: string) => boolean
-  /** As above, but the connection stays open and silent: the client's own deadline must end it. */
+  /** Gives no reply, and leaves the connection open: the client ends it by its deadline. */
   hangReply?: (line: string) => boolean
-  /** Waits before the command goes on to HAProxy, even when the client has gone away meanwhile. */
+  /** The delay before the command goes on to HAProxy, even after the client has gone. */
   delayMs?: (line: string) => number
-  /** Waits before the answer goes back. */
+  /** The delay before the reply goes back. */
   delayReplyMs?: (line: string) => number
 }
 
 export interface Recorder {
-  /** Unix socket for the client under test. */
+  /** The Unix socket for the client under test. */
   readonly socket: string
-  /** host:port on the host's loopback, leading to the same recorder. */
+  /** The address host:port on the loopback of the host, which leads to this recorder too. */
   readonly tcpAddress: string
-  /** Everything that was sent, as it was sent. */
+  /** Returns all commands as they were sent. */
   commands(): RecordedCommand[]
-  /** The state-changing ones, one entry for each command and server. */
+  /** Returns the commands that should change a state, with one entry for each command and server. */
   effects(): RecordedEffect[]
-  /** Replaces all faults; `{}` ends them. */
+  /** Replaces all faults. `{}` ends them. */
   setFaults(faults: RecorderFaults): Promise<void>
-  /** Runs a command as an operator would, past the recorder but not in the middle of a recorded effect. */
+  /** Runs a command of an operator, past the recorder but never within a recorded effect. */
   operator(line: string): Promise<string>
   close(): Promise<void>
 }
@@ -71,8 +71,8 @@ const idleReplyMs = 2_000
 const prompt = '\n> '
 
 /**
- * A stats socket that passes every byte on and writes down what it saw. State-changing commands go
- * one at a time, so that the difference it reads before and after belongs to that command.
+ * Starts a stats socket that passes all bytes on and records them. Commands that change a state run one at a time, so that the difference
+ * between the reads before and after belongs to the command.
  */
 export async function startRecorder(
   path: string,
@@ -86,7 +86,7 @@ export async function startRecorder(
   let turn: Promise<unknown> = Promise.resolve()
   let connections = 0
 
-  /** One after the other; a failure of one does not stop the next. */
+  /** Runs work in turn. A failure of one does not stop the next. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = turn.then(work, work)
     turn = result.catch(() => {})
@@ -198,18 +198,18 @@ export async function startRecorder(
 }
 
 interface Session {
-  /** Undefined where HAProxy cannot have got it. */
+  /** Returns the reply. Undefined where HAProxy cannot have got the command. */
   ask(line: string): Promise<string | undefined>
   answer(reply: string): void
-  /** The client keeps its connection and hears nothing more. */
+  /** Sends nothing more to the client, and leaves its connection open. */
   mute(): void
   end(): void
   destroy(): void
 }
 
 /**
- * One client's connection and its counterpart. HAProxy closes after the first line unless the client
- * has asked for the prompt; in that mode the reply to a line ends with "\n> ".
+ * Connects a client with HAProxy. HAProxy closes after the first line unless the client has asked for the prompt. In that mode, the reply
+ * to a line ends with "\n> ".
  */
 function startSession(client: Socket, path: string): Session {
   const upstream = connect({ path, allowHalfOpen: true })
@@ -218,7 +218,7 @@ function startSession(client: Socket, path: string): Session {
   let muted = false
   let ended = false
   let failed = false
-  /** A command's reply is awaited or held back: the end of the connection waits for that. */
+  /** True while a reply is awaited or held back. The end of the connection waits for the reply. */
   let busy = false
   let wake: (() => void) | undefined
   upstream.setEncoding('utf8')
@@ -230,7 +230,7 @@ function startSession(client: Socket, path: string): Session {
   upstream.on('close', finish)
   upstream.on('end', finish)
   client.on('close', () => {
-    // What was sent on stays sent: only the answer has nowhere to go.
+    // Commands that were sent on stay sent. Only their replies are lost.
     muted = true
   })
 

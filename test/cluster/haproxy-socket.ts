@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** One server of `show servers state`, version 1. */
+/** One server in `show servers state`, version 1. */
 export interface ServerState {
   backend: string
   server: string
@@ -12,7 +12,7 @@ export interface ServerState {
   weight: number
 }
 
-/** Sends one command line to a stats socket and gives the answer. */
+/** Sends one command line to a stats socket, and returns the reply. */
 export function askHaproxy(path: string, line: string, timeoutMs = 5_000): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const socket = connect(path)

@@ -13,48 +13,48 @@ import { childrenOf, isAlive, killRecorded, recordProcess, signalRecorded } from
 import type { ProcessRecord } from './process-record.ts'
 
 export interface HaproxyOptions {
-  /** Short for one backend, "web". Either this or `backends`. */
+  /** The servers of one backend, "web". Either these or `backends` are given. */
   servers?: HaproxyServer[]
   backends?: HaproxyBackend[]
-  /** Must differ between load balancers of one cluster that run at once; counted up by default. */
+  /** The port. It must differ between load balancers that run in one cluster at once; counted up by default. */
   port?: number
   checks?: boolean
-  /** reload() and restart() keep the servers' state through a file; without it they come back as configured. */
+  /** Keeps the state of the servers over reload() and restart(), in a file. Otherwise they return as configured. */
   keepState?: boolean
-  /** It outlives this process, until the cluster is taken down; the recorder does not. */
+  /** True where HAProxy outlives this process, until the cluster is taken down. The recorder does not. */
   detached?: boolean
 }
 
 export interface Haproxy {
-  /** Where traffic goes, from inside the cluster's network. */
+  /** The address for traffic from inside the network of the cluster. */
   readonly url: string
   readonly port: number
-  /** Work folder: haproxy.cfg, haproxy.log, sockets. */
+  /** The work folder: haproxy.cfg, haproxy.log, sockets. */
   readonly dir: string
-  /** What the code under test connects to, by `recorder.socket` or `recorder.tcpAddress`. */
+  /** The recorder. The code under test connects to `recorder.socket` or `recorder.tcpAddress`. */
   readonly recorder: Recorder
-  /** HAProxy's own stats socket, past the recorder. */
+  /** The stats socket of HAProxy itself, past the recorder. */
   readonly adminSocket: string
-  /** Another one of it, at level operator: it may look, and not change anything. */
+  /** A stats socket at level operator, which can look but change nothing. */
   readonly operatorSocket: string
   /** Sends a command past the recorder. */
   ask(line: string): Promise<string>
   states(): Promise<ServerState[]>
-  /** New worker with the configuration as it is now; the old one finishes what it has. */
+  /** Starts a new worker with the present configuration. The old worker finishes its requests. */
   reload(): Promise<void>
-  /** Kills it and starts it anew, also after kill(): what is in flight fails. Ends the recorder's faults. */
+  /** Kills HAProxy and starts it again, also after kill(). Requests in flight fail. The faults of the recorder end. */
   restart(): Promise<void>
-  /** Takes it away without bringing it back; the recorder refuses connections then, as HAProxy's socket would. */
+  /** Kills HAProxy for good. The recorder then refuses connections, as the socket of HAProxy would. */
   kill(): Promise<void>
   setServers(servers: HaproxyServer[], backend?: string): void
   stop(): Promise<void>
 }
 
-/** Test files that run at the same time share the cluster's network. */
+/** Test files that run at once share the network of the cluster, so each has ports of its own. */
 const firstPort = 8080 + 200 * Number(process.env['VITEST_POOL_ID'] ?? 0)
 let started = 0
 
-/** HAProxy in the cluster's network, in master-worker mode, with a recorder before its stats socket. */
+/** Starts HAProxy in the network of the cluster, in master-worker mode, with a recorder before its stats socket. */
 export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): Promise<Haproxy> {
   const number = started++
   const port = options.port ?? firstPort + number
@@ -77,7 +77,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
     return Number(/^Pid: (\d+)$/m.exec(info)?.[1])
   }
 
-  /** The master answers once it listens to signals; one that comes earlier is lost. */
+  /** Waits until the master handles signals, which is when it answers. An earlier signal is lost. */
   async function ready(formerWorker?: number): Promise<void> {
     const limits = { timeoutMs: 10_000, intervalMs: 20 }
     await waitFor('a haproxy worker', workerPid, (pid) => pid > 0 && pid !== formerWorker, limits)
@@ -109,7 +109,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
 
   async function kill(): Promise<void> {
     if (master !== undefined && isAlive(master)) {
-      // Workers, of former configurations too, would keep the port for a moment.
+      // Workers, also of former configurations, would keep the port for a moment.
       const workers = childrenOf(master.pid)
       await killRecorded(master)
       await Promise.all(workers.map(killRecorded))

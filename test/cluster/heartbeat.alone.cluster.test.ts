@@ -24,7 +24,7 @@ describeOnCluster('a kubelet that is silent until its pods are not Ready', (clus
     return (running = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 3, ...(config && { config }) }))
   }
 
-  /** By the node controller, while every container goes on serving. */
+  /** Waits until the node controller has made all pods not Ready. Their containers continue to serve. */
   async function untilNoneIsReady(bed: UpgradeBed): Promise<void> {
     const pods = await cluster().api.waitFor(
       'pods that are not Ready',
@@ -37,7 +37,7 @@ describeOnCluster('a kubelet that is silent until its pods are not Ready', (clus
 
   async function expectOnlyTheDrainOfWeb2(bed: UpgradeBed): Promise<void> {
     await untilNoneIsReady(bed)
-    // Time enough to do something about it.
+    // The delay gives sluice the time to act wrongly.
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
   }
@@ -50,7 +50,7 @@ describeOnCluster('a kubelet that is silent until its pods are not Ready', (clus
     for (const { spec } of await bed.pods()) expect(spec.containers[0].image).toBe('localhost/app:v2')
   }
 
-  // `warming` with readyFor is between two pods: the one is done but for its time, the next must not start.
+  // `warming` with readyFor is between two pods: the first only has to wait, and the next must not start.
   for (const [moment, rollout] of [
     ['emptying', {}],
     ['restarting', {}],

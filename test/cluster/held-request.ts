@@ -5,24 +5,24 @@ import type { Cluster } from './cluster.ts'
 import { appPort } from './manifests.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 
-/** A request that a pod is at work on until the test ends it, however long the machine takes for what comes before. */
+/** A request that a pod handles until the test ends it, regardless of the speed of the machine. */
 export interface HeldRequest {
-  /** Resolves with the status of its answer. */
+  /** Ends the request. Resolves with the status of the answer. */
   end(): Promise<number>
 }
 
-/** Through HAProxy: a pod that is drained has it in flight. */
+/** Holds a request through HAProxy: a drained pod has it in flight. */
 export function holdBehindHaproxy({ cluster, haproxy }: UpgradeBed, server: string): Promise<HeldRequest> {
   return holdRequest(cluster, `127.0.0.1:${haproxy.port}`, { 'x-server': server })
 }
 
-/** Past HAProxy, which knows nothing of it: a container with GRACEFUL does not stop before it is answered. */
+/** Holds a request past HAProxy, which does not know about it. A container with GRACEFUL does not stop before it is answered. */
 export async function holdDirectly({ cluster, namespace }: UpgradeBed, pod: string): Promise<HeldRequest> {
   const { status } = await cluster.api.get('Pod', pod, namespace)
   return holdRequest(cluster, `${status.podIP}:${appPort}`)
 }
 
-/** The application reads the whole body before it answers, and asks for it when it begins: "100 Continue". */
+/** Holds a request by its body: the application reads the whole body before it answers, and says when it begins by "100 Continue". */
 async function holdRequest(cluster: Cluster, address: string, headers: Record<string, string> = {}): Promise<HeldRequest> {
   const forward = await cluster.forward(address)
   const held = request({ port: forward.port, method: 'POST', agent: false, headers: { ...headers, expect: '100-continue' } })

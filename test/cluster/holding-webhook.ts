@@ -1,4 +1,4 @@
-/** Takes its time: what gives a pod other images is held, until a line comes on standard input. It says `held` then. */
+/** A webhook that holds each change of a pod's images until a line comes on standard input. It prints `held` then. */
 import { once } from 'node:events'
 import { type ReviewRequest, serveReviews } from './webhook-server.ts'
 

@@ -37,7 +37,7 @@ describeOnCluster('a second run on the same workload', (cluster) => {
     ['of another image', 'localhost/app:v3'],
   ])('%s ends with 7, names the holder and touches nothing; later it need not wait', async (_, otherImage) => {
     const upgrade = await watchWebUpgrade(bed)
-    // So that the first is still at work when the second has seen its Lease renewed.
+    // The first process must still be busy when the second has seen its Lease renewed.
     const held = await holdBehindHaproxy(bed, 'web-2')
     const [verb, workload, wanted] = upgrade.command
     const asked = [verb!, workload!, otherImage === undefined ? wanted! : `app=${otherImage}`]
@@ -65,7 +65,7 @@ describeOnCluster('a second run on the same workload', (cluster) => {
   })
 })
 
-/** Asking what one may do is a `create`, and changes nothing. */
+/** Reports whether a request is a write. A review of rights is a `create`, and changes nothing. */
 function isWrite({ verb, objectRef }: { verb: string; objectRef?: { resource?: string } }): boolean {
   return ['create', 'update', 'patch', 'delete'].includes(verb) && !objectRef?.resource?.startsWith('selfsubject')
 }

@@ -1,17 +1,17 @@
 import type { KubeApi, KubeObject } from './kube-api.ts'
 
-/* The journal on a pod as anyone can see it: not by the code under test. */
+/* Reads the journal on a pod without the code under test. */
 
 const KEY = 'sluice.dev/journal'
 
-/** What stands in either of its places. */
+/** Returns the texts of the journal in both of its places. */
 export function storedJournal({ metadata, status }: KubeObject): { annotation?: string; condition?: string } {
   const annotation = metadata.annotations?.[KEY]
   const condition = status?.conditions?.find(({ type }: KubeObject) => type === KEY)?.message
   return { ...(annotation === undefined ? {} : { annotation }), ...(condition === undefined ? {} : { condition }) }
 }
 
-/** Removes it from both, as `kubectl edit --subresource=status` does. */
+/** Removes the journal from both places, as `kubectl edit --subresource=status` does. */
 export async function removeJournal(api: KubeApi, namespace: string, pod: string): Promise<void> {
   const patch = {
     metadata: { annotations: { [KEY]: null } },
@@ -20,7 +20,7 @@ export async function removeJournal(api: KubeApi, namespace: string, pod: string
   await api.patch('Pod', pod, namespace, patch, 'strategic', 'status')
 }
 
-/** The step of the record in force. */
+/** Returns the step of the present record. */
 export function journalStep(pod: KubeObject): string | undefined {
   const { annotation, condition } = storedJournal(pod)
   const text = annotation ?? condition

@@ -6,12 +6,12 @@ import type { KubeObject } from './kube-api.ts'
 import { appPort } from './manifests.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 
-/** What one upgrade may do to each of these servers, to compare with `bed.effects()`. */
+/** Returns the allowed effects of one upgrade on these servers, to compare with `bed.effects()`. */
 export function onceEach(servers: readonly string[], times = 1): Record<string, string[]> {
   return Object.fromEntries(servers.map((server) => [server, Array.from({ length: times }, () => ['drain', 'ready']).flat()]))
 }
 
-/** The most servers that were out of rotation at the same time, by what HAProxy itself said after each command. */
+/** Returns the most servers that were out of rotation at once, by the states in HAProxy after each command. */
 export function mostOut(effects: readonly RecordedEffect[]): number {
   const out = new Set<string>()
   let most = 0
@@ -24,13 +24,13 @@ export function mostOut(effects: readonly RecordedEffect[]): number {
   return most
 }
 
-/** The lines that were meant to change a server, by the connection that they came on. */
+/** Returns the lines that should change a server, by connection. */
 export function changingLines(commands: readonly RecordedCommand[]): string[][] {
   const changing = commands.filter(({ line }) => line.includes('set server'))
   return Array.from(Map.groupBy(changing, ({ connection }) => connection).values(), (own) => own.map(({ line }) => line))
 }
 
-/** Writes the bed's config file anew, with these options of HAProxy. */
+/** Writes the config file of the bed with these options of HAProxy. */
 export async function configure(
   { configFile, haproxy }: UpgradeBed,
   options: Record<string, unknown>,
@@ -41,11 +41,11 @@ export async function configure(
   await writeFile(configFile, stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [edge], ...rest }))
 }
 
-/** All that a run could have changed: compare it before with after. */
+/** Everything that a run could have changed, for a comparison before and after. */
 export interface Trace {
-  /** Effective changes in HAProxy so far. */
+  /** The number of effective changes in HAProxy so far. */
   effects: number
-  /** Writes that the API server got from sluice and stored, as `patch pods`. */
+  /** The writes of sluice that the API server has stored, as `patch pods`. */
   writes: string[]
   pods: unknown[]
   owners: unknown[]

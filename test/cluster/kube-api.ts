@@ -8,7 +8,7 @@ import type { ClusterInfo } from './cluster-info.ts'
 // oxlint-disable-next-line no-explicit-any
 export type KubeObject = any
 
-/** What must be known of an object to build its path. */
+/** The data of an object that its path needs. */
 export interface ObjectReference {
   apiVersion: string
   kind: string
@@ -33,12 +33,12 @@ export interface WaitOptions {
   intervalMs?: number
 }
 
-/** The cluster as its administrator, from the host. Kept small on purpose: not the client that sluice uses. */
+/** The API of the cluster as its administrator, from the host. It is kept small, and is not the client of sluice. */
 export interface KubeApi {
   request(method: string, path: string, body?: unknown, contentType?: string): Promise<KubeObject>
-  /** Creates each object, or changes it to what is given (server-side apply). Namespaces come first. */
+  /** Creates each object, or changes it to the given state (server-side apply). Namespaces come first. */
   apply(...objects: KubeObject[]): Promise<KubeObject[]>
-  /** Every line of a watch, until it is aborted. The path has the version to begin after. */
+  /** Reads every line of a watch until it is aborted. The path has the version to begin after. */
   watch(path: string, onEvent: (event: { type: string; object: KubeObject }) => void, signal: AbortSignal): Promise<void>
   get(kind: string, name: string, namespace?: string): Promise<KubeObject>
   list(kind: string, namespace?: string, labelSelector?: string): Promise<KubeObject[]>
@@ -50,21 +50,21 @@ export interface KubeApi {
     type?: PatchKind,
     subresource?: string,
   ): Promise<KubeObject>
-  /** Absent objects are fine. With `gracePeriodSeconds: 0` a pod goes at once. */
+  /** Deletes an object. A missing object is no error. With `gracePeriodSeconds: 0` a pod is removed at once. */
   delete(
     kind: string,
     name: string,
     namespace?: string,
     options?: { gracePeriodSeconds?: number; propagationPolicy?: string },
   ): Promise<void>
-  /** Asks until the condition gives something truthy; fails with the last state that it saw. */
+  /** Reads until the condition returns a truthy value. Fails with the last state that it read. */
   waitFor<S, R>(
     what: string,
     read: () => Promise<S>,
     condition: (state: S) => R | undefined | null | false,
     options?: WaitOptions,
   ): Promise<R>
-  /** waitFor on one object, by kind and name. */
+  /** Works as waitFor on one object, by kind and name. */
   waitForObject<R>(
     kind: string,
     name: string,
@@ -134,7 +134,7 @@ const patchTypes: Record<PatchKind, string> = {
   apply: 'application/apply-patch+yaml',
 }
 
-/** The path of a resource or of one object. An unknown kind can be given as `group/version/plural`. */
+/** Returns the path of a resource or of one object. An unknown kind can be given as `group/version/plural`. */
 export function pathOf(kind: string, namespace?: string, name?: string): string {
   const known = resources[kind]
   const split = kind.lastIndexOf('/')
@@ -153,7 +153,7 @@ export function pathOf(kind: string, namespace?: string, name?: string): string 
 export function connectApi(info: ClusterInfo): KubeApi {
   const connect = { ca: readFileSync(join(info.dir, 'certs', 'ca.crt'), 'utf8') }
   const agent = new Agent({ connect, headersTimeout: 30_000, bodyTimeout: 30_000 })
-  // A watch is silent for as long as nothing changes.
+  // A watch is silent while nothing changes.
   const watchAgent = new Agent({ connect, headersTimeout: 30_000, bodyTimeout: 0 })
   const token = info.identities.find((identity) => identity.user === 'admin')?.token ?? ''
   const base = `https://127.0.0.1:${info.apiPort}`
@@ -247,7 +247,7 @@ export function connectApi(info: ClusterInfo): KubeApi {
   }
 }
 
-/** Asks until the condition gives something truthy; fails with the last state that it saw. */
+/** Reads until the condition returns a truthy value. Fails with the last state that it read. */
 export async function waitFor<S, R>(
   what: string,
   read: () => Promise<S>,

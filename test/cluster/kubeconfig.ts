@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { insideApiAddress } from './cluster-info.ts'
 import type { ClusterInfo } from './cluster-info.ts'
 
-/** From where the kubeconfig is used: a process on the host, or one in the cluster's network. */
+/** The place where the kubeconfig is used: on the host, or in the network of the cluster. */
 export type KubeconfigFrom = 'host' | 'inside'
 
 export async function kubeconfigText(info: ClusterInfo, user: string, from: KubeconfigFrom, token?: string): Promise<string> {
@@ -14,7 +14,7 @@ export async function kubeconfigText(info: ClusterInfo, user: string, from: Kube
   }
   const ca = await readFile(join(info.dir, 'certs', 'ca.crt'))
   const server = from === 'inside' ? insideApiAddress : `127.0.0.1:${info.apiPort}`
-  // JSON is YAML, so every client reads it.
+  // JSON is YAML, so every client can read it.
   return `${JSON.stringify(
     {
       apiVersion: 'v1',

@@ -8,8 +8,8 @@ import { startUpgradeBed } from './upgrade-bed.ts'
 import { startWebhook, webhookConfiguration } from './webhook.ts'
 
 /**
- * The API server applies a patch, asks its webhooks, and stores what came of that only over what it has read; else it begins anew. So
- * images that have long passed all their tests are refused where the journal was written meanwhile.
+ * The API server applies a patch, asks its webhooks, and stores the result only over the version that it has read; otherwise it begins
+ * again. So images that have passed all their tests are still refused where the journal was written meanwhile.
  */
 describeOnCluster('images that are long on their way', (cluster) => {
   let bed: UpgradeBed | undefined
@@ -37,7 +37,7 @@ describeOnCluster('images that are long on their way', (cluster) => {
     await Promise.race([webhook.said(), run.exit.then((exit) => expect.unreachable(story(exit)))])
     await bed.haproxy.reload()
     await api.waitFor('the fence', journal, (text) => text.includes('"fence":1'))
-    // The fence is on record before the drain that it is for.
+    // The fence is on record before its drain.
     await expect.poll(() => bed!.effects(), { timeout: 30_000 }).toEqual({ 'web-1': ['drain', 'drain'] })
     webhook.tell('go on')
 
@@ -47,7 +47,7 @@ describeOnCluster('images that are long on their way', (cluster) => {
     const codes = patches.flatMap(({ requestURI, responseStatus }) =>
       requestURI.includes('dryRun') ? [] : [responseStatus?.code],
     )
-    // The images that were held, those that came after them, and the restore intent.
+    // The codes are those of the held images, of the images after them, and of the restore intent.
     expect(codes).toEqual([422, 200, 200])
     expect(bed.effects()).toEqual({ 'web-1': ['drain', 'drain', 'ready'], 'web-0': ['drain', 'ready'] })
     const images = (await bed.pods()).map(({ spec }) => spec.containers[0].image)

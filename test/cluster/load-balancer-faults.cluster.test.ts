@@ -15,7 +15,7 @@ describeOnCluster("HAProxy's admin socket misbehaves", (cluster) => {
   })
   afterAll(() => bed?.stop())
 
-  // 'hangReply' and 'refuse' by npm run chaos: each takes a whole call's life, or is like 'cut'.
+  // `npm run chaos` tests 'hangReply' and 'refuse': the one takes the life of a call, and the other resembles 'cut'.
   it.each(FAULTS.slice(0, 3).map((fault, index) => [fault, index] as const))(
     '%s: one effective drain and one restore a pod, no failed request',
     async (_, index) => {
@@ -52,7 +52,7 @@ describeOnCluster("HAProxy's admin socket misbehaves", (cluster) => {
     expect(code, stderr).toBe(8)
     const pod = result?.pods.find((one) => one.pod === 'web-2')
     expect(pod).toMatchObject({ outcome: 'needsOperator', deadline: 'restore', traffic: 'out' })
-    // What to look at, how it stood before, and what to type then.
+    // The advice names the target with its state before, and a command.
     const advice = JSON.stringify(pod?.advice)
     expect(advice).toContain('"target":"web/web-2@')
     expect(advice).toMatch(/"shell":"kubectl --kubeconfig \S+ -n socket-faults describe pod web-2"/)

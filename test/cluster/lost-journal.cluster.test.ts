@@ -21,7 +21,7 @@ describeOnCluster('records that somebody deletes', (cluster) => {
       const [, pod] = await bed.pods()
       expect(storedJournal(pod)).toEqual({})
 
-      // Whoever has it out: with no more than one of them out, no other may go.
+      // One pod is out, and the window allows one only: no other pod may leave.
       const refused = await bed.upgrade(...UPGRADE)
       expect(refused.code, story(refused)).toBe(3)
       expect(refused.stdout, story(refused)).toMatch(
@@ -81,7 +81,7 @@ describeOnCluster('records that somebody deletes', (cluster) => {
       expect(exit.code, story(exit)).toBe(8)
       const [again] = await api.list('ConfigMap', namespace, 'sluice.dev/ledger')
       expect(again.metadata.name).toBe(ledger.metadata.name)
-      // And what the process has told of itself when it ended.
+      // The ledger also has the last statements of the process.
       expect(JSON.parse(again.data.header)).toMatchObject(JSON.parse(ledger.data.header))
       expect(Object.values(again.data).join('\n')).toContain('"state":"abandoned"')
     } finally {

@@ -1,25 +1,25 @@
 import type { KubeObject } from './kube-api.ts'
 
-/** What a test may vary of a pod; the rest is the same small application everywhere. */
+/** The options of a test's pod. The application is the same everywhere. */
 export interface PodOptions {
   name: string
   namespace?: string
   /** localhost/app:v1, :v2, :v3, :v2-again (the digest of v2), :crash; :bad does not exist. */
   image?: string
-  /** Seconds from the container's start until it is ready, 0 unless given. */
+  /** The seconds from the start of the container until it is ready; 0 by default. */
   readyAfter?: number
-  /** false: no readiness probe, so that the kubelet reports Ready as soon as it runs. */
+  /** False for no readiness probe: the kubelet reports Ready as soon as the container runs. */
   probe?: boolean
-  /** false: / answers 200 even before the application is ready. */
+  /** False where / answers 200 even before the application is ready. */
   refuseUntilReady?: boolean
-  /** Finish requests in flight on SIGTERM; by default it dies at once. */
+  /** True where the application finishes its requests on SIGTERM. By default it dies at once. */
   graceful?: boolean
-  /** A preStop hook that sleeps for so many seconds; it counts towards the grace period. */
+  /** The seconds of sleep in a preStop hook. They count towards the grace period. */
   preStopSeconds?: number
   terminationGracePeriodSeconds?: number
   hostNetwork?: boolean
   port?: number
-  /** Image of a second container; it listens on `sidecarPort`. */
+  /** The image of a second container, which listens on `sidecarPort`. */
   sidecar?: string
   sidecarPort?: number
   labels?: Record<string, string>
@@ -31,7 +31,7 @@ export interface PodOptions {
 export interface StatefulSetOptions extends PodOptions {
   replicas?: number
   updateStrategy?: 'OnDelete' | 'RollingUpdate'
-  /** All pods at once by default; OrderedReady waits for each. */
+  /** Parallel by default, for all pods at once. OrderedReady waits for each pod. */
   podManagementPolicy?: 'Parallel' | 'OrderedReady'
 }
 
@@ -91,13 +91,13 @@ export function deployment(options: DeploymentOptions): KubeObject {
   }
 }
 
-/** A pod without an owner. */
+/** Returns a pod without an owner. */
 export function pod(options: PodOptions): KubeObject {
   const { metadata, spec } = podTemplate(options)
   return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadataOf(options), ...metadata }, spec }
 }
 
-/** A Service over the pods of `name`: what makes EndpointSlices for them. */
+/** Returns a Service over the pods of `name`, which gives them EndpointSlices. */
 export function service(options: { name: string; namespace?: string; port?: number }): KubeObject {
   const port = options.port ?? appPort
   return {
@@ -112,7 +112,7 @@ export function podTemplate(options: PodOptions): { metadata: KubeObject; spec: 
   const port = options.port ?? appPort
   const containers = [container({ ...options, name: 'app', image: options.image ?? 'localhost/app:v1', port })]
   if (options.sidecar !== undefined) {
-    // It shares the pod's address, so it needs a port of its own; it is ready at once.
+    // The sidecar shares the address of the pod, so it needs a port of its own. It is ready at once.
     const sidecarPort = options.sidecarPort ?? port + 1
     containers.push(container({ ...options, name: 'sidecar', image: options.sidecar, port: sidecarPort, readyAfter: 0 }))
   }
@@ -125,7 +125,7 @@ export function podTemplate(options: PodOptions): { metadata: KubeObject; spec: 
       terminationGracePeriodSeconds: options.terminationGracePeriodSeconds ?? 2,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      // The cluster has no DNS, and the host's resolver is nothing to pods.
+      // The cluster has no DNS, and the resolver of the host is useless to pods.
       dnsPolicy: 'Default',
       ...(options.hostNetwork === true ? { hostNetwork: true } : {}),
       ...(options.readinessGates === undefined
@@ -160,7 +160,7 @@ function container(options: PodOptions & { image: string; port: number }): KubeO
             httpGet: { path: '/healthz', port: options.port },
             periodSeconds: 1,
             failureThreshold: 1,
-            // A machine that is busy answers late: with one second, pods that nobody had touched were not ready, and came first.
+            // A busy machine answers late. With a timeout of one second, untouched pods were not ready, and were upgraded first.
             timeoutSeconds: 10,
           },
         }),

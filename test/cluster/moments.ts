@@ -2,13 +2,13 @@ import { reasonWords } from '../../src/report/words/words.ts'
 import type { PodOutcome, PodState, RunEvent, RunResult } from '../../src/engine/events.ts'
 import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 
-/* Moments of a run to do something at, and what is said about a run in the end. */
+/* Moments of a run for actions of a test, and texts about a run for its messages. */
 
-/** Traffic that keeps every drained pod busy for some seconds: nothing is patched before it is answered. */
+/** Traffic that keeps every drained pod busy for some seconds: pods are patched only after its answers. */
 export const longRequests = { heldShare: 0.05, holdMs: 3_000 }
 
 /**
- * For a pod that is deleted with requests on their way. Measured: on a busy machine an application that closes its port at
+ * An option for a pod that is deleted while requests are on their way. Measured: on a busy machine, an application that closes its port at
  * SIGTERM has not accepted all connections by then, and resets them.
  */
 export const acceptsBeforeItEnds = { preStopSeconds: 1 }
@@ -19,8 +19,8 @@ export function reached(run: SluiceProcess, pod: string, state: PodState): Promi
 }
 
 /**
- * `kill -9`, and its Lease runs out in a second instead of fifteen: for what comes after a kill. That the next run waits
- * for a whole Lease is what the scenarios kill-sluice and takeover show.
+ * Kills a process by SIGKILL, and lets its Lease run out in a second instead of fifteen. The scenarios kill-sluice and takeover test the
+ * wait for a whole Lease.
  */
 export async function killed(run: SluiceProcess, { cluster, namespace }: UpgradeBed): Promise<SluiceExit> {
   run.child.kill('SIGKILL')
@@ -31,7 +31,7 @@ export async function killed(run: SluiceProcess, { cluster, namespace }: Upgrade
   return exit
 }
 
-/** How each pod ended: such as `{ 'web-2': 'upgraded' }`. A pod's name may come twice, once for its replacement. */
+/** Returns the outcomes by pod, such as `{ 'web-2': ['upgraded'] }`. A pod and its replacement of the same name have two outcomes. */
 export function outcomes(result: RunResult | undefined): Record<string, PodOutcome[]> {
   const byPod: Record<string, PodOutcome[]> = {}
   for (const { pod, outcome } of result?.pods ?? []) (byPod[pod] ??= []).push(outcome)
@@ -44,7 +44,7 @@ export interface ServerStanding {
   weight: number
 }
 
-/** What HAProxy itself says of each server. */
+/** Returns the state of each server as HAProxy reports it. */
 export async function standings({ haproxy }: UpgradeBed): Promise<Record<string, ServerStanding>> {
   const states = await haproxy.states()
   return Object.fromEntries(
@@ -55,10 +55,10 @@ export async function standings({ haproxy }: UpgradeBed): Promise<Record<string,
   )
 }
 
-/** What a run did, in few lines: for the message of a test that fails. */
+/** Returns a short description of a run, for the message of a failed test. */
 export function story({ events, stdout, stderr }: SluiceExit): string {
   const lines = events.map((event) => {
-    // A plan that is refused comes in the place of events.
+    // A refused plan comes in the place of events.
     if (event.type === undefined) return JSON.stringify(event)
     const at = `${(event.atMs / 1000).toFixed(1)} s `
     switch (event.type) {

@@ -39,7 +39,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     expect(requests).toBeGreaterThan(0)
   }
 
-  /** web-2 is left out and named, nothing else was touched. */
+  /** Expects that web-2 is left out and named, and nothing else is touched. */
   async function expectLeftOut(bed: UpgradeBed, exit: SluiceExit, oldAddress: string): Promise<void> {
     expect(exit.code, story(exit)).toBe(8)
     expect(exit.result?.reason).toMatchObject({ message: expect.stringContaining(`web/web-2@${oldAddress}`) })
@@ -49,7 +49,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     expect(others.map(({ spec }) => spec.containers[0].image)).toEqual(['localhost/app:v1', 'localhost/app:v1'])
   }
 
-  /** The operator points the same server at the pod's new address, and the same command brings everything home. */
+  /** Points the server at the pod's new address, as an operator does, and expects that the command brings all pods home. */
   async function expectHomeOnceRepaired(bed: UpgradeBed): Promise<void> {
     const pods = await bed.pods()
     const { podIP } = pods.find(({ metadata }) => metadata.name === 'web-2').status
@@ -59,7 +59,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
     expect((await standings(bed))['web-2']).toEqual({ address: `${podIP}:8080`, state: 'ready', weight: 1 })
     for (const { spec } of await bed.pods()) expect(spec.containers[0].image).toBe('localhost/app:v2')
-    // Nothing is left open.
+    // No run is left open.
     const again = await bed.upgrade('sts/web', V2)
     expect(again.code, story(again)).toBe(0)
     expect(Object.values(bed.effects()).flat()).toHaveLength(6)
@@ -74,7 +74,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     const held = await holdBehindHaproxy(bed, 'web-2')
     const run = bed.start(['upgrade', 'sts/web', V2])
     await reached(run, 'web-2', 'emptying')
-    // It has not had its turn, and nothing is drained for it.
+    // This pod has not had its turn, and nothing is drained for it.
     const { metadata } = await api.get('Pod', 'web-1', namespace)
     await api.delete('Pod', 'web-1', namespace)
     const isNew = (pod: KubeObject): boolean => pod.metadata.uid !== metadata.uid && isReady(pod)
@@ -104,7 +104,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
       const exit = await run.exit
       await expectLeftOut(bed, exit, address)
       expect(outcomes(exit.result)).toMatchObject({ 'web-2': ['needsOperator'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
-      // Asked again before anything was mended: the same answer, and still nothing is touched.
+      // A repeated command before the repair has the same answer, and touches nothing.
       await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)
       await expectHomeOnceRepaired(bed)
       await expectNoFailures(traffic)
@@ -123,7 +123,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     await operator('set server web/web-2 state maint')
     await operator('del server web/web-2')
     expect(Object.keys(await standings(bed)).sort()).toEqual(['web-0', 'web-1'])
-    // Nobody sends web-2 requests: it takes one of two places in the window.
+    // No traffic reaches web-2: it takes one of two places in the window.
     const exit = await bed.upgrade('sts/web', V2, '--max-unavailable', '2')
     expect(exit.code, story(exit)).toBe(0)
     expect(outcomes(exit.result)).toMatchObject({ 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
@@ -145,7 +145,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
 
   for (const moment of ['restarting', 'warming'] as const) {
     it(`settles a pod whose sandbox died (${moment}): out until an operator has pointed its server at the new address`, async () => {
-      // Its containers go on serving for the second or so that the kubelet takes to see it: not ready in time.
+      // The containers serve for about a second until the kubelet sees the loss. `readyAfter` makes the pod ready too late.
       const bed = await start(`moved-sandbox-${moment}`, { readyAfter: 4 })
       const address = await addressOf(bed, 'web-2')
       const before = (await bed.pods()).find(({ metadata }: KubeObject) => metadata.name === 'web-2')
@@ -179,7 +179,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
       expect(reason).toMatchObject({ code: 'left-out', message: expect.stringContaining(`web/web-2@${address}`) })
       expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
       expect((await standings(bed))['web-2']).toMatchObject({ address, state: 'drain' })
-      // It is closed: nothing more to say of it.
+      // The record is closed, so no run mentions the pod again.
       expect(outcomes((await bed.upgrade('sts/web', V2)).result)).toEqual({ 'web-1': ['skipped'], 'web-0': ['skipped'] })
       await expectNoFailures(traffic)
     })
@@ -200,12 +200,13 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
         () => api.list('Pod', bed.namespace, 'app=web'),
         (pods) => pods.length === 2,
       )
-      // When sluice has heard of that no pod changes any more: only the workload says that none will come.
+      // After the deletion no pod changes any more: only the workload shows that no replacement will come.
       await sleep(1_000)
       await api.patch('StatefulSet', 'web', bed.namespace, { spec: { replicas: 2 } })
       await run.seen((event) => event.type === 'podFinished' && event.result.pod === 'web-2')
     } finally {
-      // Restarted, not resumed: what its two watches hold comes in any order, and by the pod's deletion alone it makes one more first.
+      // The controller manager is restarted instead of resumed: the events of its two watches come in any order, and after the pod's
+      // deletion alone it would first make another pod.
       await controllerManager.restart()
     }
     const exit = await run.exit
@@ -235,7 +236,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     const traffic = await bed.traffic()
     const run = bed.start(['upgrade', 'sts/web', V2])
     await reached(run, 'web-2', 'restarting')
-    // As an operator does it by hand: out, deleted, pointed at the new address, in.
+    // The operator takes the server out, deletes the pod, points the server at the new address, and puts it in.
     const { operator } = bed.haproxy.recorder
     await operator('set server web/web-0 state maint')
     const { uid } = (await cluster().api.get('Pod', 'web-0', bed.namespace)).metadata

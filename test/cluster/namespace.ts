@@ -8,14 +8,14 @@ import { recordProcess } from './process-record.ts'
 import type { ProcessRecord } from './process-record.ts'
 import { runCommand } from './run-command.ts'
 
-/** What a command of the test shares with the cluster. */
+/** The namespaces that a command of the test shares with the cluster. */
 export type Scope =
-  /** Its network only: the command sees the host's files and processes. */
+  /** Only its network: the command sees the files and processes of the host. */
   | 'network'
-  /** Also its mounts and processes: for what talks to containerd or looks into /proc. */
+  /** Also its mounts and processes, for commands that talk to containerd or look into /proc. */
   | 'all'
 
-/** Makes the namespaces; everything that runs in them dies with the process that is returned. */
+/** Makes the namespaces. All processes in them die with the returned process. */
 export async function startInit(tools: string, dir: string): Promise<{ init: ProcessRecord; apiPort: number }> {
   await mkdir(join(dir, 'logs'), { recursive: true })
   const { stdout } = await runCommand(join(tools, 'cluster-init'), ['run', dir, insideApiAddress], { timeoutMs: 10_000 })
@@ -23,18 +23,18 @@ export async function startInit(tools: string, dir: string): Promise<{ init: Pro
   return { init: recordProcess('cluster-init', pid), apiPort: port }
 }
 
-/** The command line that runs another one inside. */
+/** Returns the command line that runs a command inside. */
 export function enter(info: ClusterInfo, scope: Scope, command: string, args: readonly string[]): [string, string[]] {
   if (info.init === null) {
     throw new Error(`cluster ${info.id} has no namespaces`)
   }
   const ns = `/proc/${info.init.pid}/ns`
   const all = scope === 'all' ? [`--mount=${ns}/mnt`, `--pid=${ns}/pid`] : []
-  // Not `ip netns exec`: it mounts /sys anew, which hides the cgroups.
+  // `ip netns exec` is not used: it mounts /sys anew, which hides the cgroups.
   return ['nsenter', [`--net=${ns}/net`, ...all, '--', command, ...args]]
 }
 
-/** Starts a command in the cluster's network; it is killed with the cluster, even from another process. */
+/** Starts a command in the network of the cluster. The command is killed with the cluster, even from another process. */
 export async function spawnInside(
   info: ClusterInfo,
   command: string,
@@ -55,7 +55,7 @@ export async function spawnInside(
   return child
 }
 
-/** The processes that belong to a cluster: recorded ones, and all that are in its network now. */
+/** Returns the processes of a cluster: the recorded ones, and all processes in its network. */
 export async function processesOf(info: ClusterInfo): Promise<ProcessRecord[]> {
   const found = new Map<number, ProcessRecord>()
   for (const record of await trackedProcesses(info)) {

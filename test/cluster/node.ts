@@ -11,7 +11,7 @@ import { runCommand } from './run-command.ts'
 
 const cniFolder = '/usr/lib/cni'
 
-/** The container runtime with the test images in it. Needs no API server. */
+/** Starts the container runtime with the test images. It needs no API server. */
 export async function startContainerd(info: ClusterInfo, images: string): Promise<void> {
   const dir = join(info.dir, 'containerd')
   await mkdir(join(info.dir, 'cni'), { recursive: true })
@@ -51,13 +51,13 @@ export async function startKubelet(info: ClusterInfo, kubernetes: string, option
   ])
 }
 
-/** Containerd's own client, in the namespace of containers that the kubelet uses. */
+/** Runs the client of containerd, in the namespace of containers that the kubelet uses. */
 export async function ctr(info: ClusterInfo, args: string[]): Promise<string> {
   const [command, words] = enter(info, 'all', 'ctr', ['-a', join(info.dir, 'containerd.sock'), '-n', 'k8s.io', ...args])
   return (await runCommand(command, words)).stdout
 }
 
-/** Pods of this cluster live below a cgroup of its own: a kubelet ends what it does not know below its root. */
+/** Returns the cgroup for the pods of this cluster. A kubelet ends unknown processes below its root. */
 export function cgroupName(info: ClusterInfo): string {
   return `sluice-${info.id}`
 }
@@ -65,7 +65,7 @@ export function cgroupName(info: ClusterInfo): string {
 export async function makeCgroup(info: ClusterInfo): Promise<void> {
   for (const root of await cgroupRoots()) {
     await mkdir(join(root, cgroupName(info)), { recursive: true })
-    // Version 1 gives a new cpuset nothing, and no process may enter it then.
+    // In version 1, a new cpuset is empty, and no process can enter it then.
     await inheritCpuset(root, cgroupName(info))
   }
 }
@@ -85,7 +85,7 @@ async function inheritCpuset(root: string, name: string): Promise<void> {
   }
 }
 
-/** Every mounted hierarchy: one in version 2, one a controller in version 1. */
+/** Returns every mounted hierarchy: one in version 2, and one for each controller in version 1. */
 export async function cgroupRoots(): Promise<string[]> {
   const mounts = await readFile('/proc/self/mounts', 'utf8')
   return mounts
@@ -108,7 +108,7 @@ async function removeTree(path: string): Promise<void> {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'ENOENT') return
       if (code !== 'EBUSY') throw error
-      // The last process in it has ended but is not quite gone.
+      // The last process in the cgroup has ended, but is not quite gone.
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
@@ -171,7 +171,7 @@ function kubeletConfig(info: ClusterInfo, options: ControlPlaneOptions): object 
     registryPullQPS: 0,
     eventRecordQPS: 0,
     maxPods: 250,
-    // The controller manager must hear from a healthy node well within its patience.
+    // The controller manager must hear from a healthy node well within its grace period.
     ...(options.nodeMonitorGracePeriodMs === undefined ? {} : { nodeLeaseDurationSeconds: 4, nodeStatusUpdateFrequency: '1s' }),
   }
 }

@@ -37,7 +37,7 @@ describeOnCluster('what an operator has changed in HAProxy', (cluster) => {
     expect(await images()).toEqual(['localhost/app:v2', 'localhost/app:v2', 'localhost/app:v2'])
     expect(await standings(bed)).toEqual(before)
     expect(bed.effects()).toEqual({ 'web-1': ['drain', 'ready'], 'web-2': ['drain', 'ready'] })
-    // Not one command for the server in maint, effective or not.
+    // The server in maint got no command, effective or not.
     expect(bed.haproxy.recorder.effects().some(({ server }) => server === 'web-0')).toBe(false)
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hasEnded, statFields } from './process-record.ts'
 
-/** /proc/PID/stat, as Linux writes it; a command's name may hold anything. */
+/** Returns a /proc/PID/stat as Linux writes it. The name of a command may have any characters. */
 const stat = (state: string, threads: number): string =>
   `756 (kube) (api) ${state} 755 508 1380 0 -1 4227084 97 0 0 0 0 0 0 0 20 0 ${threads} 0 184661 0 0 18446744073709551615`
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process, named so that a later one with the same number is not taken for it. */
+/** A process. The start time tells it apart from a later process with the same number. */
 export interface ProcessRecord {
   name: string
   pid: number
-  /** Clock ticks since boot, from /proc/PID/stat. */
+  /** The start time in clock ticks since boot, from /proc/PID/stat. */
   startTime: string
 }
 
@@ -17,12 +17,12 @@ export function recordProcess(name: string, pid: number): ProcessRecord {
   return { name, pid, startTime }
 }
 
-/** True while this very process runs; a zombie no longer does. */
+/** Reports whether this very process runs. A zombie does not. */
 export function isAlive(record: ProcessRecord): boolean {
   return startTimeOf(record.pid) === record.startTime
 }
 
-/** Sends a signal only to the process that was recorded. */
+/** Sends a signal to the recorded process only. */
 export function signalRecorded(record: ProcessRecord, signal: NodeJS.Signals): boolean {
   if (!isAlive(record)) {
     return false
@@ -50,7 +50,7 @@ export async function killRecorded(record: ProcessRecord): Promise<void> {
   await waitForEnd(record)
 }
 
-/** The processes that it has started and that still run. */
+/** Returns the children of a process that still run. */
 export function childrenOf(pid: number): ProcessRecord[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -67,14 +67,14 @@ function startTimeOf(pid: number): string | undefined {
   return fields === undefined || hasEnded(fields) ? undefined : fields[19]
 }
 
-/** The first thread may be a zombie while others still hold what is the process's: its files, and the ports it listens on. */
+/** Reports whether a process has ended. Its first thread may be a zombie while other threads hold its files and ports. */
 export function hasEnded(fields: readonly string[]): boolean {
   const [state] = fields
   const threads = Number(fields[17])
   return state === 'X' || (state === 'Z' && threads <= 1)
 }
 
-/** The fields after the command's name, which may itself hold spaces and parentheses. */
+/** Returns the fields after the name of the command, which may have spaces and parentheses. */
 export function statFields(text: string): string[] {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }

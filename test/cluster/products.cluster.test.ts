@@ -16,11 +16,13 @@ import { startUpgradeBed } from './upgrade-bed.ts'
 
 const PODS = ['web-0', 'web-1', 'web-2']
 const IMAGES = ['localhost/app:v2', 'localhost/app:v3']
-/** In rotation; then out once and back for each image. */
+/** The expected history of each pod: in rotation, then out once and back for each image. */
 const ONCE_EACH = Object.fromEntries(PODS.map((pod) => [pod, [false, ...IMAGES.flatMap(() => [true, false])]]))
-/** Of the connection between the client and the load balancer. Where a pod fails, the load balancer answers 502. */
+/** Failures of the connection between the client and the load balancer. Where a pod fails, the load balancer answers 502. */
 const CUTS = ['EOF', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'idle connection closed']
-/** A client meets the moment of a change or does not: the counts of two rounds of the same changes differ by chance. */
+/**
+ * The allowed difference by chance: a client may meet the moment of a change or not, so two rounds of equal changes have different counts.
+ */
 const chanceAround = (cuts: number): number => 2 * cuts + 6
 
 const programs = new Map<ProductName, string | undefined>()
@@ -123,7 +125,7 @@ describeOnCluster('three pods from v1 to v2 to v3 at 200 requests a second', (cl
     )
 })
 
-/** What the upgrades of all images change in the load balancer, one pod after the other. */
+/** Makes the changes in the load balancer that the upgrades of all images make, one pod after another. */
 async function changeWithoutRestart(
   { loadBalancer: { adapter: name, options } }: Product,
   pods: readonly KubeObject[],

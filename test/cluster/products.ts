@@ -1,4 +1,4 @@
-/** Real load balancers in the cluster's network, beside HAProxy: each has the pods of a bed, and no health checks. */
+/** Real load balancers besides HAProxy in the network of the cluster. Each has the pods of a bed, and no health checks. */
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,11 +16,11 @@ import { appPort } from './manifests.ts'
 import { enter } from './namespace.ts'
 
 export interface Product {
-  /** Where traffic goes, from inside the cluster's network. */
+  /** The address for traffic from inside the network of the cluster. */
   url: string
-  /** Its entry in the config of sluice. */
+  /** The entry in the config of sluice. */
   loadBalancer: { name: string; adapter: string; port: number; options: Record<string, unknown> }
-  /** Of each pod whether it has been out, look by look, without repetitions. By what the product itself shows or has loaded. */
+  /** Returns for each pod whether it was out, look by look, without repetitions. The product itself is the source. */
   history(): Promise<Record<string, boolean[]>>
   stop(): Promise<void>
 }
@@ -146,7 +146,7 @@ async function behindCaddy({ program, endpoints, reach }: Bed): ReturnType<Start
   }
 }
 
-/** Nothing can ask nginx for its servers: each reload records the file that it loads. */
+/** Starts nginx, which cannot be asked for its servers: each reload records the loaded file. */
 async function behindNginx({ program, folder, endpoints }: Bed): ReturnType<Start> {
   const frontPort = await findPort()
   const nginx = await startNginx({ program, servers: endpoints, frontPort })
@@ -189,10 +189,10 @@ function historyOf(endpoints: readonly Endpoint[], looks: readonly ReadonlySet<s
   )
 }
 
-/** So short that no pod is taken out and put back between two looks. */
+/** The interval between looks. It is too short for a pod to be taken out and put back between two looks. */
 const LOOK_EVERY_MS = 20
 
-/** Looks on, from now until it is stopped, at the addresses that are out. A look that gets no answer is none. */
+/** Looks at the addresses that are out, until it is stopped. A look without an answer does not count. */
 function startWatch(
   endpoints: readonly Endpoint[],
   look: () => Promise<readonly string[]>,

@@ -7,7 +7,7 @@ import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 
-/** HAProxy listens from 8080 up in the network that these pods share. */
+/** HAProxy uses the ports from 8080 on in the network that these pods share. */
 const PORT = 9090
 const V2 = 'app=localhost/app:v2'
 
@@ -19,7 +19,7 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
     running = undefined
   })
 
-  /** One pod in the host's network, and two in the pod network that carry the traffic meanwhile. */
+  /** Starts one pod in the network of the host, and two pods in the pod network that carry the traffic meanwhile. */
   async function start(
     name: string,
     kind: 'DaemonSet' | 'StatefulSet',
@@ -58,7 +58,7 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
   ] as const) {
     for (const moment of ['emptying', 'restarting', 'warming'] as const) {
       it(`puts its target back for the next pod of the ${kind} (${moment})`, async () => {
-        // Seconds in which the pod can be deleted before it is ready: found in CI, where one was not enough.
+        // The pod has to be deleted before it is ready. One second was not enough on a busy machine.
         const pods = moment === 'emptying' ? acceptsBeforeItEnds : moment === 'warming' ? { readyAfter: 4 } : {}
         const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-${moment}`, kind, pods)
         const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})

@@ -1,4 +1,4 @@
-/** Gives every container of a pod another registry, as mirrors of images do. */
+/** A webhook that gives every container of a pod another registry, as mirrors of images do. */
 import { serveReviews } from './webhook-server.ts'
 
 await serveReviews(({ object }) =>

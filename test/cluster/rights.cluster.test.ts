@@ -13,7 +13,7 @@ const NAME = 'looks'
 const VIEWER = 'sluice-viewer'
 const UNREAD = /"code":"objects-unread"[^}]*"what":"(\w+)"/g
 
-/* The commands that look and change nothing, as a user who has what `sluice rbac --for …` prints and no other right. */
+/* The commands that only look, as a user with the rights that `sluice rbac --for …` prints and no other right. */
 describeOnCluster('the rights of those who look', (cluster) => {
   let bed: UpgradeBed
   let kubeconfig: string
@@ -31,7 +31,7 @@ describeOnCluster('the rights of those who look', (cluster) => {
     return parseAllDocuments(rbacManifest(given)).map((document) => document.toJS() as KubeObject)
   }
 
-  /** With these rights, and not before and after. */
+  /** Runs work with these rights, and removes the rights afterwards. */
   async function allowed<Value>(rights: readonly KubeObject[], work: () => Promise<Value>): Promise<Value> {
     const { api } = cluster()
     await api.apply(...rights)

@@ -12,11 +12,11 @@ export interface CommandOptions {
   cwd?: string
   input?: string
   timeoutMs?: number
-  /** Give back a non-zero exit code instead of throwing. */
+  /** Returns a non-zero exit code instead of throwing. */
   allowFailure?: boolean
 }
 
-/** Runs a command to its end and collects what it printed. */
+/** Runs a command to its end, and collects its output. */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
   const spawnOptions: SpawnOptions = { stdio: ['pipe', 'pipe', 'pipe'] }

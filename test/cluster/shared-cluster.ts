@@ -4,8 +4,8 @@ import type { Cluster } from './cluster.ts'
 import type { SharedCluster } from './global-setup.ts'
 
 /**
- * A `describe` whose tests run on the shared cluster; where none can run they are skipped and say why.
- * The body gets a function, because the connection is there only once the tests run.
+ * A `describe` whose tests run on the shared cluster. Where no cluster can run, the tests are skipped with the reason. The body gets a
+ * function, since the connection exists only while the tests run.
  */
 export function describeOnCluster(name: string, body: (cluster: () => Cluster) => void): void {
   const shared: SharedCluster | undefined = inject('cluster')

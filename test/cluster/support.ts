@@ -20,7 +20,7 @@ const plugins = ['bridge', 'host-local', 'loopback']
 
 let known: Promise<ClusterSupport> | undefined
 
-/** Can a test cluster run here? What is missing is said in words for the one who reads why tests were skipped. */
+/** Reports whether a test cluster can run here. The missing requirements are in words, for the reader of skipped tests. */
 export function clusterSupport(): Promise<ClusterSupport> {
   known ??= probe()
   return known

@@ -6,21 +6,21 @@ import { processesOf } from './namespace.ts'
 import { removeCgroup } from './node.ts'
 import { isAlive, killRecorded } from './process-record.ts'
 
-/** Ends a cluster from any process, in whatever state it is; may be repeated. */
+/** Ends a cluster in any state, from any process. Repeated calls are allowed. */
 export async function removeCluster(info: ClusterInfo): Promise<void> {
-  // First those outside its process namespace, which would survive it.
+  // Processes outside its process namespace would survive it, so they are killed first.
   for (const record of await processesOf(info)) {
     await killRecorded(record)
   }
   if (info.init !== null) {
-    // It is gone only when the kernel has ended all the processes below it.
+    // The process is gone after the kernel has ended all processes below it.
     await killRecorded(info.init)
   }
   await removeCgroup(info)
   await removeFolder(info.dir)
 }
 
-/** Clears away the clusters whose process has died. */
+/** Removes the clusters whose owner has died. */
 export async function sweepClusters(): Promise<ClusterInfo[]> {
   const orphans = (await listInfos()).filter((info) => info.owner !== null && !isAlive(info.owner))
   for (const info of orphans) {
@@ -29,7 +29,7 @@ export async function sweepClusters(): Promise<ClusterInfo[]> {
   return orphans
 }
 
-/** Mounts below it vanish with the mount namespace, which the kernel drops a moment after its processes. */
+/** Removes a folder. Mounts below it vanish with the mount namespace, which the kernel drops a moment after its processes. */
 async function removeFolder(dir: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {

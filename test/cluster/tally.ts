@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs'
 
-/** What the tests of a run have seen, for the table of versions: a line of JSON for each. */
+/** A result of a test for the table of versions, as a line of JSON. */
 export type Tallied =
   | { kubernetes: string }
   | { requests: number; failed: number }
-  /** How the restart of a pod was proven. */
+  /** The proof of a pod's restart. */
   | { proof: string }
 
-/** Goes to the file that SLUICE_TALLY names, and nowhere without one. */
+/** Appends a result to the file that SLUICE_TALLY names. Without it, the result is dropped. */
 export function tally(seen: Tallied): void {
   const file = process.env['SLUICE_TALLY']
   if (file !== undefined && file !== '') appendFileSync(file, `${JSON.stringify(seen)}\n`)

@@ -14,7 +14,7 @@ describeOnCluster('a template that somebody edits in the middle of a run', (clus
     running = undefined
   })
 
-  // What is drained and not patched goes back as it was; what is patched comes home on its new image.
+  // A pod that is drained but not patched goes back as it was. A patched pod comes home on its new image.
   for (const [moment, outcome, image] of [
     ['emptying', 'unchanged', 'localhost/app:v1'],
     ['restarting', 'upgraded', 'localhost/app:v2'],

@@ -5,37 +5,37 @@ import type { Cluster } from './cluster.ts'
 import { tally } from './tally.ts'
 
 export interface TrafficOptions {
-  /** As seen from inside the cluster's network. */
+  /** The address as seen from the network of the cluster. */
   url: string
   ratePerSecond?: number
-  /** Share of requests whose answer the application holds back for `holdMs`. */
+  /** The share of requests whose answer the application holds back for `holdMs`. */
   heldShare?: number
   holdMs?: number
-  /** Share of requests on a connection of their own. 1 where the load balancer reloads: see the README. */
+  /** The share of requests on a connection of their own. 1 where the load balancer reloads (see the README). */
   freshShare?: number
-  /** Far above what a busy machine takes for an answer, so that only a request that is lost runs into it. */
+  /** The timeout is far above the time of an answer on a busy machine, so that only a lost request reaches it. */
   timeoutMs?: number
-  /** Failures belong to the test, a negative control or an application that is killed: the table of versions leaves them out. */
+  /** True where failures belong to the test, such as a negative control or a killed application. The table of versions omits them. */
   expectFailures?: true
 }
 
 export interface TrafficCounts {
   requests: number
   failed: number
-  /** A status code such as 503, or ECONNREFUSED, ECONNRESET, EOF, timeout, ... */
+  /** The failures by kind: a status code such as 503, or ECONNREFUSED, ECONNRESET, EOF, timeout, ... */
   byKind: Record<string, number>
-  /** Successful answers. */
+  /** The successful answers, by pod. */
   byPod: Record<string, number>
   byVersion: Record<string, number>
 }
 
 export interface TrafficSecond extends TrafficCounts {
-  /** Since the epoch, by when the requests were sent. */
+  /** The second since the epoch in which the requests were sent. */
   second: number
 }
 
 export interface TrafficFailure {
-  /** When it was sent, in ms since the epoch. */
+  /** The time when the request was sent, in ms since the epoch. */
   at: number
   kind: string
   pod?: string
@@ -48,9 +48,9 @@ export interface TrafficTotals extends TrafficCounts {
   startedAt: number
   endedAt: number
   bySecond: TrafficSecond[]
-  /** The first thousand. */
+  /** The first thousand failures. */
   failures: TrafficFailure[]
-  /** Requests that left over 20 ms after their time: the generator's own fault, never counted as failed. */
+  /** The number of requests that left over 20 ms late. This is the fault of the generator, and never counts as a failure. */
   late: number
   maxLateMs: number
   p50Ms: number
@@ -59,18 +59,18 @@ export interface TrafficTotals extends TrafficCounts {
 }
 
 export interface Traffic {
-  /** The seconds so far, about two behind the clock. */
+  /** Returns the seconds so far, about two behind the clock. */
   seconds(): TrafficSecond[]
-  /** Waits for what is in flight and gives the totals; again when asked again. */
+  /** Waits for the requests in flight, and returns the totals. Repeated calls return the totals again. */
   stop(): Promise<TrafficTotals>
 }
 
-/** Sends requests at a steady rate whatever comes back, until stopped. */
+/** Sends requests at a steady rate, regardless of the answers, until it is stopped. */
 export async function startTraffic(cluster: Cluster, options: TrafficOptions): Promise<Traffic> {
   const { url, ratePerSecond = 200, heldShare = 0.1, holdMs = 300, freshShare = 0.5, timeoutMs = 15_000 } = options
   const args = ['-url', url, '-rate', `${ratePerSecond}`, '-held', `${heldShare}`, '-hold', `${holdMs}ms`]
   args.push('-fresh', `${freshShare}`, '-timeout', `${timeoutMs}ms`)
-  // It ends by itself when its standard input closes, should this process die.
+  // The generator ends when its standard input closes, should this process die.
   const child = await cluster.spawn(join(cluster.info.tools, 'traffic'), args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const seconds: TrafficSecond[] = []
   let totals: TrafficTotals | undefined

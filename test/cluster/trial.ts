@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { shellQuote } from '../../src/report/words/shell-quote.ts'
 import { appPort } from './manifests.ts'
 
-/** A config for the HAProxy of `npm run cluster`. */
+/** Returns a config for the HAProxy of `npm run cluster`. */
 export function trialConfig(socket: string): string {
   const edge = { name: 'edge', adapter: 'haproxy', port: appPort, options: { socket, backend: 'web' } }
   return stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [edge] })
@@ -12,14 +12,14 @@ interface Contexts {
   contexts: { context: { namespace?: string } }[]
 }
 
-/** The same kubeconfig, with the namespace that its workload is in: without `-n` a command would look at another, and find nothing. */
+/** Returns the kubeconfig with the namespace of its workload. Without that, a command without `-n` would look in another namespace. */
 export function trialKubeconfig(text: string, namespace: string): string {
   const { contexts, ...rest } = JSON.parse(text) as Contexts
   const own = contexts.map((one) => ({ ...one, context: { ...one.context, namespace } }))
   return `${JSON.stringify({ ...rest, contexts: own }, null, 2)}\n`
 }
 
-/** What to type there, for any shell: this Node runs this checkout. */
+/** Returns the commands to type, for any shell. This Node runs this checkout. */
 export function trialCommands(files: { kubeconfig: string; config: string; node: string; program: string }): string[] {
   return [
     `export KUBECONFIG=${shellQuote([files.kubeconfig])}`,

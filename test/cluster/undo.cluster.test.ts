@@ -20,7 +20,7 @@ describeOnCluster('back to the images before', (cluster) => {
     running = undefined
   })
 
-  /** Three pods of StatefulSet web, one of them with a weight of its own, under traffic. */
+  /** Starts three pods of StatefulSet web under traffic. One of them has a weight of its own. */
   async function start(name: string, config: Record<string, unknown> = {}): Promise<{ bed: UpgradeBed; traffic: Traffic }> {
     const bed = await startUpgradeBed(cluster(), {
       name,
@@ -42,7 +42,7 @@ describeOnCluster('back to the images before', (cluster) => {
   const template = async ({ namespace }: UpgradeBed): Promise<string> =>
     (await cluster().api.get('StatefulSet', 'web', namespace)).spec.template.spec.containers[0].image
 
-  /** The StatefulSet counts all of its pods as updated: their labels are those of its revision. */
+  /** Waits until the StatefulSet counts all of its pods as updated, since they have the labels of its revision. */
   async function isCounted({ namespace }: UpgradeBed): Promise<void> {
     await cluster().api.waitForObject(
       'StatefulSet',
@@ -72,7 +72,7 @@ describeOnCluster('back to the images before', (cluster) => {
           traffic: 'asBefore',
           deadline: expect.stringMatching(/^(restart|ready)$/),
         })
-        // A bad image never restarts; one that crashes may be seen to run for a moment.
+        // A missing image never restarts the container. A container that crashes may be seen running for a moment.
         expect(deadline === 'ready' || exit.result?.pods[0]?.deadline === 'restart').toBe(true)
         expect(await images(bed)).toEqual([V1, V1, V1])
         expect(await template(bed)).toBe(V1)
@@ -80,7 +80,7 @@ describeOnCluster('back to the images before', (cluster) => {
         expect(bed.effects()).toEqual({ 'web-2': home })
         await isCounted(bed)
 
-        // Nothing is left open, and the next upgrade is one like any other.
+        // No run is left open, and the next upgrade is as usual.
         const good = await bed.upgrade('sts/web', `app=${V2}`)
         expect(good.code, story(good)).toBe(0)
         expect(bed.effects()).toEqual({ 'web-2': twice, 'web-1': home, 'web-0': home })
@@ -91,7 +91,7 @@ describeOnCluster('back to the images before', (cluster) => {
 
     it('killed while the pod is on its way back: the same command goes on with that', async () => {
       const { bed, traffic } = await start('rollback-killed', {
-        // Its restart was not watched from the patch on, so that only time proves it: the grace period and 5 s.
+        // The restart was not watched from the patch on, so that only time proves it: the grace period and 5 s.
         deadlines: { restart: '10s', ready: '10s' },
       })
       const before = await standings(bed)
@@ -108,7 +108,7 @@ describeOnCluster('back to the images before', (cluster) => {
       expect(await template(bed)).toBe(V1)
       expect(await standings(bed)).toEqual(before)
       expect(bed.effects()).toEqual({ 'web-2': home })
-      // Its spec was changed twice: once to the bad image, and once back.
+      // The spec was changed twice: once to the bad image, and once back.
       const { metadata } = await cluster().api.get('Pod', 'web-2', bed.namespace)
       expect(metadata.generation).toBe(3)
       await isCounted(bed)
@@ -166,7 +166,7 @@ describeOnCluster('back to the images before', (cluster) => {
       expect(await images(bed)).toEqual([V1, V1, V1])
       expect(await template(bed)).toBe(V1)
       expect(await standings(bed)).toEqual(before)
-      // The one that was out was drained once and restored once in all.
+      // The pod that was out was drained once and restored once in all.
       expect(bed.effects()).toEqual({ 'web-2': twice, 'web-1': home })
       await isCounted(bed)
       await noneFailed(traffic)
@@ -177,7 +177,7 @@ describeOnCluster('back to the images before', (cluster) => {
     const V2_WANTED = ['upgrade', 'sts/web', `app=${V2}`]
     const resolve = (bed: UpgradeBed, ...args: string[]) => bed.start(['resolve', 'web-2', ...args], { jsonl: false }).exit
 
-    /** An operator takes web-2 into maintenance while it restarts: no run ends that, and the pod needs a person. */
+    /** Takes web-2 into maintenance by an operator while it restarts. No run ends the maintenance, and the pod needs an operator. */
     async function needsOperator(name: string): Promise<{ bed: UpgradeBed; traffic: Traffic }> {
       const { bed, traffic } = await start(name, { deadlines: { restart: '10s', ready: '10s', restore: '3s' } })
       const run = bed.start(V2_WANTED)

@@ -8,7 +8,7 @@ import { namespace, service, statefulSet } from './manifests.ts'
 import { trialCommands, trialConfig, trialKubeconfig } from './trial.ts'
 import { waitForPods } from './workloads.ts'
 
-// A cluster to try things on: `npm run cluster [-- --kubernetes 1.32]`, then `npm run cluster:down`.
+// Starts a cluster for trials: `npm run cluster [-- --kubernetes 1.32]`. `npm run cluster:down` ends it.
 const { values } = parseArgs({ options: { kubernetes: { type: 'string' } } })
 const kubernetes = values.kubernetes === undefined ? chosenVersion() : versionNamed(values.kubernetes, '--kubernetes')
 const cluster = await startCluster({ kubernetes, detached: true, nodeMonitorGracePeriodMs: 6_000 })
@@ -27,7 +27,7 @@ try {
   const { init } = cluster.info
   const config = join(cluster.info.dir, 'sluice.yaml')
   await writeFile(config, trialConfig(haproxy.adminSocket))
-  // Of its own: the tests that may be run on this cluster have theirs.
+  // The kubeconfig is a file of its own: tests on this cluster have theirs.
   const kubeconfig = join(cluster.info.dir, 'demo.kubeconfig')
   await writeFile(kubeconfig, trialKubeconfig(await readFile(cluster.kubeconfig.host, 'utf8'), 'demo'))
   const commands = trialCommands({
@@ -62,5 +62,5 @@ Take it down:              npm run cluster:down -- ${cluster.info.id}`)
   await cluster.stop()
   throw error
 }
-// HAProxy's and the cluster's processes are no reason to stay.
+// The processes of HAProxy and the cluster would keep this process running.
 process.exit(0)

@@ -18,25 +18,25 @@ import { tally } from './tally.ts'
 import { removeNamespace, waitForPods } from './workloads.ts'
 
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
-/** The identity that sluice runs as: it has the rights that `sluice rbac` prints and no other. */
+/** The identity of sluice. It has the rights that `sluice rbac` prints and no others. */
 export const RUNNER = 'sluice-runner'
 
-/** The others reach no load balancer. */
+/** The commands that reach a load balancer. */
 const NEEDS_CONFIG = new Set(['upgrade', 'plan', 'abort', 'undo'])
 
 export interface UpgradeBedOptions {
-  /** Kubernetes namespace; one for each test. */
+  /** The Kubernetes namespace. Each test has one. */
   name: string
-  /** What is upgraded: workloads, pods, Services. */
+  /** The objects of the test: workloads, pods, Services. */
   objects: KubeObject[]
-  /** Pods with the label app=NAME are waited for, and are HAProxy's servers under their own names. */
+  /** The app label of the pods. The bed waits for them, and they are the servers of HAProxy by their names. */
   app: string
   count: number
-  /** Where they listen; not `appPort` where they use the host's network, which HAProxy shares. */
+  /** The port of the pods. It differs from `appPort` for pods in the network of the host, which HAProxy shares. */
   port?: number
-  /** Servers that nothing upgrades, to carry the traffic where one pod is all that there is. */
+  /** Further servers without upgrades, which carry the traffic where there is only one pod. */
   peers?: { app: string; count: number }
-  /** Over the defaults of sluice.yaml, such as `{ rollout: { maxUnavailable: 3 } }`. */
+  /** Overrides the defaults of sluice.yaml, such as `{ rollout: { maxUnavailable: 3 } }`. */
   config?: Record<string, unknown>
   haproxy?: Omit<HaproxyOptions, 'servers' | 'backends'>
 }
@@ -46,17 +46,17 @@ export interface SluiceExit {
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
-  /** With `-o jsonl`. */
+  /** The events, with `-o jsonl`. */
   events: RunEvent[]
-  /** With `-o jsonl`, where the run came to its end. */
+  /** The result, with `-o jsonl` and where the run came to its end. */
   result: RunResult | undefined
 }
 
 export interface SluiceProcess {
   child: ChildProcess
-  /** Events so far, with `-o jsonl`. */
+  /** Returns the events so far, with `-o jsonl`. */
   events(): RunEvent[]
-  /** Resolves when an event like this has come; rejects when the process ends without. */
+  /** Resolves when such an event has come. Rejects when the process ends without it. */
   seen(like: (event: RunEvent) => boolean): Promise<RunEvent>
   exit: Promise<SluiceExit>
 }
@@ -68,14 +68,14 @@ export interface UpgradeBed {
   readonly cluster: Cluster
   readonly configFile: string
   pods(): Promise<KubeObject[]>
-  /** Starts `sluice ARGS` in this namespace; flags in ARGS win over the usual ones. */
+  /** Starts `sluice ARGS` in this namespace. Flags in ARGS override the usual ones. */
   start(args: string[], options?: { jsonl?: boolean }): SluiceProcess
-  /** The same to its end, as `upgrade ARGS -o jsonl`. */
+  /** Runs `upgrade ARGS -o jsonl` to its end. */
   upgrade(...args: string[]): Promise<SluiceExit>
   traffic(options?: Omit<TrafficOptions, 'url'>): Promise<Traffic>
-  /** Effective changes by server, in order: such as `{ 'web-0': ['drain', 'ready'] }`. */
+  /** Returns the effective changes by server, in order, such as `{ 'web-0': ['drain', 'ready'] }`. */
   effects(): Record<string, string[]>
-  /** What the API server got from sluice in this namespace. */
+  /** Returns the requests of sluice in this namespace. */
   audit(filter?: AuditFilter): Promise<AuditEvent[]>
   stop(): Promise<void>
 }
@@ -103,7 +103,7 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
   function start([verb, ...args]: string[], { jsonl = true } = {}): SluiceProcess {
     const config = NEEDS_CONFIG.has(verb!) ? ['--config', configFile] : []
     const usual = ['-n', name, ...config, '--kubeconfig', runner, ...(jsonl ? ['-o', 'jsonl'] : [])]
-    // Of a flag that is given twice the last one counts: the test's own.
+    // The last value of a repeated flag counts: the one of the test.
     const all = [SLUICE, verb!, ...usual, ...args]
     const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(child)
@@ -140,7 +140,7 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
   }
 }
 
-/** What `sluice rbac --user` prints. */
+/** Returns the objects that `sluice rbac --user` prints. */
 function rightsIn(name: string): KubeObject[] {
   const subject = { kind: 'User', name: RUNNER } as const
   const text = rbacManifest({ workloads: [], namespace: name, subject, orders: true, loadBalancers: [], locks: [] })

@@ -55,7 +55,7 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
       'web-1': ['drain', 'ready', 'drain', 'ready'],
       'web-2': ['drain', 'ready', 'drain', 'ready'],
     })
-    // No command beyond the effective ones: nothing was said twice.
+    // All commands were effective: no command was repeated.
     expect(bed.haproxy.recorder.effects()).toHaveLength(12)
 
     const audit = await bed.audit({ since })
@@ -70,24 +70,24 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
       dryRuns,
       gets: count('get', 'pods'),
     }).toEqual({
-      // Images and restore intent; drain intent and close.
+      // The patches are images and restore intent; the status patches are drain intent and close.
       patches: 2 * 3 * 2,
       statusPatches: 2 * 3 * 2,
       dryRuns: 2 * 3,
       gets: 0,
     })
-    // One a run, and more where a slow machine keeps a watch silent for seconds: such a watch is compared with a list.
+    // Each run lists once. On a slow machine a watch may be silent for seconds, and is then compared with another list.
     for (const resource of ['pods', 'statefulsets', 'controllerrevisions', 'endpointslices'])
       expect(count('list', resource), resource).toSatisfy((lists: number) => lists >= 2 && lists <= MOST_LISTS)
-    // For the plan, and by who has the Lease; once more where there is none yet: had it an owner?
+    // Ledgers are listed for the plan, and by the owner of the Lease. The first run lists them once more to look for an earlier owner.
     expect(count('list', 'configmaps')).toBe(2 * 2 + 1)
-    // The header comes last, in a write of its own; what is kept for the report goes out in the write that closes the run.
+    // The header is written last, by itself. The data for the report is in the write that closes the run.
     expect({ made: count('create', 'configmaps'), patched: count('patch', 'configmaps') }).toEqual({ made: 2, patched: 2 * 2 })
 
     const report = JSON.parse(await readFile(files[1]!, 'utf8')) as Report
     expect(await readFile(files[0]!, 'utf8')).toContain(`"run":"${report.run}"`)
     expect(report).toMatchObject({ outcome: 'done', window: 1, missing: [], warnings: [] })
-    // The second run's half of what HAProxy has received, call by call, in this order.
+    // The reported effects are the second run's half of the calls that HAProxy has received, in this order.
     const reported = report.pods
       .flatMap(({ pod, effects }) => effects.map((effect) => ({ ...effect, pod })))
       .toSorted((a, b) => (a.at < b.at ? -1 : 1))
@@ -122,7 +122,7 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
       )
     }
 
-    // The process is gone, the report is not: of the newest run, and of the one before it.
+    // The report outlives its process: the newest run has one, and so has the run before.
     const kept = await bed.start(['report', 'statefulset/web', '-o', 'json'], { jsonl: false }).exit
     expect(kept.code, kept.stderr).toBe(0)
     const again = JSON.parse(kept.stdout) as Report

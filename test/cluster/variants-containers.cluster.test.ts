@@ -14,7 +14,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
     bed = undefined
   })
 
-  /** Upgrades and expects no failed request; what each pod's containers run afterwards, by container. */
+  /** Upgrades without a failed request. Returns what each pod's containers run afterwards, by container. */
   async function upgrade(...args: string[]): Promise<Record<string, Record<string, Ran>>> {
     const before = containersOf(await bed!.pods())
     const traffic = await bed!.traffic()
@@ -35,7 +35,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
       'web-0': { app: { image: 'localhost/app:v2-again', restarted: true } },
       'web-1': { app: { image: 'localhost/app:v2-again', restarted: true } },
     })
-    // It is the same digest: nothing but the container's ID tells that it has restarted.
+    // The digest is unchanged: only the ID of the container shows the restart.
     expect((await bed.pods()).map(({ status }) => status.containerStatuses[0].imageID)).toEqual(ids)
     expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
   })
@@ -47,7 +47,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
       objects: [statefulSet({ name: 'web', namespace: name, replicas: 2, probe: false })],
       app: 'web',
       count: 2,
-      // A process takes its time to listen, which nobody tells of here.
+      // A process takes its time to listen, which no probe reports here.
       config: { rollout: { readyFor: '3s' } },
     })
     await waitUntilServing(bed)
@@ -63,7 +63,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
     await upgrade('sts/web', 'app=localhost/app:v2')
     expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
 
-    // Negative control: put back as soon as Kubernetes says Ready, the same pods do fail requests.
+    // Negative control: without readyFor, the same pods do fail requests after Ready.
     const traffic = await bed.traffic({ expectFailures: true })
     const { code } = await bed.upgrade('sts/web', 'app=localhost/app:v3', '--ready-for', '0s')
     expect(code).toBe(0)
@@ -108,7 +108,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
 
   it('upgrades a bare pod with a sidecar: only the application, then only the sidecar', async () => {
     const name = 'bare-pods'
-    // A second one, so that there is somebody to serve meanwhile.
+    // The second pod serves meanwhile.
     const objects = ['web-a', 'web-b'].map((one) =>
       pod({ name: one, namespace: name, sidecar: 'localhost/sidecar:v1', labels: { app: 'web' } }),
     )
@@ -151,7 +151,7 @@ interface Ran {
   restarted: boolean
 }
 
-/** Container IDs and images, by pod and container. */
+/** The container IDs and images, by pod and container. */
 type Containers = Map<string, Map<string, { id: string; image: string }>>
 
 function containersOf(pods: KubeObject[]): Containers {
@@ -180,7 +180,7 @@ function compare(before: Containers, after: Containers): Record<string, Record<s
   )
 }
 
-/** Without a probe, Kubernetes calls a pod ready that serves nothing yet. */
+/** Waits until every server answers: without a probe, Kubernetes calls a pod ready before it serves. */
 async function waitUntilServing({ cluster, haproxy }: UpgradeBed): Promise<void> {
   await cluster.api.waitFor(
     'every server to answer',

@@ -20,7 +20,7 @@ describeOnCluster('what is upgraded, and to what', (cluster) => {
     return bed
   }
 
-  /** Image of the first container, by pod. */
+  /** Returns the image of the first container, by pod. */
   async function images(): Promise<Record<string, string>> {
     const pods = await bed!.pods()
     return Object.fromEntries(pods.map(({ metadata, spec }) => [metadata.name, spec.containers[0].image]))
@@ -59,7 +59,7 @@ describeOnCluster('what is upgraded, and to what', (cluster) => {
     expect(await images()).toEqual({ 'web-0': 'localhost/app:v2', 'web-1': 'localhost/app:v2' })
     expect(effects()).toEqual(onceEach(['web-0', 'web-1']))
 
-    // Already there: nothing is written, neither to HAProxy nor to the pods.
+    // The pods have the image already: nothing is written to HAProxy or to the pods.
     const there = await traceOf(bed!)
     const said = bed!.haproxy.recorder.effects().length
     const last = await plan(...selected)
@@ -84,7 +84,7 @@ describeOnCluster('what is upgraded, and to what', (cluster) => {
     expect(effects()).toEqual(onceEach(['web-0', 'web-1']))
     const set = await cluster().api.get('StatefulSet', 'web', name)
     expect(set.status.updatedReplicas).toBe(2)
-    // The template was right already, and is not written again.
+    // The template has the image already, and is not written again.
     expect(await bed!.audit({ verb: 'patch', resource: 'statefulsets' })).toEqual([])
   })
 
@@ -106,7 +106,7 @@ describeOnCluster('what is upgraded, and to what', (cluster) => {
     await upgrade('deploy/web', 'app=localhost/app:v2', '--accept-template-drift')
     expect(Object.values(await images())).toEqual(['localhost/app:v2', 'localhost/app:v2'])
     expect(bed.effects()).toEqual(onceEach(pods))
-    // The same pods, and the same template.
+    // The pods are the same, and so is the template.
     expect((await bed.pods()).map(({ metadata }) => metadata.name)).toEqual(pods)
     const [owner] = (await traceOf(bed)).owners as KubeObject[]
     expect(owner.spec.template.spec.containers[0].image).toBe('localhost/app:v1')

@@ -20,7 +20,7 @@ describeOnCluster('the window', (cluster) => {
     const name = 'window-three'
     const objects = [statefulSet({ name: 'web', namespace: name, replicas: 6, readyAfter: 1 })]
     bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 6, config: { rollout: { maxUnavailable: 3 } } })
-    // While a call is under way the others wait for the next one; a slow load balancer makes that certain.
+    // Pods wait for the next call while a call is under way. A slow load balancer makes that certain.
     await bed.haproxy.recorder.setFaults({ delayReplyMs: (line) => (line.includes('set server') ? 300 : 0) })
     const traffic = await bed.traffic()
     const { code, stderr, events } = await bed.upgrade('statefulset/web', 'app=localhost/app:v2')

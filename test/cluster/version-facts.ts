@@ -1,12 +1,12 @@
 import { type KubernetesVersion, usualVersion } from './kubernetes-versions.ts'
 
-/** How versions of Kubernetes differ where tests expect something of them. */
+/** The differences between versions of Kubernetes that tests have to know. */
 export interface VersionFacts {
-  /** The status of a pod names the generation that the kubelet has seen. */
+  /** True where the status of a pod names the generation that the kubelet has seen. */
   observesGenerations: boolean
-  /** How the restart of a pod that changes to another digest is proven, where no status is missed. */
+  /** The proofs of a restart with another digest, where no status is missed. */
   proofs: string[]
-  /** The version whose recordings of a kubelet hold for this one too. */
+  /** The version whose recordings of a kubelet also hold for this version. */
   recordings: KubernetesVersion
 }
 
@@ -19,7 +19,7 @@ const facts: Record<KubernetesVersion, VersionFacts> = {
   '1.34': observed,
   '1.35': observed,
   '1.36': observed,
-  // Both often tell the end of a container and the start of the next in one status.
+  // Both versions often report the end of a container and the start of the next in one status.
   '1.37': { ...observed, recordings: '1.36' },
 }
 

@@ -1,4 +1,6 @@
-/** The server of an admission webhook, a process in the cluster's network: `node PROGRAM CERTIFICATE KEY`. Its first line says the port. */
+/**
+ * The server of an admission webhook, a process in the network of the cluster: `node PROGRAM CERTIFICATE KEY`. It first prints its port.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -15,7 +17,7 @@ export interface ReviewRequest {
   oldObject: ReviewedPod
 }
 
-/** JSON patch operations; none where the pod is allowed as it is. */
+/** The JSON patch operations. Empty where the pod is allowed as it is. */
 type Verdict = readonly object[]
 
 export async function serveReviews(verdictOn: (request: ReviewRequest) => Verdict | Promise<Verdict>): Promise<void> {

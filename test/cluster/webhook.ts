@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url'
 import type { Cluster } from './cluster.ts'
 import type { KubeObject } from './kube-api.ts'
 
-/** A webhook that runs in the cluster's network. */
+/** A webhook in the network of the cluster. */
 export interface Webhook {
   client: WebhookClient
-  /** The next line that it says. */
+  /** Returns the next line that the webhook prints. */
   said(): Promise<string>
   tell(line: string): void
   stop(): Promise<void>
 }
 
-/** Where the API server finds a webhook. */
+/** The address of a webhook for the API server. */
 interface WebhookClient {
   url: string
-  /** Base64 of PEM. */
+  /** The certificate in PEM, encoded as Base64. */
   caBundle?: string
 }
 
-/** Resolves once it listens; `program` is a file of this folder. */
+/** Starts a webhook, and resolves once it listens. `program` is a file of this folder. */
 export async function startWebhook(cluster: Cluster, program: string): Promise<Webhook> {
   const certs = join(cluster.info.dir, 'certs')
   const file = fileURLToPath(new URL(program, import.meta.url))
@@ -46,7 +46,7 @@ export async function startWebhook(cluster: Cluster, program: string): Promise<W
   }
 }
 
-/** Has every update of a pod of the namespace pass a webhook, which must answer. */
+/** Returns a configuration that sends every update of a pod in the namespace to a webhook, which must answer. */
 export function webhookConfiguration(
   kind: 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration',
   namespace: string,

@@ -26,7 +26,7 @@ const ns = 'workloads'
 const v1 = [{ container: 'app', image: 'localhost/app:v1' }]
 const v2 = [{ container: 'app', image: 'localhost/app:v2' }]
 
-/** What `sluice rbac` prints for the one user of these tests. */
+/** Returns the objects that `sluice rbac` prints for the user of these tests. */
 function rbac(): KubeObject[] {
   const subject = { kind: 'User', name: 'sluice-runner' } as const
   const text = rbacManifest({ workloads: [], namespace: ns, subject, orders: true, loadBalancers: [], locks: [] })
@@ -112,7 +112,7 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
             ...workload.podOperations(pod),
           ])
         }
-        // Before this the count may still be the one of the template before.
+        // The count may still be the one of the template before.
         await cluster().api.waitForObject(
           kind,
           name,
@@ -123,7 +123,7 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
         expect(after.map((pod) => workload.hasRevision(pod))).toEqual(after.map(() => true))
         expect(workload.assess(images, after)).toEqual({ images, refusals: [], warnings: [] })
       }
-      // Back on the old template they carry the old revision again, and nobody was replaced.
+      // On the old template the pods have the old revision again, and no pod was replaced.
       expect((await podsOf(name)).map(({ uid, revision }) => [uid, revision])).toEqual(
         before.map(({ uid, revision }) => [uid, revision]),
       )

@@ -1,6 +1,6 @@
 import type { KubeApi, KubeObject, WaitOptions } from './kube-api.ts'
 
-/** Waits until so many pods with the label app=NAME are Ready, none of them going away; sorted by name. */
+/** Waits until `count` pods with the label app=NAME are Ready, and none of them is going away. The pods are sorted by name. */
 export function waitForPods(
   api: KubeApi,
   namespace: string,
@@ -26,7 +26,7 @@ export function isReady(pod: KubeObject): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-/** Deletes a namespace; returns when its pods are gone, so that the next test has the node to itself. */
+/** Deletes a namespace, and returns after its pods are gone, so that the next test has the node to itself. */
 export async function removeNamespace(api: KubeApi, name: string): Promise<void> {
   for (const kind of ['StatefulSet', 'DaemonSet', 'Deployment']) {
     for (const owner of await api.list(kind, name)) {
@@ -44,6 +44,6 @@ export async function removeNamespace(api: KubeApi, name: string): Promise<void>
     (pods) => pods.length === 0,
     { timeoutMs: 60_000, intervalMs: 200 },
   )
-  // What is left of it disappears in the background, seconds later.
+  // The rest of the namespace disappears in the background, seconds later.
   await api.delete('Namespace', name)
 }

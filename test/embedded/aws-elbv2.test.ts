@@ -8,12 +8,12 @@ import { createPool, type Pool } from '../../demo/load-balancer/pool.ts'
 import type { Pod } from '../../sim/kubelet/pod.ts'
 import { PORT, type ProductBed, startProductBed, type Upgrade } from './product-bed.ts'
 
-/* Whole upgrades, by processes of their own, behind a target group of AWS as it is documented. */
+/* Whole upgrades, by processes of their own, behind a target group of AWS as its documentation describes it. */
 
 const PODS = ['web-0', 'web-1', 'web-2']
 const ZONES: Record<string, string> = { 'web-0': 'all' }
 const zoneOf = (name: string): string => ZONES[name] ?? 'eu-central-1a'
-/** In the order of the rollout. */
+/** The changes in the order of the rollout. */
 const ONCE_EACH = PODS.toReversed().flatMap((name) => [`${name} deregistered`, `${name} registered in ${zoneOf(name)}`])
 const DELAY_MS = 1_500
 
@@ -22,7 +22,7 @@ let profiles: ReturnType<typeof writeProfiles>
 const cleanups: (() => unknown)[] = []
 
 beforeAll(async () => {
-  // The processes have the environment of this one.
+  // The processes have the environment of this process.
   profiles = writeProfiles({ default: OWNER_KEY })
   bed = await startProductBed({ web: PODS.length })
 }, 90_000)
@@ -43,7 +43,7 @@ interface TargetGroup {
   upgrade(image: string): Promise<Upgrade>
 }
 
-/** `onAnswered` is called with each change, once it is made and before it is answered. */
+/** Starts the target group. `onChanged` is called with each change, after it is made and before its answer. */
 async function balance(onChanged: (change: string) => void = () => {}): Promise<TargetGroup> {
   const servers = bed.endpoints().map(({ pod, address, port }) => ({ name: pod, address: `${address}:${port}` }))
   const pool = createPool(servers)
@@ -74,7 +74,7 @@ async function balance(onChanged: (change: string) => void = () => {}): Promise<
   }
 }
 
-/** The state of each pod's target when other images of the pod were stored. */
+/** Returns the state of each pod's target when other images of the pod were stored. */
 function statesAtPatch({ elbv2, pool }: TargetGroup): string[] {
   const states: string[] = []
   const stop = bed.cluster.apiServer.store.subscribe((resource, { before, after }) => {
@@ -141,7 +141,7 @@ test('interrupted while a pod is deregistered: it is registered again once that 
   const { code, said } = await ended
   expect(code, said).toBe(130)
   expect(group.elbv2.changes()).toEqual(ONCE_EACH.slice(0, 2))
-  // A registration before its time is refused by the target group.
+  // The target group refuses a registration before its time.
   const refused = group.elbv2.requests().filter(({ action }) => action === 'RegisterTargets')
   expect(refused).toHaveLength(1)
   expect(states).toEqual([])

@@ -2,16 +2,17 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 
 /**
- * - `nothing`: the proxy passes all on as it comes
- * - `events`: of a watch the headers alone, and the rest at its end
- * - `answers`: nothing of a watch before its end
- * - `blocks`: of a watch what fills a buffer, as nginx does it
+ * The data that the proxy holds back:
+ * - `nothing`: all data passes as it comes
+ * - `events`: only the headers of a watch pass, and the rest passes at its end
+ * - `answers`: no data of a watch passes before its end
+ * - `blocks`: data of a watch passes when a buffer is full, as with nginx
  */
 export type Holds = 'nothing' | 'events' | 'answers' | 'blocks'
 
 export interface BufferingProxy {
   url: string
-  /** Requests that have passed, watches and others. */
+  /** The numbers of requests that have passed. */
   passed: { watches: number; others: number }
   hold(what: Holds): void
   close(): Promise<void>
@@ -19,7 +20,7 @@ export interface BufferingProxy {
 
 const BUFFER = 16 * 1024
 
-/** A reverse proxy on loopback before the server at `url`, which may have a path. */
+/** Starts a reverse proxy on loopback before the server at `url`, which may have a path. */
 export async function startBufferingProxy(url: string): Promise<BufferingProxy> {
   const { hostname, port, pathname } = new URL(url)
   const passed = { watches: 0, others: 0 }

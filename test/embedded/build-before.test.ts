@@ -12,14 +12,14 @@ import { buildBefore } from './build-before.ts'
 import { type Bed, type Ended, openBed, statefulSet } from './ways-out/bed.ts'
 
 /*
- * This build and that of the commit before, as processes beside each other: what the one before leaves is finished, and what a
- * newer one would write is refused. SLUICE_BEFORE names another commit than HEAD~1.
+ * Runs this build and the build of the commit before beside each other. This build completes the records of the older one, and refuses the
+ * records of a newer one. SLUICE_BEFORE names another commit than HEAD~1.
  */
 
 const before = buildBefore()
 if (before.kind === 'none') console.warn(`Skipped, without a build of the commit before: ${before.why}`)
 
-/** What Node has compiled once is not compiled by each of the processes. */
+/** The compile cache of Node, shared by the processes. */
 const compiled = mkdtempSync(join(tmpdir(), 'sluice-compiled-'))
 
 afterAll(() => {
@@ -38,7 +38,7 @@ const FIRST = 'web-2'
 const UPGRADE = ['upgrade', 'statefulset/web', 'app=app:v2']
 const LEDGERS = 'configmaps'
 const LEASES = 'leases.coordination.k8s.io'
-/** A Lease of a process that was killed is waited out: 16 s. */
+/** The Lease of a killed process has to run out, which takes 16 s. */
 const TIMEOUT = 150_000
 
 interface Ledger {
@@ -50,7 +50,7 @@ interface Ledger {
 
 interface Shop extends Bed {
   sluiceOf(build: Build, ...args: string[]): Promise<Ended>
-  /** Begins the upgrade, and kills its process once it has come to that moment. */
+  /** Begins the upgrade, and kills its process at that moment. */
   killedAt(moment: Moment, build?: Build): Promise<void>
 }
 
@@ -66,7 +66,7 @@ async function openShop({ onTestFinished }: Pick<TestContext, 'onTestFinished'>)
   })
   bed.cluster.apply(statefulSet({ replicas: PODS.length }))
   await bed.ready(PODS.length)
-  // A pod is out and untouched for so long.
+  // The time in which a pod is out and untouched.
   await bed.balance({ settle: '1s' })
   function begin(build: Build, args: string[]): Child {
     const script = build === 'now' || before.kind === 'none' ? NOW : before.script
@@ -84,7 +84,7 @@ async function openShop({ onTestFinished }: Pick<TestContext, 'onTestFinished'>)
     async killedAt({ isNow }, build = 'before') {
       const child = begin(build, UPGRADE)
       const kill = (): void => void (isNow(bed) && child.process.kill('SIGKILL'))
-      // With the write itself, before its answer; what no write shows is looked for.
+      // A stored write kills the process before its answer. Other moments are found by looking at an interval.
       const unsubscribe = bed.cluster.apiServer.store.subscribe(kill)
       const looks = setInterval(kill, 20)
       try {
@@ -126,7 +126,7 @@ function ledgersOf({ cluster }: Bed): Ledger[] {
   })
 }
 
-/** What changed the load balancer for a pod; a call that changes nothing is allowed. */
+/** Returns the effects on the load balancer for a pod. A call without a change is allowed. */
 function effectsOf(bed: Bed, name: string): string[] {
   return bed
     .edge()
@@ -138,9 +138,9 @@ function effectsOf(bed: Bed, name: string): string[] {
 interface Moment {
   name: string
   isNow(bed: Bed): boolean
-  /** Of the first pod then: what its journal says, what was done at the load balancer, and its image. */
+  /** The state of the first pod at that moment: the step in its journal, the effects on the load balancer, and its image. */
   left: { step: JournalStep; effects: string[]; image: string }
-  /** Of it in the report of the finished run; absent: `upgraded`. */
+  /** The outcome in the report of the finished run; `upgraded` if absent. */
   told?: string
 }
 
@@ -171,7 +171,7 @@ const BETWEEN: Moment = {
   name: 'between two pods',
   isNow: isAt('closed', false),
   left: { step: 'closed', effects: ['drain', 'ready'], image: 'app:v2' },
-  // A killed process tells nothing, and whoever goes on finds it at its images.
+  // A killed process reports nothing, and its successor finds the pod at its images.
   told: 'skipped',
 }
 
@@ -184,7 +184,7 @@ function assertLeft(bed: Bed, { left: { step, effects, image } }: Moment): strin
   return run
 }
 
-/** `effects`: of each pod at the load balancer. Returns the runs on record. */
+/** Expects all pods home on an image, with these effects for each. Returns the recorded runs. */
 function assertHome(bed: Bed, image: string, effects: string[][]): string[] {
   expect(imagesOf(bed)).toEqual(PODS.map(() => image))
   expect(templateOf(bed)).toBe(image)
@@ -264,7 +264,7 @@ describe.concurrent('a run of the build before', { timeout: TIMEOUT }, () => {
     assertLeft(shop, PATCHED)
     const { code, stdout, stderr } = await shop.sluiceOf('now', 'undo', 'statefulset/web')
     expect(code, stdout + stderr).toBe(0)
-    // What is out goes back where it is.
+    // A drained pod goes back untouched.
     assertHome(shop, 'app:v1', [[], [], ONCE])
   })
 
@@ -290,7 +290,7 @@ describe.concurrent('a run of the build before', { timeout: TIMEOUT }, () => {
   })
 })
 
-/** Writes the record as a newer sluice would: of a version, and in a form, that nobody knows yet. Returns what puts it back. */
+/** Writes the record in an unknown version and form, as a newer sluice would. Returns the function that restores it. */
 type Raise = (bed: Bed) => () => void
 
 const NEWER = 'version 99, written by a newer sluice'
@@ -324,7 +324,7 @@ const raiseJournal: Raise = ({ cluster: { apiServer }, pod }) => {
   return () => write(message)
 }
 
-/** All that a run writes; what kubelets write is left out. */
+/** Returns everything that a run writes, without the writes of kubelets. */
 function written(bed: Bed): unknown {
   const { store } = bed.cluster.apiServer
   const versions = [LEDGERS, LEASES, 'statefulsets.apps'].map((resource) =>
@@ -368,13 +368,13 @@ describe.concurrent('a record of a newer sluice', { timeout: TIMEOUT }, () => {
         expect(written(shop)).toEqual(world)
         lower()
       }
-      // Control: of the present version it is taken.
+      // Control: the present version is accepted.
       const { code, stdout } = await shop.sluiceOf(build, 'plan', ...UPGRADE.slice(1), '-o', 'json')
       expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 1, refusals: [] })
     },
   )
 
-  // So a record that has changed its meaning has another version.
+  // A record whose meaning has changed therefore needs another version.
   test('is refused by the build before, or taken for what it is', async (context) => {
     needsBefore(context)
     const shop = await openShop(context)

@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path'
 const ROOT = resolve(import.meta.dirname, '../..')
 const LARGEST_TREE = 512 * 1024 * 1024
 
-/** The command line of the commit before this one, in a folder of its own; or why it is not to be had. */
+/** The command line of the commit before, in a folder of its own, or the reason why there is none. */
 export type BuildBefore = { kind: 'built'; commit: string; script: string; remove(): void } | { kind: 'none'; why: string }
 
-/** Node runs its sources as they are: the two builds are then of the same dependencies, which the lock file says. */
+/** Builds the former commit. Node runs its sources directly, so both builds need equal dependencies, by the lock file. */
 export function buildBefore(named = process.env['SLUICE_BEFORE']): BuildBefore {
   const revision = named ?? 'HEAD~1'
   const found = git('rev-parse', '--verify', '--quiet', `${revision}^{commit}`)
@@ -32,7 +32,9 @@ export function buildBefore(named = process.env['SLUICE_BEFORE']): BuildBefore {
   return { kind: 'built', commit, script: join(folder, 'src/cli/sluice.ts'), remove }
 }
 
-/** Undefined where it fails, or is not there. The checkout of a CI may be another user's, whose history git does not read unasked. */
+/**
+ * Runs git. Undefined where git fails or is missing. The checkout of a CI may belong to another user, which git does not read by default.
+ */
 function git(...args: string[]): Buffer | undefined {
   const { status, stdout } = spawnSync('git', ['-c', 'safe.directory=*', ...args], {
     cwd: ROOT,

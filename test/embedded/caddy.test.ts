@@ -15,13 +15,13 @@ import { type CaddyBalancer, startCaddyBalancer } from './balancers/caddy.ts'
 import { expectDone, PORT, type ProductBed, startProductBed } from './product-bed.ts'
 import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
-/* Whole upgrades, by processes of their own, behind Caddy itself, whose drain takes the entry of a pod away. */
+/* Whole upgrades, by processes of their own, behind Caddy itself, whose drain removes the entry of a pod. */
 
 const cleanups: (() => Promise<unknown>)[] = []
 
 const PRESET = await readFile(join(import.meta.dirname, '../../adapters/presets/caddy.yaml'), 'utf8')
 
-/** The preset as options of http, whose changes rest on no version: as an API that has none. */
+/** Returns the preset as options of http without versions, as for an API that has none. */
 function withoutVersions({ caddy, proxy }: CaddyBalancer, lock: object): object[] {
   const { options } = parse(PRESET.replaceAll('$(handler)', `id/${HANDLER}`).replaceAll('$(host)', caddy.adminHost)) as {
     options: Record<string, Record<string, unknown>>
@@ -31,7 +31,7 @@ function withoutVersions({ caddy, proxy }: CaddyBalancer, lock: object): object[
   return [{ name: 'edge', adapter: 'http', port: PORT, lock, options: { url: proxy.url, ...options, capabilities } }]
 }
 
-/** In the order of a rollout. */
+/** The pods that are out, in the order of a rollout. */
 const ONE_BY_ONE = ['', 'web-2', '', 'web-1', '', 'web-0', '']
 
 afterEach(async () => {
@@ -97,7 +97,7 @@ describeOn(await findProduct('caddy'), (program) => {
     KILL_TIMEOUT_MS,
   )
 
-  /** Both read the same array before one of them writes: the second change goes on once the first one is done. */
+  /** Makes both runs read one array before either writes: the second change continues after the first is done. */
   function meetAtFirst({ caddy, proxy }: CaddyBalancer, pass: (write: Recorded) => void = () => {}): void {
     const { promise: bothCame, resolve: come } = Promise.withResolvers<void>()
     const { promise: firstDone, resolve: done } = Promise.withResolvers<void>()
@@ -109,7 +109,7 @@ describeOn(await findProduct('caddy'), (program) => {
       if (came > 2) return undefined
       come()
       await firstDone
-      // After a change its admin API begins to listen anew.
+      // The admin API listens again after a change.
       await vi.waitFor(() => caddy.upstreams(), { timeout: 10_000 })
       return undefined
     }
@@ -123,12 +123,12 @@ describeOn(await findProduct('caddy'), (program) => {
     await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, workload }))))
     await expectOnceEach(begun)
     expect(balancer.proxy.writes.map(({ status }) => status)).toContain(412)
-    // The array had both of them out at once: neither has put back what the other one has taken away.
+    // The array had both pods out at once: neither run has put back the pod of the other.
     expect(balancer.sequence()).toContain('api-2 web-2')
   }, 120_000)
 
   describe('without If-Match, and under a lock', () => {
-    /** A Lease of the run's cluster, or of another one that both runs name. */
+    /** Returns the options of a lock in another cluster, which both runs name. */
     async function another(): Promise<object> {
       const cluster = await startEmbeddedCluster({ nodes: 1, images: {} })
       cleanups.push(() => cluster.close())
@@ -156,7 +156,7 @@ describeOn(await findProduct('caddy'), (program) => {
             if (intents.size === 2) meet()
           }) as unknown as () => Promise<void>,
         )
-        // The first change goes on once the other run wants to make one too.
+        // The first change continues once the other run wants to make a change.
         balancer.proxy.onWrite = () => bothWait
         await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, config, workload }))))
         await expectOnceEach(begun)
@@ -185,7 +185,7 @@ describeOn(await findProduct('caddy'), (program) => {
     const { bed, balancer } = begun
     meetAtFirst(balancer, ({ headers }) => delete headers['if-match'])
     await Promise.all(['api', 'web'].map((workload) => expectDone(bed.upgrade({ ...begun, workload }))))
-    // The pod that was put back is seen to be in rotation, and drained once more.
+    // The restored pod is seen in rotation, and drained again.
     const histories = Object.values(balancer.history()).toSorted((a, b) => a.length - b.length)
     expect(histories).toEqual([
       [false, true, false],

@@ -1,14 +1,14 @@
 import { connect, createServer } from 'node:net'
 
-/** One command that sets the state of a server, in the order of their arrival. */
+/** One command that sets the state of a server. The commands are in the order of their arrival. */
 export interface LoggedEffect {
   server: string
   to: string
-  /** On the monotonic clock. */
+  /** The time on the monotonic clock. */
   atMs: number
 }
 
-/** Passes HAProxy's runtime API on, and keeps what is set through it. */
+/** Passes on the runtime API of HAProxy, and records the changes made through it. */
 export async function startEffectLog(upstreamPath: string, path: string): Promise<{ effects: LoggedEffect[]; stop(): void }> {
   const effects: LoggedEffect[] = []
   const server = createServer((client) => {
@@ -31,7 +31,7 @@ export async function startEffectLog(upstreamPath: string, path: string): Promis
   return { effects, stop: () => server.close() }
 }
 
-/** The most servers that were drained at the same time. */
+/** Returns the most servers that were drained at once. */
 export function mostDrained(effects: readonly LoggedEffect[]): number {
   const out = new Set<string>()
   let most = 0

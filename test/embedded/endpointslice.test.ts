@@ -13,8 +13,8 @@ import { expectDone, PORT, type ProductBed, startProductBed, type Upgrade } from
 import { KILL_TIMEOUT_MS, KILLS, killAtRandomMoments, PODS_FOR_KILLS } from './random-kills.ts'
 
 /*
- * Whole upgrades, by processes of their own: the pods are in the embedded cluster, and a Service of another cluster, with a real API server,
- * leads to those of two workloads.
+ * Whole upgrades, by processes of their own. The pods are in the embedded cluster. A Service of another cluster with a real API server
+ * leads to the pods of two workloads.
  */
 
 describeOn(await findKubernetes(chosenVersion()), (programs) => {
@@ -57,7 +57,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     begun = { config, image: bed.nextImage() }
   }
 
-  /** As this user the upgrades come to the other cluster. */
+  /** Sets the user as which the upgrades reach the other cluster. */
   function allow(user: 'sluice' | 'stranger'): Promise<void> {
     return writeFile(join(bed.folder, 'edge.kubeconfig'), kubernetes.kubeconfig(user), { mode: 0o600 })
   }
@@ -66,7 +66,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
   })
 
-  /** Each version of the slice, in order, as any consumer gets them. */
+  /** Follows the versions of the slice in order, as any consumer gets them. */
   async function follow(): Promise<void> {
     versions.splice(0, Infinity, before)
     const watch = `${slices}?watch=1&resourceVersion=${before.metadata.resourceVersion}`
@@ -74,7 +74,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     cleanups.push(() => answer.destroy())
     createInterface({ input: answer }).on('line', (line) => versions.push((JSON.parse(line) as { object: SliceObject }).object))
   }
-  /** Of each pod whether it was out, in each version, without repetitions; once all versions have come. */
+  /** Returns for each pod whether it was out in each version, without repetitions, after all versions have come. */
   async function history(): Promise<Outs> {
     const last = (await read()).metadata.resourceVersion
     await vi.waitFor(() => expect(versions.at(-1)!.metadata.resourceVersion).toBe(last), { timeout: 10_000, interval: 20 })
@@ -88,7 +88,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       ),
     )
   }
-  /** What a person wrote, without what the API server notes of each write. */
+  /** Returns the content of the user, without the notes of the API server about each write. */
   function content({ metadata, ...rest }: SliceObject): object {
     const { resourceVersion: _1, generation: _2, managedFields: _3, ...own } = metadata as Record<string, unknown>
     return { metadata: own, ...rest }

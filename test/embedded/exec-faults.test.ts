@@ -5,13 +5,13 @@ import { PLUGIN, type ProgramBalancer, startProgramBalancer } from './balancers/
 import { type Fault, faultNames, faultyProgram } from './faulty-program.ts'
 import { type ProductBed, startProductBed } from './product-bed.ts'
 
-/* Whole upgrades with a plugin program that does one thing wrong with its drains. Most of their time they wait. */
+/* Whole upgrades with a plugin program that does one thing wrong in its drains. The tests spend most of their time waiting. */
 
 vi.setConfig({ testTimeout: 240_000 })
 
 type AtEnd = Pick<TestContext, 'onTestFinished'>
 
-/** What the load balancer had of a pod when its images were patched. */
+/** Returns the state of a pod in the load balancer when its images were patched. */
 function statesAtPatch({ cluster }: ProductBed, { balancer }: ProgramBalancer, { onTestFinished }: AtEnd): string[] {
   const states: string[] = []
   const imageOf = (pod: unknown): string | undefined => (pod as Pod | undefined)?.spec.containers[0]?.image
@@ -41,7 +41,7 @@ function drainsSent({ balancer }: ProgramBalancer): number {
   return balancer.calls.filter(({ body }) => (body as { state?: string } | undefined)?.state === 'drain').length
 }
 
-/** The drain that comes late finds the pod drained: no pod is put back before the last moment at which it can arrive. */
+/** The number of drains that are sent. A late drain finds the pod drained: no pod is put back before the last moment of its arrival. */
 const SENT: Partial<Record<Fault, number>> = { 'leaves a child that drains 8 s after the kill': 2 }
 
 describe.concurrent('a plugin', () => {

@@ -1,8 +1,8 @@
-/** A program that stands before a plugin and does one thing wrong with a drain: each time, or the first time alone. */
+/** A program in front of a plugin that does one thing wrong in a drain, each time or only the first time. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `run` is the right plugin with the document; `$deadline` is how long it has, in seconds. */
+/** The faults. `run` runs the correct plugin with the document; `$deadline` is its time in seconds. */
 const FAULTS = {
   hangs: 'exec sleep 600',
   'prints garbage': 'echo drained',
@@ -33,7 +33,7 @@ deadline=$((\${deadline%%,*} / 1000))
 ${FAULTS[fault].replace('run >', 'run "$@" >')}
 `
 
-/** The beginning of a command; the plugin follows. */
+/** Returns the beginning of a command. The plugin follows. */
 export function faultyProgram(folder: string, fault: Fault, times: 'once' | 'always'): string[] {
   const own = mkdtempSync(join(folder, 'faulty-'))
   writeFileSync(join(own, 'faulty.sh'), program(fault))

@@ -1,5 +1,5 @@
 /**
- * A command prefix that holds one program of an adapter, once: until it is let go, as a machine does that stands still. The process that has
+ * A command prefix that holds one program of an adapter once, until it is released, as on a machine that stands still. The process that has
  * started the program waits for its answer, or is stopped meanwhile.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,19 +8,19 @@ import { vi } from 'vitest'
 
 export interface HeldProgram {
   prefix: string[]
-  /** From now on the next one that fits is held. */
+  /** Holds the next matching program. */
   arm(): void
-  /** Resolves once it is held. */
+  /** Resolves once the program is held. */
   held(): Promise<void>
-  /** Lets it go; resolves with its output once it has ended, where a signal has not done so before. */
+  /** Releases the program. Resolves with its output after its end, unless a signal has ended it before. */
   letGo(): Promise<string>
   hasEnded(): boolean
-  /** What was on its standard input. */
+  /** Returns the text on its standard input. */
   input(): string
 }
 
 const RUN = `run "$@" >"$folder/output"`
-/** It ends with the folder of its test, where that has failed. */
+/** The program ends with the folder of its test, where the test has failed. */
 const WAIT = `: >"$folder/ready"
 until [ -e "$folder/go" ]; do
   [ -d "$folder" ] || exit
@@ -29,7 +29,7 @@ done`
 
 const ENDS = `trap ': >"$folder/over"; exit 143' TERM`
 
-/** `steps`: what becomes of the one that is held. */
+/** Returns a script. `steps` are the steps of the held program. */
 const holding = (first: string, steps: readonly string[]): string => `folder=$1 pattern=$2
 shift 2
 ${first}
@@ -46,9 +46,9 @@ cat "$folder/output"
 `
 
 const PROGRAMS = {
-  /** A script for a shell that says first that it is there (adapters/host): it is held before it runs. */
+  /** A script for a shell that first reports its presence (adapters/host). It is held before it runs. */
   script: holding('IFS= read -r hello; echo "${hello##* }"', [WAIT, RUN]),
-  /** A program with a document on its input: it is held after it has run, before its answer. A signal ends it, as any program. */
+  /** A program with a document on its input. It is held after it has run and before its answer. A signal ends it, as any program. */
   answer: holding('', [ENDS, RUN, WAIT]),
 }
 

@@ -7,14 +7,14 @@ import { type BufferingProxy, type Holds, startBufferingProxy } from './bufferin
 import type { LoggedEffect } from './effect-log.ts'
 import { type ScaleBed, startScaleBed } from './scale-bed.ts'
 
-/* sluice as a process of its own, behind a proxy that holds what a watch brings. */
+/* sluice as a process of its own, behind a proxy that holds back the data of watches. */
 
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
 const WITHOUT_LOOKS = new URL('./without-looks.ts', import.meta.url).href
-/** With fewer, an upgrade may be over before a watch is known to be held. */
+/** With fewer pods, an upgrade may be over before a watch is known to be held. */
 const PODS = 5
 const WARNING = 'the watch brings nothing of what lists show'
-/** The longest that a pod is out, as a multiple of the longest without a proxy. */
+/** The longest time that a pod is out, as a multiple of the longest time without a proxy. */
 const SLOWER_BY = 6
 
 describe.skipIf(whyNoHaproxy() !== undefined)('a proxy that holds the body of a watch', () => {
@@ -78,7 +78,7 @@ describe.skipIf(whyNoHaproxy() !== undefined)('a proxy that holds the body of a 
   })
 })
 
-/** Of each pod from its drain to its restore, the longest first. */
+/** Returns for each pod the time from its drain to its restore, with the longest first. */
 function outMs(effects: readonly LoggedEffect[]): number[] {
   const drains = effects.filter(({ to }) => to === 'drain')
   const restores = effects.filter(({ to }) => to === 'ready')

@@ -7,7 +7,7 @@ import { type ManySets, startManySets } from './many-sets.ts'
 
 const RUNS = 100
 const PODS = 10
-/** Quick ones, so that sluice is what it takes time for. */
+/** The delays are short, so that most of the time is sluice's. */
 const DELAYS = { relistPeriod: [200, 220], sandbox: [5, 10], start: [10, 20], stop: [5, 10] } as const
 
 let sets: ManySets
@@ -55,7 +55,7 @@ test('one observation: at most 5 watches at the API server, every run done, one 
   await expect.poll(() => sets.watches.open(), { timeout: 10_000 }).toEqual([])
 })
 
-// What becomes of them there is nothing that is asked: 400 watches of one process are more than this machine has time for.
+// The outcome of the runs is not tested here: 400 watches of one process are too many for this machine.
 test('control: with an observation a run there are 400 watches', async () => {
   const { most } = await upgrade('app:v3', false)
   expect(most).toBeGreaterThanOrEqual(4 * RUNS)

@@ -8,15 +8,15 @@ export interface JobServer {
   state: string
 }
 
-/** A load balancer whose changes are jobs: accepted with 202, done later, one at a time; a change meanwhile is a conflict. */
+/** A load balancer whose changes are jobs: accepted with 202, and done later, one at a time. A change meanwhile is a conflict. */
 export interface JobBalancer {
   readonly url: string
   readonly servers: JobServer[]
-  /** Each change that was asked for, with its answer: `web-0 drain 202`. */
+  /** Each requested change with its answer, such as `web-0 drain 202`. */
   readonly writes: string[]
-  /** Each request, reads too: `GET /servers`. */
+  /** Each request, including reads, such as `GET /servers`. */
   readonly requests: string[]
-  /** Called with each change that was accepted, once it is answered. */
+  /** Adds a listener for accepted changes. It is called after the answer. */
   onAccepted(listener: (write: string) => void): void
   stop(): Promise<void>
 }

@@ -6,7 +6,7 @@ import { PORT, type ProductBed, startProductBed, type Upgrade } from './product-
 /* Whole upgrades, by processes of their own, behind a load balancer whose changes are accepted with 202 and done later. */
 
 const PODS = ['web-0', 'web-1', 'web-2']
-/** One effect, one call: in the order of the rollout. */
+/** Each effect is one call, in the order of the rollout. */
 const ONCE_EACH = PODS.toReversed().flatMap((name) => [`${name} drain 202`, `${name} ready 202`])
 
 let bed: ProductBed

@@ -34,7 +34,7 @@ describe.skipIf(!kubectlIsHere)('kubectl against the embedded API server', () =>
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** What it prints where it succeeds. */
+  /** Runs kubectl, expects success, and returns its output. */
   async function prints(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await kubectl(...args)
     expect({ args, code, stderr }).toMatchObject({ code: 0 })
@@ -53,7 +53,7 @@ describe.skipIf(!kubectlIsHere)('kubectl against the embedded API server', () =>
 
   const field = (object: string, path: string) => prints('get', object, '-o', `jsonpath=${path}`)
   const lines = (text: string): string[] => text.trimEnd().split('\n')
-  /** The words of each line, without the age, which changes. */
+  /** Returns the words of each line without the age, which changes. */
   const table = (text: string): string[][] =>
     lines(text).map((line) => line.split(/ {2,}/).filter((cell) => !/^\d+s$/.test(cell)))
 

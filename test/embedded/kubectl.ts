@@ -4,19 +4,19 @@ import { ensureKubectl } from '../cluster/binaries.ts'
 import { type CommandResult, runCommand } from '../cluster/run-command.ts'
 import { onPath } from '../cluster/support.ts'
 
-/** There is a kubectl here, or it can be built. */
+/** True where kubectl is installed or can be built. */
 export const kubectlIsHere: boolean = onPath('kubectl') || onPath('go')
 
 export interface Kubectl {
-  /** Runs it to its end, whatever that is. */
+  /** Runs kubectl to its end, and returns any result. */
   (...args: string[]): Promise<CommandResult>
-  /** The same with something on its standard input. */
+  /** Runs kubectl with a text on its standard input. */
   withInput(input: string, ...args: string[]): Promise<CommandResult>
-  /** Runs on until it is stopped. */
+  /** Starts kubectl, which runs until it is stopped. */
   start(...args: string[]): { stdout(): string; stop(): Promise<void> }
 }
 
-/** `home`: a folder for whatever it keeps. */
+/** Returns a kubectl. `home` is the folder for its files. */
 export async function kubectlFor(kubeconfig: string, home: string): Promise<Kubectl> {
   const program = onPath('kubectl') ? 'kubectl' : await ensureKubectl()
   const env = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig }

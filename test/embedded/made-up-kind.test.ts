@@ -27,8 +27,8 @@ import { statefulSet } from '../../src/workloads/kinds/stateful-set.ts'
 import { type JobBalancer, startJobBalancer } from './job-balancer.ts'
 
 /*
- * A kind that sluice does not know, a custom resource, is added by one value. All of it is in this file: the kind, its controller and
- * its upgrades, beside a StatefulSet of the same name.
+ * One value adds a kind that sluice does not know, a custom resource. This file has all of it: the kind, its controller, and its upgrades
+ * beside a StatefulSet of the same name.
  */
 
 const CLONE_SET: KindName = { group: 'apps.example.dev', version: 'v1alpha1', kind: 'CloneSet', plural: 'clonesets' }
@@ -59,7 +59,7 @@ const REVISION = 'controller-revision-hash'
 const BY = 'clone-set-controller'
 const PORT = 80
 
-/** Keeps as many pods as it is to have, under ever new names, and replaces none for a new template. */
+/** Keeps the wanted number of pods under new names, and replaces none for a new template. */
 function createCloneSetController({ store, clock, random }: ControllerPorts): Controller {
   const queue = createQueue({ clock, random }, [2, 15], (key) => {
     const [namespace, name] = splitKey(key)
@@ -102,7 +102,7 @@ const revisionsOf = (app: string) => new Set(podsNamed(app).map(({ metadata }) =
 const storedSet = (resource: string) => cluster.apiServer.store.get(resource, 'default', 'web') as WorkloadObject
 const templateOf = (resource: string) => storedSet(resource).spec.template.spec.containers[0]!.image
 
-/** Names of the Leases that are held now, and by whom. */
+/** Returns the holders of the present Leases, by the name of the Lease. */
 function holders(): Map<string, string> {
   const leases = cluster.apiServer.store.list('leases.coordination.k8s.io', 'default')
   return new Map(leases.map(({ metadata, spec }) => [metadata.name, (spec as { holderIdentity?: string }).holderIdentity ?? '']))
@@ -163,7 +163,7 @@ async function balancerOf(app: string, jobMs: number): Promise<JobBalancer> {
   return balancer
 }
 
-/** One program with a load balancer of its own; with `known` it knows the kind of this file. */
+/** Opens a program with a load balancer of its own. By default, `known` has the kind of this file. */
 async function program({ url }: JobBalancer, known = kinds): Promise<Sluice> {
   const path = '/servers/${target.id}'
   const options = {
@@ -242,7 +242,7 @@ test('it is upgraded, with the rights that are printed for it, while a StatefulS
   const results = await Promise.all([ofClones.result, ofSet.result])
   expect(results.map(({ outcome }) => outcome)).toEqual(['done', 'done'])
 
-  // Each had a Lease of its own, at the same time, and waited for none.
+  // Each run had a Lease of its own at once, and waited for no other.
   const [cloneLease, setLease] = ['sluice-cloneset.apps.example.dev-web', 'sluice-statefulset-web']
   expect([...held.keys()].toSorted()).toEqual([cloneLease, setLease].toSorted())
   expect(held.get(cloneLease)).not.toBe('')
@@ -265,7 +265,7 @@ test('it is upgraded, with the rights that are printed for it, while a StatefulS
     annotations: { 'sluice.dev/workloads': 'clonesets.apps.example.dev/web' },
   })
 
-  // By name each is found alone, and goes back alone, its template too.
+  // By its kind, each run is found alone and goes back alone, with its template.
   cluster.apiServer.authorize(() => true)
   const known = await clones.status({ workload: 'clonesets.apps.example.dev/web' })
   expect(known.workloads.flatMap(({ runs }) => runs.map(({ id }) => id))).toEqual([run])

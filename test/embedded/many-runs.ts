@@ -20,7 +20,7 @@ import { PORT } from './many-sets.ts'
 /** One process that upgrades many workloads at once, each by a run of its own, behind one load balancer. */
 export interface ManyRuns {
   readonly balancer: MemoryBalancer
-  /** Resolves when all are over. */
+  /** Upgrades the workloads. Resolves when all runs are over. */
   upgrade(names: readonly string[], image: string): Promise<EndedRun[]>
   close(): Promise<void>
 }
@@ -28,18 +28,18 @@ export interface ManyRuns {
 export interface EndedRun {
   name: string
   result: RunResult
-  /** From its beginning, which is that of all of them. */
+  /** The time since the common start of all runs. */
   wallMs: number
   warnings: string[]
 }
 
 export interface ManyRunsOptions {
-  /** Of the API server. */
+  /** The URL of the API server. */
   url: string
   servers: readonly Omit<MemoryServerOptions, 'port'>[]
   maxUnavailable: number
   scope: FeedScope
-  /** False: each run has an observation of its own, as processes of their own have. */
+  /** False where each run has an observation of its own, as separate processes have. */
   sharesObservation: boolean
 }
 

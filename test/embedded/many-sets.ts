@@ -7,29 +7,29 @@ import { appContainer, statefulSet } from './stateful-set.ts'
 /** Many StatefulSets of one namespace in the embedded cluster, each with a Service. */
 export interface ManySets {
   readonly cluster: EmbeddedCluster
-  /** `web-0`, `web-1`, … */
+  /** The names `web-0`, `web-1` and so on. */
   readonly names: string[]
   pods(): Pod[]
-  /** As the API server counts them. */
+  /** The watches, as the API server counts them. */
   readonly watches: WatchCount
   stop(): Promise<void>
 }
 
 export interface WatchCount {
-  /** Collections that are watched at this moment, each as often as it is. */
+  /** Returns the collections that are watched now, one for each watch. */
   open(): string[]
-  /** The most at any moment since `reset`. */
+  /** Returns the most watches at once since `reset`. */
   most(): number
   reset(): void
 }
 
 export interface ManySetsOptions {
   sets: number
-  /** Of each set. */
+  /** The number of pods of each set. */
   pods: number
-  /** From the start of a container until it answers rightly. */
+  /** The time from the start of a container until it answers correctly. */
   readyAfterMs: number
-  /** In place of what was measured. */
+  /** Delays in place of the measured ones. */
   delays?: Partial<Delays>
 }
 

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-// The runs on record name the file of their load balancer, which is another one in each test.
+// Each test has a bed of its own, since the records of runs name the file of their load balancer.
 async function start(workloads: Readonly<Record<string, number>>): Promise<ProductBed> {
   const bed = await startProductBed(workloads)
   cleanups.push(() => bed.stop())

@@ -6,13 +6,13 @@ import { expectDone, PORT, type ProductBed, startProductBed } from './product-be
 
 const PODS = ['web-0', 'web-1', 'web-2']
 const AGENT = 'log-agent'
-/** In the order of the rollout. */
+/** The calls in the order of the rollout. */
 const ONCE_EACH = PODS.toReversed().flatMap((name) => [`${name} drain 202`, `${name} ready 202`])
 
 let bed: ProductBed
 let balancer: JobBalancer
 let config: string
-/** The same without `drain.notFor`. */
+/** The path of the config without `drain.notFor`. */
 let plainConfig: string
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const startsOf = (container: string): (string | undefined)[] =>
   bed.pods().map(({ status }) => status!.containerStatuses!.find(({ name }) => name === container)!.containerID)
 const all = (image: string): string[] => PODS.map(() => image)
 
-/** Begins to give the sidecar this image, and is killed once the first pod has it. */
+/** Begins to give the sidecar an image, and kills the process once the first pod has it. */
 async function killedInBetween(image: string): Promise<void> {
   const { child, ended } = bed.upgrade({ config, image, container: AGENT })
   await vi.waitFor(() => expect(imagesOf(AGENT)).toContain(image), { timeout: 30_000, interval: 5 })
@@ -106,7 +106,7 @@ test('killed in between, and the application is asked for then: the sidecar is e
   expect(balancer.writes).toEqual([])
   const image = bed.nextImage()
   await expectDone(bed.upgrade({ config, image, more: [`${AGENT}=${image}`] }))
-  // While the first one is being closed, another may have its turn.
+  // The next pod may begin while the first one is being closed.
   expect(balancer.writes.toSorted()).toEqual(ONCE_EACH.toSorted())
   expect([imagesOf('app'), imagesOf(AGENT)]).toEqual([all(image), all(image)])
 }, 90_000)

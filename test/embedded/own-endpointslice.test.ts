@@ -41,7 +41,7 @@ test('a hand-made slice beside the pods, which names them: what sluice has drain
     ports: [{ port: PORT }],
     endpoints: pods().map(({ metadata: { name, uid }, status }) => ({
       addresses: [status!.podIP!],
-      // As an API server gives it, which the embedded one does not.
+      // An API server sets the conditions, and the embedded one does not.
       conditions: {},
       targetRef: { kind: 'Pod', name, uid, namespace: 'default' },
     })),

@@ -1,6 +1,6 @@
 /**
- * StatefulSets of ready pods in an embedded cluster, and `sluice upgrade` as processes of their own: what a whole upgrade behind a load
- * balancer needs besides that.
+ * StatefulSets of ready pods in an embedded cluster, and `sluice upgrade` as processes of their own: the parts of a whole upgrade besides
+ * the load balancer.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,20 +23,20 @@ const RELEASES = 20
 
 export interface ProductBed {
   readonly cluster: EmbeddedCluster
-  /** Removed at the end. */
+  /** A folder that is removed at the end. */
   readonly folder: string
-  /** By name, of one workload or of all. */
+  /** Returns the pods by name, of one workload or of all. */
   pods(workload?: string): Pod[]
   names(workload?: string): string[]
   endpoints(workload?: string): Endpoint[]
   images(workload?: string): string[]
-  /** The path of a config with these load balancers, and `more` beside them. */
+  /** Returns the path of a config with these load balancers, and with the fields of `more`. */
   configure(loadBalancers: readonly object[], file?: string, more?: object): Promise<string>
-  /** Images of the next release, which no pod has yet. */
+  /** Returns the image of the next release, which no pod has yet. */
   nextImage(): string
-  /** `sluice upgrade` to this image, or another command that takes the same. */
+  /** Starts `sluice upgrade` to this image, or another command with these arguments. */
   upgrade(options: UpgradeOptions): Upgrade
-  /** Ends the upgrades that run still. */
+  /** Ends the upgrades that still run. */
   endUpgrades(): Promise<void>
   stop(): Promise<void>
 }
@@ -44,7 +44,7 @@ export interface ProductBed {
 export interface UpgradeOptions {
   config: string
   image: string
-  /** Which container gets it: the application, unless told. */
+  /** The container that gets the image; the application by default. */
   container?: string
   workload?: string
   command?: 'upgrade' | 'plan'
@@ -53,11 +53,11 @@ export interface UpgradeOptions {
 
 export interface Upgrade {
   child: ChildProcess
-  /** `code` is null where a signal has ended it; `said` is all that it has printed. */
+  /** `code` is null where a signal has ended the process; `said` is its whole output. */
   ended: Promise<{ code: number | null; said: string; stderr: string }>
 }
 
-/** Names of workloads, each with so many pods, and names of containers that each pod has beside the application. */
+/** Starts a bed with workloads by name and number of pods. Each pod has the `sidecars` beside the application. */
 export async function startProductBed(
   workloads: Readonly<Record<string, number>>,
   sidecars: readonly string[] = [],
@@ -123,7 +123,7 @@ export async function startProductBed(
   }
 }
 
-/** Expects that an upgrade comes to its end; else the test shows what the upgrade has said. */
+/** Expects that an upgrade succeeds. Otherwise the test shows its output. */
 export async function expectDone({ ended }: Upgrade): Promise<void> {
   const { code, said } = await ended
   expect(code, said).toBe(0)

@@ -4,20 +4,20 @@ import { expect } from 'vitest'
 import { seededRandom } from '../cluster/scenarios/random.ts'
 import type { ProductBed, Upgrade } from './product-bed.ts'
 
-/** `SLUICE_KILLS=10` takes longer than the tests of each day are to take. */
+/** The number of kills. `SLUICE_KILLS=10` takes too long for the daily tests. */
 export const KILLS = Number(process.env['SLUICE_KILLS'] ?? 3)
-/** No life of a process is long enough to be done with two of them. */
+/** The number of pods. No life of a process is long enough to upgrade two of them. */
 export const PODS_FOR_KILLS: number = 2 * KILLS
 
-/** Half of what becomes of a pod, roughly: changes of pods in the API, by the upgrade or by the kubelet. */
+/** About half of the changes of a pod in the API during its upgrade, by the upgrade or by the kubelet. */
 const MOST_CHANGES = 10
 const MOST_MS = 400
-/** Each waits until the Lease of the one before is over. */
+/** Each process waits until the Lease of the one before has run out. */
 export const KILL_TIMEOUT_MS: number = 60_000 + KILLS * 40_000
 
 /**
- * Starts the upgrade as often as it is to be killed: each time it has the Lease, so many changes of pods happen, then so many
- * milliseconds pass. None of them is done before that. Gives the moments, which `SLUICE_SEED` has again.
+ * Kills the upgrade at each of `KILLS` moments: after it has the Lease, a random number of pod changes and then a random time pass. No
+ * upgrade is done before that. Returns the moments, which `SLUICE_SEED` repeats.
  */
 export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrade): Promise<string[]> {
   const seed = Number(process.env['SLUICE_SEED'] ?? Date.now() % 1_000_000)
@@ -41,13 +41,13 @@ export async function killAtRandomMoments(bed: ProductBed, upgrade: () => Upgrad
   return moments
 }
 
-/** What is on record of the pods that are under way. */
+/** Returns the steps in the records of the pods that are under way. */
 function stepsOf(bed: ProductBed): string {
   const steps = bed.pods().map((pod) => /\\"step\\":\\"(?!closed)(\w+)/.exec(JSON.stringify(pod))?.[1] ?? '')
   return steps.filter((step) => step !== '').join(' and ') || 'between pods'
 }
 
-/** Another process than before has a Lease, and pods have changed so often since. */
+/** Waits until a new process has a Lease, and `changes` changes of pods have happened since. */
 function isAtWork(bed: ProductBed, changes: number): Promise<void> {
   return new Promise((resolve) => {
     let left: number | undefined

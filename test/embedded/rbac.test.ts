@@ -15,7 +15,7 @@ import { systemClock, systemRandom } from '../../src/ports/system.ts'
 import { startChild } from '../../src/cli/testing/child.ts'
 import { type ScaleBed, startScaleBed } from './scale-bed.ts'
 
-/* The Role that `sluice rbac` prints, and the calls that plan and upgrade really make. */
+/* The Role that `sluice rbac` prints, and the real calls of plan and upgrade. */
 
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
 const WEB = 'statefulset/web'
@@ -41,7 +41,7 @@ async function printed(...args: string[]) {
   return { objects, rules: objects.find(({ kind }) => kind === 'Role').rules as Rule[], stdout }
 }
 
-/** As RBAC decides, with what system:basic-user gives unless `mayAsk` is false. */
+/** Decides as RBAC does, with the rights of system:basic-user unless `mayAsk` is false. */
 function byRules(rules: readonly Rule[], { mayAsk = true } = {}): Authorizer {
   return (_by, { verb, group, resource, subresource, name }) => {
     if (group === 'authorization.k8s.io') return mayAsk
@@ -64,7 +64,7 @@ function transportTo({ apiServer }: ScaleBed['cluster']): Transport {
   }
 }
 
-/** Each rule without one of its verbs. */
+/** Returns the rules without one verb, for each verb of each rule. */
 function withoutOne(rules: readonly Rule[]): { lacks: string; rest: Rule[] }[] {
   return rules.flatMap((rule, index) =>
     rule.verbs.map((verb) => {
@@ -91,7 +91,7 @@ test.skipIf(whyNoHaproxy() !== undefined)(
     const { authorize } = bed.cluster.apiServer
     const { rules } = await printed(WEB, '--config', bed.configFile)
     expect(rules.filter(({ resourceNames }) => resourceNames !== undefined)).toHaveLength(2)
-    // A run does without events.
+    // A run does not need events.
     const lacking = withoutOne(rules).filter(({ lacks }) => lacks !== 'list events')
     expect(lacking.length).toBeGreaterThan(15)
     const client = createKubeClient({ transport: transportTo(bed.cluster), clock: systemClock, random: systemRandom })
@@ -111,7 +111,7 @@ test.skipIf(whyNoHaproxy() !== undefined)(
     expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 1, stderr: '' })
     const upgrade = await sluice('upgrade', WEB, 'app=app:v2', ...where(bed))
     expect({ code: upgrade.code, warned: upgrade.stdout.includes('warning') }).toEqual({ code: 0, warned: false })
-    // The orders need more.
+    // The orders need more rights.
     expect((await sluice('status', ...where(bed).slice(2))).code).toBe(3)
     authorize(byRules((await printed(WEB, '--orders')).rules))
     expect((await sluice('status', ...where(bed).slice(2))).code).toBe(0)

@@ -11,11 +11,11 @@ import { type Child, startChild } from '../../src/cli/testing/child.ts'
 import { appContainer, statefulSet } from './stateful-set.ts'
 
 /*
- * A retagged image: the spec of a pod asks for `v2-again`, and its status says `v2`, another tag of the same digest on the node. The
- * pod is drained and not patched, and is to be put back.
+ * A retagged image: the spec of a pod has `v2-again`, and its status shows `v2`, another tag of the same digest on the node. The pod is
+ * drained and not patched, and has to be put back.
  */
 
-// A Lease of a process that was killed is waited out.
+// The Lease of a killed process has to run out.
 vi.setConfig({ testTimeout: 180_000 })
 
 const SCRIPT = join(import.meta.dirname, '../../src/cli/sluice.ts')
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 interface Bed {
   sluice(...args: string[]): Child
-  /** `web-0 drain`, in their order. */
+  /** Returns the writes in order, such as `web-0 drain`. */
   writes(): string[]
   pod(): Pod
 }
@@ -54,7 +54,7 @@ async function openBed(kubelets: 'new' | 'before 1.34', settle = '3s'): Promise<
   cleanups.push(() => edge.close())
   const config = join(folder, 'sluice.yaml')
   const loadBalancers = [{ name: 'edge', adapter: 'http', port: PORT, options: serversApi(edge.adminUrl) }]
-  // It is out and untouched for so long.
+  // The time in which the pod is out and untouched.
   const drain = { settle }
   await writeFile(config, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers, drain }))
   return {
@@ -74,7 +74,7 @@ async function openBed(kubelets: 'new' | 'before 1.34', settle = '3s'): Promise<
   }
 }
 
-/** An upgrade to v3, until its pod is drained. */
+/** Runs an upgrade to v3 until its pod is drained. */
 async function drained({ sluice, writes }: Bed, ...flags: string[]): Promise<Child> {
   const upgrade = sluice('upgrade', 'statefulset/web', 'app=app:v3', ...flags)
   await upgrade.sees(`${POD} emptying`)
@@ -106,7 +106,7 @@ test.each(['abort', 'undo'])(
 
 test('so does Ctrl-C, before the drain has settled', async () => {
   const bed = await openBed('new', '50s')
-  // Less than that, and than the wait where nothing but time ends the doubt.
+  // The grace is shorter than `settle`, and than the wait where only time ends the doubt.
   const upgrade = await drained(bed, '--grace', '40s')
   upgrade.process.kill('SIGINT')
   expect(await upgrade.end()).toBe(130)
@@ -116,7 +116,7 @@ test('so does Ctrl-C, before the drain has settled', async () => {
 
 test.each([
   { command: 'abort', told: DOUBT },
-  // An undo goes on with the record of the drain, and the proof of a restart is what it waits for.
+  // An undo continues the record of the drain, and waits for the proof of a restart.
   { command: 'undo', told: SECONDS },
 ])('$command tells the reason of its wait, and its seconds, where no generation is reported', async ({ command, told }) => {
   const bed = await openBed('before 1.34')

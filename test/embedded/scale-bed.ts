@@ -12,13 +12,13 @@ import type { RunResult } from '../../src/engine/events.ts'
 import { type LoggedEffect, startEffectLog } from './effect-log.ts'
 import { runMeasured, type Usage } from './usage.ts'
 
-/** Many pods of one StatefulSet in the embedded cluster, behind a real HAProxy that no request goes through. */
+/** Many pods of one StatefulSet in the embedded cluster, behind a real HAProxy without requests. */
 export interface ScaleBed {
   readonly cluster: EmbeddedCluster
   readonly kubeconfig: string
   readonly configFile: string
   pods(): Pod[]
-  /** Runs `sluice upgrade` as a process of its own. `script`: sluice, from its source or built. */
+  /** Runs `sluice upgrade` as a process of its own. `script` is sluice, from its source or built. */
   upgrade(script: string, options: { image: string; maxUnavailable: number }): Promise<ScaleRun>
   stop(): Promise<void>
 }
@@ -26,9 +26,9 @@ export interface ScaleBed {
 export interface ScaleRun extends Usage {
   result: RunResult
   effects: LoggedEffect[]
-  /** PATCHes of pods that were stored, and those that were dry runs. */
+  /** The numbers of stored PATCHes of pods, and of dry runs. */
   patches: { stored: number; dryRun: number }
-  /** Of each pod in the order of their patches: from its new image in the API until it was Ready with it. */
+  /** The time of each pod from its new image in the API until it was Ready with it, in the order of the patches. */
   ownMs: number[]
 }
 
@@ -38,9 +38,9 @@ const PORT = 8080
 
 export interface ScaleBedOptions {
   pods: number
-  /** From the start of a container until it answers rightly. */
+  /** The time from the start of a container until it answers correctly. */
   readyAfterMs: number
-  /** In place of what was measured. */
+  /** Delays in place of the measured ones. */
   delays?: Partial<Delays>
 }
 

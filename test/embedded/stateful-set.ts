@@ -1,11 +1,11 @@
 /** The manifest of a StatefulSet in the embedded cluster, whose pods sluice upgrades. */
 
-/** A container `app`, which listens on this port. */
+/** Returns a container `app`, which listens on this port. */
 export function appContainer(port: number, image = 'app:v1') {
   return { name: 'app', image, ports: [{ containerPort: port }], readinessProbe: { periodSeconds: 1 } }
 }
 
-/** The name is also the value of the label `app`. `OnDelete`: a pod gets a new image from sluice alone. */
+/** Returns a StatefulSet whose name is also the label `app`. With `OnDelete`, only sluice gives a pod a new image. */
 export function statefulSet(name: string, replicas: number, containers: readonly object[] = [appContainer(80)]) {
   const labels = { app: name }
   return {

@@ -12,17 +12,17 @@ import { holdProgram } from './held-program.ts'
 import { expectDone, type ProductBed, startProductBed } from './product-bed.ts'
 
 /*
- * A process is stopped between its read and its write. When its Lease is over, another process takes over and upgrades all pods. Then the
- * write of the first one arrives, and the first one goes on.
+ * A process is stopped between its read and its write. After its Lease has run out, another process takes over and upgrades all pods. Then
+ * the write of the first process arrives, and the first process continues.
  */
 
 const [nginx, caddy, envoy, traefik] = await Promise.all(
   (['nginx', 'caddy', 'envoy', 'traefik'] as const).map((name) => findProduct(name)),
 )
 const LONG_MS = 150_000
-/** What every script of a write has, and no other one (adapters/document). */
+/** A line that is in every script of a write, and in no other script (adapters/document). */
 const RENAME = 'mv -f -- "$new" "$file"'
-/** Of such a script: the lines that compare the file, and its guard. */
+/** The lines of such a script that compare the file, and its guard. */
 const COMPARES = / \|\| exit 3[12]$/
 
 type AtEnd = Pick<TestContext, 'onTestFinished'>
@@ -41,13 +41,13 @@ async function balancing<Started extends Balancer>({ onTestFinished }: AtEnd, st
 
 interface Stopped {
   first: readonly object[]
-  /** Of the process that takes over, where that needs others. */
+  /** The load balancers of the process that takes over, where they differ. */
   other?: readonly object[]
   /** Resolves when the write of the first process is held. */
   held(): Promise<unknown>
-  /** Of all balancers. */
+  /** Returns the settings of all balancers. */
   settings(): Promise<unknown>
-  /** Called when the other process is done: the write arrives. */
+  /** Lets the write arrive. It is called when the other process is done. */
   arrives(): Promise<void>
 }
 
@@ -63,7 +63,7 @@ async function stopBetween(bed: ProductBed, { first, other = first, held, settin
   expect(await settings()).toEqual(before)
   stopped.child.kill('SIGCONT')
   const { code, said } = await stopped.ended
-  // It has lost its Lease.
+  // The first process has lost its Lease.
   expect(code, said).toBe(7)
   expect(await settings()).toEqual(before)
   expect(bed.images()).toEqual(bed.names().map(() => image))
@@ -75,7 +75,7 @@ function onIntent({ cluster }: ProductBed, then: () => void): () => void {
   })
 }
 
-/** What the script would have done without comparing: the negative control. */
+/** Runs the script without its comparison, as a negative control. */
 function runWithoutComparing(script: string): void {
   const lines = script.split('\n')
   const blind = lines.filter((line) => !COMPARES.test(line))
@@ -97,7 +97,7 @@ describe.concurrent('stopped between read and write, past its Lease', () => {
           first: balancer.behind(script.prefix),
           held: script.held,
           settings: balancer.settings,
-          // The file is another one by now: status 31 of adapters/document.
+          // The file has changed by now: status 31 of adapters/document.
           arrives: async () => expect(await script.letGo()).toMatch(/ 3[12]\n$/),
         })
         expect(balancer.history()).toEqual(onceEach(bed.names()))
@@ -215,7 +215,7 @@ describe.concurrent('stopped between read and write, past its Lease', () => {
         first: balancer.by([...list.prefix, process.execPath, PLUGIN]),
         held: list.held,
         settings: balancer.settings,
-        // It has had the list, and has been ended before it could give that.
+        // The program had the list, and was ended before it could answer.
         arrives: async () => {
           expect(list.hasEnded()).toBe(true)
           expect(await list.letGo()).toContain('"entries"')

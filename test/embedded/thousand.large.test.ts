@@ -10,7 +10,7 @@ import { type ScaleBed, startScaleBed } from './scale-bed.ts'
 const PODS = 1_000
 const WINDOW = 100
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
-/** Quick ones, so that sluice is what it takes time for. */
+/** The delays are short, so that most of the time is sluice's. */
 const DELAYS = { relistPeriod: [200, 220], sandbox: [5, 10], start: [10, 20], stop: [5, 10] } as const
 
 describe.skipIf(whyNoHaproxy() !== undefined)('1,000 pods', () => {
@@ -32,7 +32,7 @@ describe.skipIf(whyNoHaproxy() !== undefined)('1,000 pods', () => {
     expect([byServer.size, sequences]).toEqual([PODS, new Set(['drain ready'])])
     expect(mostDrained(effects)).toBeLessThanOrEqual(WINDOW)
     expect(mostDrained(effects)).toBeGreaterThan(WINDOW / 2)
-    // The intent, the image, the way back, the end; and the image once as a dry run.
+    // The stored patches are the intent, the image, the restore intent and the end. The image is also a dry run.
     expect(patches).toEqual({ stored: 4 * PODS, dryRun: PODS })
 
     expect(bed.pods().every(isReady)).toBe(true)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-/** What a program has used, from its start to its end. */
+/** The resources that a program has used, from its start to its end. */
 export interface Usage {
   code: number | null
   stdout: string
@@ -14,7 +14,7 @@ export interface Usage {
 }
 
 const REPORT = 3
-/** Before everything else in the process; what it used until then is Node's own. */
+/** A module that is loaded before everything else in the process. The usage until then belongs to Node itself. */
 const REPORTER = `import { writeSync } from 'node:fs'
 process.once('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 
-/* Preloaded for a control: sluice as it is without lists beside a silent watch. */
+/* A preloaded control: sluice without lists beside a silent watch. */
 
 const LOOKS = 'isLookDue: (isAwaited) => !isLooking && clock.now() >= dueAt(isAwaited)'
 

@@ -1,4 +1,4 @@
-/** What it takes to drain many targets of one load balancer at once, and to put them back. */
+/** The cost of draining many targets of one load balancer at once, and of restoring them. */
 import type { Bed } from '../../adapters/conformance/bed.ts'
 import type { Adapter, Target } from '../../adapters/contract.ts'
 import { createScopeQueue } from '../../src/engine/traffic/scope-queue.ts'
@@ -6,14 +6,14 @@ import { CALL_LIFE_MS } from '../../src/engine/traffic/scope-queues.ts'
 import { systemClock } from '../../src/ports/system.ts'
 
 export interface Calls {
-  /** As the wire has counted them: with nginx these are reloads. */
+  /** The numbers of calls, as counted on the wire. For nginx these are reloads. */
   drains: number
   restores: number
-  /** From the first one asked for to the last one done. */
+  /** The time from the first request to the last result. */
   ms: number
 }
 
-/** Asks the queue of the scope for all of them in one turn, as a window of so many pods does. The first `count` targets of the bed. */
+/** Asks the queue of the scope for the first `count` targets of the bed in one turn, as a window of that size does. */
 export async function countCalls(bed: Bed, adapter: Adapter, count: number): Promise<Calls> {
   const endpoints = bed.endpoints.slice(0, count)
   const call = { deadlineMs: CALL_LIFE_MS, assertLive() {} }
@@ -48,7 +48,7 @@ export async function countCalls(bed: Bed, adapter: Adapter, count: number): Pro
   return { drains, restores, ms: performance.now() - startedAt }
 }
 
-/** The same load balancer, whose calls take one target each. */
+/** Returns the adapter with calls for one target each. */
 export function oneByOne(adapter: Adapter): Adapter {
   return { ...adapter, capabilities: { ...adapter.capabilities, maxBatch: 1 } }
 }

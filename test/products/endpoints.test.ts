@@ -13,13 +13,13 @@ import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
 /*
- * src/endpoints against the controllers of Kubernetes: random Services and pods, of which the test writes the status.
- * SLUICE_SCENES is how many, SLUICE_SEED the first of their seeds.
+ * Compares src/endpoints with the controllers of Kubernetes: random Services and pods, whose status the test writes. SLUICE_SCENES is the
+ * number of scenes, SLUICE_SEED the first seed.
  */
 
 const SCENES = Number(process.env['SLUICE_SCENES'] ?? 60)
 const FIRST = Number(process.env['SLUICE_SEED'] ?? 1)
-/** Of no Service that is under test: once its endpoints are there, the controllers have seen all that was written before. */
+/** The name of a Service outside the test. Once its endpoints exist, the controllers have seen all earlier writes. */
 const MARKER = 'marker'
 const SETTLES_WITHIN_MS = 30_000
 
@@ -144,7 +144,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
 
     await plane.ask('PATCH', `${at}/pods/pod-0/status`, { status: { phase: 'Failed' } })
     await untilMarked()
-    // Both still have the pod, and are to have none: the empty slice, and no subset.
+    // Both still have the pod, and should have none: the empty slice, and no subset.
     expect(await differences()).toEqual(['+', '+', '-'])
 
     await plane.ask('PATCH', `${at}/services/web`, { metadata: { annotations: { touched: 'again' } } })

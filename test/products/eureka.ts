@@ -8,7 +8,7 @@ import { lastLine, type Program } from './program.ts'
 const SOURCE = join(import.meta.dirname, 'eureka')
 const FILES = ['pom.xml', 'src/main/java/dev/sluice/eureka/Eureka.java']
 
-/** Its jar, which `java -jar` runs, or why there is none here. */
+/** Returns its jar for `java -jar`, or the reason why there is none. */
 export async function findEureka(): Promise<Program> {
   try {
     await runCommand('java', ['-version'])

@@ -1,4 +1,4 @@
-/** The control plane of Kubernetes and its etcd, as they are built for the cluster tests. */
+/** The control plane of Kubernetes with its etcd, as built for the cluster tests. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureKubernetes } from '../cluster/binaries.ts'
@@ -6,7 +6,7 @@ import type { KubernetesVersion } from '../cluster/kubernetes-versions.ts'
 import { runCommand } from '../cluster/run-command.ts'
 import { lastLine, type Program } from './program.ts'
 
-/** The folder that has them, built the first time where there is Go, or why there is none here. */
+/** Returns the folder of the programs, built at the first call where Go is installed, or the reason why there is none. */
 export async function findKubernetes(version: KubernetesVersion): Promise<Program> {
   if (spawnSync('go', ['version']).status !== 0)
     return { title: `Kubernetes ${version}: there is no Go to build it with`, program: undefined, version: undefined }

@@ -3,7 +3,7 @@ import { whyNoNginx } from '../../adapters/conformance/beds/nginx-process.ts'
 import { findProduct } from './find-product.ts'
 import { describeOn, type Program } from './program.ts'
 
-/** Registers the tests of `body` for the nginx that is installed, and for that of PyPI; for one that cannot be had they are skipped. */
+/** Registers the tests of `body` for the installed nginx and for the nginx of PyPI. The tests of a missing nginx are skipped. */
 export async function describeOnEachNginx(body: (program: string) => void): Promise<void> {
   for (const version of [installedNginx(), await findProduct('nginx')]) describeOn(version, body)
 }

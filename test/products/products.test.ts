@@ -18,7 +18,7 @@ for (const name of Object.keys(wheels) as ProductName[]) {
       expect(`${stdout}${stderr}`).toContain(wanted)
     })
 
-    // The smallest of them.
+    // The wheel of nginx is the smallest.
     if (name !== 'nginx') return
     test('a wheel with another hash is refused (negative control)', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'sluice-wheel-'))

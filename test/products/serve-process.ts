@@ -8,13 +8,13 @@ import type { Served, ServedConfig } from '../../adapters/conformance/beds/envoy
 const SCRIPT = join(import.meta.dirname, '../../src/cli/sluice.ts')
 
 export interface ServeProcess extends Omit<Served, 'stop'> {
-  /** All that it has said so far. */
+  /** Returns all output so far. */
   said(): string
-  /** Its exit code, after SIGTERM. */
+  /** Ends the process by SIGTERM, and returns its exit code. */
   stop(): Promise<number | null>
 }
 
-/** `sluice adapter serve`, on a port of its choice unless one is given. */
+/** Starts `sluice adapter serve`, on any free port by default. */
 export async function startServe({ folder, loadBalancer }: ServedConfig, port = 0): Promise<ServeProcess> {
   const config = join(folder, 'served.yaml')
   await writeFile(config, stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [loadBalancer] }))

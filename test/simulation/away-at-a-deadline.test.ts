@@ -4,12 +4,9 @@ import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-/*
- * Found by a reviewer: a deadline came while the API server was away. The pod had come up in time, which nobody could see: it was failed,
- * or rolled back, and stayed out of rotation.
- */
+/* A deadline that passes while the API server is away fails no pod, and rolls none back: the pod may have come up in time unseen. */
 
-/** The pod is ready 8 s after its container has started, and may take a little longer. */
+/** The pod is ready 8 s after the start of its container, or a little later. */
 const COMES_UP = {
   pods: 1,
   readyAfterMs: 8_000,
@@ -29,7 +26,7 @@ for (const onFailure of ['hold', 'rollback'] as const) {
   })
 }
 
-// The second time as it has been ready for readyFor, and the deadline waits for that.
+// The second absence begins after the pod has been ready for `readyFor`, while the deadline waits for that.
 test('the API server may go away twice', async () => {
   const settings = { ...COMES_UP.settings, readyForMs: 6_000, readyDeadlineMs: 15_000, onFailure: 'rollback' as const }
   const stage = await openStage(plainScene({ ...COMES_UP, settings }))

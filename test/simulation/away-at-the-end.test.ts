@@ -16,14 +16,11 @@ import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { outcomeOf, upgradeTo } from './story.ts'
 
-/*
- * Found by chaos (seed 132531, api-restart 10): the API server was being restarted when the last pod had come to its end. The run was
- * done, exit 0, and its ledger open, with one warning.
- */
+/* An API server that is away when the last pod has come to its end does not leave the ledger of the run open. */
 
 const REQUEST = upgradeTo('v2')
 
-/** Nobody listens, as where the API server itself is begun anew; what is lost on its way would be read again until there is an answer. */
+/** Refuses connections, as at a restart of the API server. A lost request would be read again until there is an answer. */
 function refusing(patch: KubeClient['patch']): KubeClient['patch'] {
   return async (path, operations, options) => {
     try {
@@ -38,11 +35,11 @@ function refusing(patch: KubeClient['patch']): KubeClient['patch'] {
 interface Away {
   request?: RunRequest
   forMs: number
-  /** The wall clock is set forward at that moment, so that the Lease has run out by it. */
+  /** Sets the wall clock forward at that moment, by enough that the Lease has run out. */
   leapMs?: number
 }
 
-/** The API server is away as soon as the journal of the only pod is closed. */
+/** Starts a process. The API server is away as soon as the journal of the only pod is closed. */
 function startUntilAway(stage: Stage, { request = REQUEST, forMs, leapMs = 0 }: Away): Actor {
   const actor: Actor = stage.start(request, (ports) => {
     const { client } = ports
@@ -151,8 +148,7 @@ test('an abort that does not reach the API server in the end is not called one',
   expect(actor.end).toMatchObject({ outcome: 'failed', reason })
 })
 
-// Found by a reviewer: the Lease had run out, unrenewed, when the template could be patched again. That was taken for another owner's, and
-// the abort was over, exit 7, with the images in the template that it was to take back.
+// A Lease that has run out during the absence is not taken for the Lease of another owner: the abort still puts the template back.
 test.each([10_000, 17_000, 22_000])('an abort whose API server is away for %d ms puts the template back', async (forMs) => {
   const stage = await openStage(plainScene({ pods: 1 }))
   const actor = startUntilAway(stage, { forMs })
@@ -162,7 +158,7 @@ test.each([10_000, 17_000, 22_000])('an abort whose API server is away for %d ms
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
-// So was a rollback, with a warning.
+// A rollback puts the template back under the same conditions.
 test.each([10_000, 17_000, 22_000])('a rollback whose API server is away for %d ms puts the template back', async (forMs) => {
   const stage = await openStage(plainScene({ pods: 1 }))
   const request = upgradeTo('bad', { onFailure: 'rollback', restartDeadlineMs: 20_000 })

@@ -8,8 +8,8 @@ import { isIn, isReady, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
 /*
- * Found by a reviewer: the API server went away after a run was on record, or its template had its images, and before its first pod. It was
- * said that nothing had been touched, or that the run had failed.
+ * The API server goes away after a run is on record, or after its template has its images, and before its first pod. The end of the run
+ * says neither that nothing was touched nor that the run failed.
  */
 
 test.each([

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** What the programs of the simulation are given; whatever is wrong with it ends them with 2, and with how they are used. */
+/** The arguments of the simulation's programs. Wrong arguments end a program with 2 and its usage. */
 export interface CommandLine {
   refuse(message: string): never
   wholeNumber(flag: string, text: string, least: number): number
@@ -8,7 +8,7 @@ export interface CommandLine {
 
 type Config = NonNullable<Parameters<typeof parseArgs>[0]>
 
-/** `--help` is not among the options of the program: it prints the usage, and ends with 0. */
+/** Reads the arguments. `--help` is handled for each program: it prints the usage, and ends with 0. */
 export function commandLine<Options extends NonNullable<Config['options']>>(
   usage: string,
   options: Options,

@@ -20,11 +20,11 @@ import { startProcess } from './sluice-process.ts'
 import { createWire } from './wire.ts'
 import type { World } from './world.ts'
 
-/** What can be started in a scene, each on a host of its own. */
+/** The commands that can be started in a scene, each on a host of its own. */
 export interface Commands {
-  /** `sluice upgrade`, or `sluice undo` by its request, or `sluice abort`. */
+  /** Starts `sluice upgrade`, `sluice undo` or `sluice abort`, depending on the request. */
   start(command: StartedCommand, onEnd: (end: ProcessEnd) => void): SluiceProcess
-  /** `sluice resolve`, of each of these pods, by somebody who looks at the load balancers. */
+  /** Runs `sluice resolve` for each of these pods, as an operator that has looked at the load balancers does. */
   resolve(pods: ProcessEnd['pods'], onEnd: () => void): void
   person: Person
 }
@@ -32,7 +32,7 @@ export interface Commands {
 export interface StartedCommand {
   command: 'upgrade' | 'abort'
   request: RunRequest
-  /** The names of the pods that it is about, where these are not all. */
+  /** The names of its pods, where the command is about a part of the pods. */
   part?: readonly string[] | undefined
 }
 
@@ -41,13 +41,13 @@ export interface CommandsOptions {
   random: SeededRandom
   world: World
   faults: Faults
-  /** Takes in each host, in the order of their starts. */
+  /** Receives each host, in the order of their starts. */
   hosts: Host[]
-  /** Asked before each delivery to the process of this place, the first is 0. */
+  /** Called before each delivery to the process with this number, counted from 0. */
   onDelivery?: ((place: number, host: Host, random: SeededRandom) => void) | undefined
   select: RunRequest['select']
   tell(happening: Happening): void
-  /** Tells more than a judge wants to know, for a person who reads it. */
+  /** Adds details to the history for a human reader, which the checker does not need. */
   withDetails: boolean
   onBug(error: unknown): void
 }
@@ -55,7 +55,7 @@ export interface CommandsOptions {
 export function createCommands(options: CommandsOptions): Commands {
   const { scheduler, random, world, faults, hosts, select, tell, onDelivery } = options
 
-  /** How a host reaches the API server. */
+  /** Creates the network between a host and the API server. */
   function connect(host: Host, stream: SeededRandom): ReturnType<typeof createNetwork> {
     return createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
   }

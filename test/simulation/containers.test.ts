@@ -9,7 +9,7 @@ import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* Pods of several containers, and what runs that name different ones make of them; what a plan and an interrupt say of it: stories. */
+/* Pods of several containers: runs about different containers, with their plans and interrupts. */
 
 const PROXY_V2 = 'registry.example/proxy:v2'
 const app = (tag: string) => ({ container: 'app', image: imageOf(tag) })
@@ -38,7 +38,7 @@ const selectOf = (workload: Workload) => ({
   select: { refs: [idNamed(workload, workload === 'Pod' ? `${NAME}-0` : NAME)] },
 })
 
-// Found by reading: it came back in rotation on the former image of one and the new one of the other, which had never run together.
+// The former image of one container and the new image of another have never run together.
 test.each(['StatefulSet', 'Pod'] as const)(
   'a pod that an earlier run has left half done goes back for all of its containers: %s',
   async (workload) => {
@@ -64,7 +64,7 @@ test('so does an undo of the run that has brought it home', async () => {
   expect([podImages(stage), templateImages(stage)]).toEqual([before, template])
 })
 
-// Of the containers that one pod had otherwise, nothing is known that was true of all.
+// The template keeps the image of a container for which the pods had different images.
 test('the template keeps what another pod was upgraded to before', async () => {
   const stage = await openStage(plainScene({ sidecar: true, pods: 2 }))
   stage.world.cluster.setImage(PROXY_V2, { digest: 'sha256:proxy-v2', readyAfterMs: 0 })
@@ -86,7 +86,7 @@ describe('interrupted where a pod was rolled back', () => {
       events.some((event) => event.type === 'podState' && event.to === state)
   const start = (stage: Stage): Actor => stage.start({ images: [app('bad')], ...ROLLS_BACK })
 
-  // Found by reading: the template was waited for, a minute for each, and who had sent the SIGTERM might kill next.
+  // A SIGTERM is often followed by a SIGKILL, so the process does not wait for the template.
   test.each([
     ['before its template goes back', 'closing'],
     ['while that goes back', 'done'],
@@ -118,7 +118,7 @@ describe('interrupted where a pod was rolled back', () => {
   })
 })
 
-// Found by reading: the plan said how many pods it would upgrade, and the upgrade ended the run, or waited.
+// The plan names the order that the upgrade would meet.
 test.each([
   { order: 'abort', says: 'is being aborted (by ann@desk): this upgrade goes on with it, ends it' },
   { order: 'pause', says: 'is paused (by ann@desk): this upgrade goes on with it, and waits until sluice resume' },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { killedAt } from './kill.ts'
 import { plainBalancer, plainScene } from './scene.ts'
 
-/* Exhaustive: sluice is killed before each delivery of an upgrade, and the same command is run again. Nothing is left to a seed. */
+/* Kills sluice before each delivery of an upgrade, and runs the command again. The sweep is exhaustive, without a seed. */
 
 const twoPods = plainScene({ pods: 2, balancers: [plainBalancer({ weights: [7, 1] })] })
 

@@ -1,24 +1,24 @@
 import { createHook } from 'node:async_hooks'
 
-/** What promises and the scheduler itself make; anything else is a source of time or order that no seed decides. */
+/** The asynchronous resources of promises and of the scheduler. Any other resource is a source of time or order outside the seed. */
 const ALLOWED = new Set(['PROMISE', 'TickObject', 'Microtask', 'Immediate'])
 
 export interface Guard {
-  /** From here on a real timer, I/O or `Math.random` throws, and `Date.now` is virtual. */
+  /** Enables the guard: a real timer, I/O or `Math.random` throws, and `Date.now` is virtual. */
   on(now: () => number): void
   off(): void
 }
 
 /**
- * Catches what a lint list misses, `AbortSignal.timeout` and timers of packages among it: by the asynchronous resource
- * that it makes. Its cost is within the noise.
+ * Finds sources of time or order that a linter misses, such as `AbortSignal.timeout` and the timers of packages, by their asynchronous
+ * resources. Its cost is negligible.
  */
 export function createGuard(onViolation: (what: string) => void): Guard {
   const realNow = Date.now
   const realRandom = Math.random
   const realPerformanceNow = performance.now
   const hook = createHook({
-    // Allowed, and far more than all else. An older Node tracks them all the same.
+    // Promises are allowed, and outnumber all other resources. An older Node tracks them anyway.
     trackPromises: false,
     init(_id, type) {
       if (!ALLOWED.has(type)) onViolation(`a ${type} was made in simulated code: ${new Error('here').stack ?? ''}`)

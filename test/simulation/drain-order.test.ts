@@ -22,7 +22,7 @@ async function upgraded(stage: Stage, change: (one: LoadBalancer) => LoadBalance
   return ended(stage, actor)
 }
 
-/** Changes of the entries, each as `drain edge`, by pod. */
+/** Returns the changes of the entries, each as `drain edge`, by pod. */
 function effectsOf({ history }: Stage): string[][] {
   const effects = history.flatMap((one) => (one.type === 'effect' ? [one] : []))
   const byTarget = Map.groupBy(effects, ({ target }) => target)

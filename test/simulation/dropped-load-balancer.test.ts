@@ -9,12 +9,12 @@ import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-/* The config drops a load balancer that earlier runs of the workload used, and that goes on sending requests. */
+/* The config drops a load balancer that earlier runs of the workload used, and that still sends requests. */
 
 const openScene = (): Promise<Stage> =>
   openStage(plainScene({ pods: 2, balancers: [plainBalancer(), plainBalancer({ name: 'inner' })] }))
 
-/** With a config that has only some of the load balancers. */
+/** Starts a run with a config that has only some of the load balancers. */
 function startWith(stage: Stage, request: RunRequest, isThere: (one: LoadBalancer) => boolean): Actor {
   return stage.start(request, (ports) =>
     prepareRun(request, { ...ports, loadBalancers: ports.loadBalancers.filter((one) => isThere(one)) }),
@@ -53,7 +53,7 @@ test('the run is refused before anything is touched, and goes on with the consen
   expect(again.outcome).toBe('done')
   expect([effectsOf(stage, 'edge'), effectsOf(stage, 'inner')]).toEqual([4, 12])
 
-  // In use once more, and dropped once more.
+  // The load balancer is used again, and dropped again.
   expect((await ended(stage, startWith(stage, upgradeTo('v1'), all))).outcome).toBe('done')
   expect((await ended(stage, startWith(stage, upgradeTo('v2'), withoutEdge))).outcome).toBe('refused')
 })

@@ -7,8 +7,8 @@ import { isIn, openStage } from './stage.ts'
 import { ended } from './story.ts'
 
 /*
- * A pod is back when its Service endpoints are that it had before. What said no before the drain is not waited for, and what said yes
- * is, also by another process and under another name of its slice.
+ * A pod is back when its Service endpoints are as before. Endpoints that were not ready before the drain are not waited for. Endpoints that
+ * were ready are, also by another process and under another name of the slice.
  */
 
 const SLICES = 'endpointslices.discovery.k8s.io'
@@ -20,7 +20,7 @@ const SHORT = { ...PLAIN_SETTINGS, readyDeadlineMs: 20_000 }
 const open = (): Promise<Stage> => openStage(plainScene({ pods: 1, service: true }))
 const store = ({ world }: Stage) => world.server.store
 
-/** Another controller keeps a slice that has the pod. */
+/** Adds a slice of another controller that has the pod. */
 function addForeign(stage: Stage, ready: boolean, name = 'by-hand'): void {
   const pod = stage.world.pods()[0]!.metadata
   store(stage).create(

@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 import { clockOf, ended, upgradeTo } from './story.ts'
 
-/* The kubelet evicts a pod that is drained, for memory, say: its phase is Failed, and it stays there until somebody collects it. */
+/* The kubelet evicts a drained pod, for memory for example: its phase is Failed, and the pod stays until it is collected. */
 
 const request = {
   ...upgradeTo('v2', { readyDeadlineMs: 20_000 }),
@@ -23,7 +23,7 @@ interface Evicted {
   heir: ServerOptions
 }
 
-/** One of two that was drained by a process that was killed, and what has come in its place at another address. */
+/** Drains one of two pods by a process that is killed, and evicts it. Its replacement has another address. */
 async function evicted(): Promise<Evicted> {
   const stage = await openStage(plainScene({ workload: 'Deployment', pods: 2, fixedAddresses: false }))
   const first = stage.start(request)
@@ -46,7 +46,7 @@ function resolve(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<Reso
   return stage.ask(resolvePod({ namespace: NAMESPACE, pod, traffic, loadBalancers: [] }, ports))
 }
 
-// Found by a breaker: it was spoken of as one that goes on, and what was printed for it was taken, and led nowhere.
+// An evicted pod does not continue, so it is reported as gone.
 test('a drained pod that is evicted is spoken of as one that is gone', async () => {
   const { stage, pod, heir } = await evicted()
   stage.world.balancers.get('edge')!.operator.add(heir)
@@ -58,7 +58,7 @@ test('a drained pod that is evicted is spoken of as one that is gone', async () 
   await expect(resolve(stage, pod, 'out')).rejects.toMatchObject({ reason: { code: 'pod-has-ended' } })
 })
 
-/** How the same command ends, and how the entries stand of those that are there: whose it is counts, not its name. */
+/** Runs the command again. Returns its end, and the states of the entries of the present pods. */
 async function again({ stage, pod }: Evicted, named: Record<string, string> = {}): Promise<unknown[]> {
   const { outcome } = await ended(stage, stage.start(request))
   const names = stage.world.pods().flatMap(({ metadata: { name } }) => (name === pod ? [] : [named[name] ?? name]))

@@ -9,7 +9,7 @@ import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 
-/* A pod that has failed goes before it has come to its end, and with it what there was to put back: its run has failed all the same. */
+/* A pod that has failed goes away before it has come to its end. Its run has failed all the same, although the pod needs no rollback. */
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 
@@ -38,7 +38,7 @@ function templateImage({ world: { server } }: Stage): string {
 const imagesAre = ({ world }: Stage, tag: string): boolean =>
   world.pods().every((pod) => asksFor(podView(pod), toTag(tag).images))
 
-// Found by reading: the run was done, or had failed for a pod that was not started, and the template kept the images that crash.
+// The failed run must not end as done, and its template must not keep images that crash.
 test.each([1, 2])(
   'a pod goes on its way back to its former images, and its entry with it: the template goes back, and an undo brings what has come in its place there (of %d)',
   async (pods) => {
@@ -61,7 +61,7 @@ test.each([1, 2])(
   },
 )
 
-// Found by a breaker: it was called upgraded, and the template kept the image that had failed.
+// A pod that the template has made and that was never ready is not upgraded.
 test.each(['bad', 'crash'])('what the template has made meanwhile, and was never ready, does not keep it on %s', async (tag) => {
   const stage = await openStage(plainScene({ pods: 3 }))
   const run = stage.start({ ...ROLLS_BACK, ...toTag(tag) })
@@ -79,7 +79,7 @@ test.each(['bad', 'crash'])('what the template has made meanwhile, and was never
   expect([imagesAre(stage, 'v1'), stage.world.pods().every(isReady)]).toEqual([true, true])
 })
 
-// Found by reading: what had come in its place was beside the run, and a reason to keep the images that crash.
+// The replacement has another name, and its run is only about the lost pod. It does not justify keeping images that crash.
 test('the same, of a run about that pod alone, and what comes in its place has another name', async () => {
   const stage = await openStage(plainScene({ workload: 'DaemonSet', pods: 2, readyAfterMs: 1_000 }))
   const pod = podView(stage.world.pods()[0]!).name
@@ -104,7 +104,7 @@ test('the same, of a pod that is in no load balancer', async () => {
   expect([templateImage(stage), await isRunOpen(stage)]).toEqual([imageOf('v1'), true])
 })
 
-// Found by reading: it was in no plan, and not taken in by a run that was held; the run was done with its only pod on the old images.
+// The failed run does not begin the replacement, and must not end as done with its only pod on the old images.
 test('the pod of a Deployment misses its drain deadline, and goes as it is put back: what has come in its place is not begun', async () => {
   const stage = await openStage(
     plainScene({ workload: 'Deployment', pods: 1, balancers: [plainBalancer({ longestRequestMs: 10_000 })] }),
@@ -139,7 +139,7 @@ test('the pod of a Deployment misses its drain deadline, and goes as it is put b
   expect([imagesAre(stage, 'v2'), await isRunOpen(stage)]).toEqual([true, false])
 })
 
-// Found by a breaker: the release was green, and nothing ran.
+// The end of the run reports a replacement that never starts.
 test('the only pod is replaced before its turn, and what comes in its place never starts: how the run ended says so', async () => {
   const stage = await openStage(plainScene({ pods: 1 }))
   const run = stage.start(toTag('bad'))

@@ -2,7 +2,7 @@ import type { TransportRequest, TransportResponse } from '../../src/kube/transpo
 import type { SeededRandom } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** What can go wrong with a request, a watch or a call. Incidents in the world are in incidents.ts. */
+/** The faults of a request, a watch or a call. incidents.ts has the incidents in the world. */
 export const WIRE_FAULTS = [
   'api-refused',
   'api-request-lost',
@@ -29,7 +29,7 @@ export const WIRE_FAULTS = [
 ] as const
 export type WireFault = (typeof WIRE_FAULTS)[number]
 
-/** `silent`: nothing comes back at all, until the caller gives up; else the connection breaks. */
+/** With `silent`, no answer comes until the caller gives up. Otherwise the connection breaks. */
 interface Lost {
   silent: boolean
   delayMs: number
@@ -43,28 +43,28 @@ export type LineFault = 'cut' | 'closed' | 'gone' | 'malformed' | 'old-version'
 
 export interface Faults {
   onRequest(request: TransportRequest): RequestFault
-  /** `isUnanswered`: asked once, as it arrives. */
+  /** The faults of a watch. `isUnanswered` is called once, at its arrival. */
   onWatch(): { isUnanswered(): boolean; lagMs(): number; onLine(): LineFault | undefined }
-  /** `cut` is called when the API server goes down. */
+  /** Registers a watch. `cut` is called when the API server goes down. */
   onWatchOpen(cut: () => void): void
   onCall(balancer: string, name: string): CallFault
   apiServerIsUp(): boolean
-  /** What it says to all for a moment after it has come up: it does not know yet what anybody may do (measured). */
+  /** The refusal of all requests for a moment after the start of the API server: it does not know the rights yet (measured). */
   unauthorized(request: TransportRequest): TransportResponse | undefined
   balancerIsUp(balancer: string): boolean
   stopApiServer(forMs: number): void
   stopBalancer(balancer: string, forMs: number): void
-  /** From now on nothing goes wrong any more. */
+  /** Ends all faults. */
   calm(): void
 }
 
 export interface FaultOptions {
   scheduler: Scheduler
   random: SeededRandom
-  /** Those that this seed has, and how likely one is at each chance. */
+  /** The kinds of faults of this seed, with the probability of a fault at each chance. */
   kinds: ReadonlySet<WireFault>
   rate: number
-  /** The longest that a call to a load balancer may be under way after it left. */
+  /** The longest time that a call to a load balancer may be under way, in milliseconds. */
   longestCallMs: number
   hit(fault: string, detail: string): void
 }
@@ -92,7 +92,7 @@ export function createFaults({ scheduler, random, kinds, rate, longestCallMs, hi
     onRequest({ method, path }) {
       const kind = draw(api)
       if (kind === undefined) return { kind: 'none', ...NOTHING }
-      // A read that is delivered again does nothing, and a refusal of what only reads is not in the API.
+      // A repeated read has no effect, and the API does not refuse reads this way.
       const writes = method !== 'GET'
       if (!writes && (kind === 'api-duplicated' || kind === 'api-409' || kind === 'api-422')) return { kind: 'none', ...NOTHING }
       hit(kind, `${method} ${path}`)

@@ -12,8 +12,8 @@ import { isIn, openStage } from './stage.ts'
 import { ended } from './story.ts'
 
 /*
- * A pod goes while it is drained, and what comes in its place has not the label that the run was asked for by: somebody had set that by
- * hand. It gets what was drained back, and nothing else is done with it. Where no pod has the label any more, what is left is named.
+ * A drained pod goes away. Its replacement lacks the label by which the run selects pods, since the label was set by hand. The replacement
+ * is only put back. Where no pod has the label any more, the remaining targets are named.
  */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
@@ -21,7 +21,7 @@ const BY_LABEL = { labelSelector: 'part=one' }
 const pod = (place: number): string => `${NAME}-${place}`
 const byName = (place: number) => ({ refs: [{ ...POD, name: pod(place) } as const] })
 
-/** Pods whose last request takes long to end, of which one has the label. */
+/** Opens a stage whose pods have long requests. One pod has the label. */
 async function openLabelled(labelled: number, change: Partial<Scene> = {}): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })], ...change }))
   const path = `/api/v1/namespaces/${NAMESPACE}/pods/${pod(labelled)}`
@@ -36,7 +36,7 @@ async function drained(stage: Stage, place: number, run: Actor): Promise<Actor> 
   return run
 }
 
-/** The same, and its process is killed, and the pod goes. */
+/** Drains the pod, kills the process, and deletes the pod. */
 async function killed(stage: Stage, place: number, run: Actor): Promise<void> {
   ;(await drained(stage, place, run)).host.kill()
   stage.world.cluster.deletePod(NAMESPACE, pod(place))
@@ -48,7 +48,7 @@ const admin = ({ world }: Stage, place: number): unknown => world.balancers.get(
 
 const found = ({ world }: Stage, place: number) => podView(world.pods().find(({ metadata }) => metadata.name === pod(place)))
 
-/** Its heir was neither drained nor patched. */
+/** Reports whether the replacement was neither drained nor patched. */
 function isLeftAlone(stage: Stage, place: number): boolean {
   const { annotation, condition } = found(stage, place).journal
   return annotation === undefined && condition === undefined
@@ -58,7 +58,7 @@ function refusals({ events }: Actor): readonly Refusal[] {
   return events.flatMap((event) => (event.type === 'planned' ? event.plan.refusals : []))
 }
 
-// Found by a breaker: it waited for as long as a pod may take to be ready, and ended with 8, with a ready pod at the address.
+// The run does not wait for the deadline of a pod that is ready at the address.
 test('the run puts back what it has drained itself', async () => {
   const stage = await openLabelled(1)
   const run = await drained(stage, 1, stage.start({ ...V2, select: BY_LABEL }))
@@ -110,7 +110,7 @@ test('a bare pod that somebody makes anew without the label', async () => {
 })
 
 describe('no pod has the label any more', () => {
-  // Found by a breaker: `no pods match` was all that it said, and the pod in its place stayed out.
+  // `no pods match` alone would leave the replacement out.
   test.each([
     { by: 'the workload', select: { refs: [{ ...STATEFUL_SET, name: NAME } as const] }, upgraded: 1 },
     { by: 'the pod in its place', select: byName(1), upgraded: 0 },

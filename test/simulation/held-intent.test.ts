@@ -14,16 +14,15 @@ import { openStage } from './stage.ts'
 import { ended, outcomeOf, upgradeTo } from './story.ts'
 
 /*
- * Found by a reviewer: an owner was about to drain when somebody cleared or deleted its Lease. The next one began at once, found nothing
- * open, and wrote so. The first was sent the answer to its drain intent, and drained before it knew; that counted for nothing, the pod
- * stayed out, and the run after both said done.
+ * The Lease of an owner is cleared or deleted while its drain intent is under way. The next owner may find no open journal. The first owner
+ * can still get the answer to its intent, and drain before it learns of the loss: its drain must count.
  */
 
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 
 type Kind = 'StatefulSet' | 'Deployment'
 
-/** That a template has drifted would keep the next run from saying that all is done. */
+/** Accepts the drift of the template: otherwise the next run would not end as done. */
 const to = (kind: Kind, tag: string): RunRequest => ({
   ...upgradeTo(tag, { maxUnavailable: { count: 2 } }),
   select: { refs: [idNamed(kind, NAME)] },
@@ -36,12 +35,12 @@ function openScene(kind: Kind): Promise<Stage> {
 }
 
 interface Gate {
-  /** The call has been made, and is held. */
+  /** Reports whether the call has been made, and is held. */
   isReached(): boolean
   goOn(): void
 }
 
-/** A run whose first call of each kind is held until it is told to go on. */
+/** Starts a run whose first call of each kind is held until it is released. */
 function startHolding<Kinds extends ((call: string) => boolean)[]>(
   stage: Stage,
   request: RunRequest,

@@ -2,35 +2,35 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Item, Scheduler } from './scheduler.ts'
 
 /**
- * What one process of sluice runs on: a clock, and a way in for everything that reaches it. It can be killed, after
- * which nothing reaches it any more, and stopped and continued, as by SIGSTOP and SIGCONT.
+ * The host of one process of sluice: a clock, and a path for everything that reaches the process. It can be killed, after which nothing
+ * reaches it, and stopped and continued, as by SIGSTOP and SIGCONT.
  */
 export interface Host {
   readonly name: string
   readonly clock: Clock
-  /** Runs in the process, unless it is dead; later, where it is stopped. */
+  /** Runs a function in the process, unless it is dead. A stopped process runs it later. */
   deliver(run: () => void): void
   isAlive(): boolean
   kill(): void
   stop(): void
   continue(): void
-  /** Deliveries so far, timers among them: the points at which it can be killed. */
+  /** The number of deliveries so far, including timers. The process can be killed at each. */
   readonly deliveries: number
-  /** The wall clock is set. */
+  /** Moves the wall clock. */
   jumpWallClock(byMs: number): void
 }
 
 export interface HostOptions {
   name: string
   scheduler: Scheduler
-  /** Where its monotonic clock began, and how far its wall clock is off. */
+  /** The start of its monotonic clock, and the offset of its wall clock. */
   originMs: number
   wallOffsetMs: number
-  /** Asked before each delivery, with how many there were before. */
+  /** Called before each delivery. `host.deliveries` is the number of deliveries before. */
   onDelivery?(host: Host): void
 }
 
-/** Wall time when a seed begins, 2026-01-01. */
+/** The wall time at the start of a seed, 2026-01-01. */
 export const WALL_EPOCH = Date.UTC(2026, 0, 1)
 
 export function createHost({ name, scheduler, originMs, wallOffsetMs, onDelivery }: HostOptions): Host {
@@ -91,7 +91,7 @@ export function createHost({ name, scheduler, originMs, wallOffsetMs, onDelivery
     },
     continue() {
       stopped = false
-      // As Node's event loop does: first the timers that are due, then what came in, each in a turn of its own.
+      // The order is that of Node's event loop: first the due timers, then the arrived work, each in a turn of its own.
       const due = [...timersDue, ...arrived]
       timersDue = []
       arrived = []

@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 
 const RESOURCES = { StatefulSet: 'statefulsets.apps', DaemonSet: 'daemonsets.apps', Deployment: 'deployments.apps' } as const
 
-/** As a StatefulSet labels its pods. */
+/** The label that a StatefulSet sets on its pods. */
 const POD_NAME = 'statefulset.kubernetes.io/pod-name'
 const JOURNAL = 'sluice.dev/journal'
 const NONSENSE = '{"v":1'
@@ -28,13 +28,13 @@ export interface IncidentOptions {
 }
 
 interface HappeningOptions extends IncidentOptions {
-  /** By load balancer and target: what an operator has put in maintenance, and what it was in before. */
+  /** The targets that an operator has put in maintenance, by load balancer and target, with their states before. */
   maintained: Map<string, 'ready' | 'drain' | 'maint'>
-  /** What somebody is about to take back. */
+  /** The changes by hand that will be taken back. */
   takingBack: Set<() => void>
 }
 
-/** Lets the incidents of a scene happen, each at its time. Returns how to leave out those that have not happened yet. */
+/** Schedules the incidents of a scene. Returns a function that omits the incidents that have not happened yet. */
 export function scheduleIncidents(given: IncidentOptions): () => void {
   const options: HappeningOptions = { ...given, maintained: new Map(), takingBack: new Set() }
   const { scene, scheduler, hit } = options
@@ -57,7 +57,7 @@ export function scheduleIncidents(given: IncidentOptions): () => void {
   }
 }
 
-/** False where there was nothing that it could happen to. */
+/** Lets an incident happen. Returns false where it has no object. */
 function happen({ kind, which, forMs }: Incident, options: HappeningOptions): boolean {
   const { scene, scheduler, random, world, supervisor, faults, hosts } = options
   const { cluster, server } = world
@@ -161,7 +161,7 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
   }
 }
 
-/** Which pods these are by now; undefined where they would be all. */
+/** Returns the present pods of a part. Undefined where the part is all pods. */
 function podsOf({ places, byLabel }: PartScene, { scene, world }: IncidentOptions): Part | undefined {
   const there = world.pods().map(({ metadata: { name } }) => name)
   const pods = [...new Set(places.map((place) => there[place % there.length]!))]
@@ -177,12 +177,12 @@ function befall(pod: KubeObject | undefined, what: (name: string) => void): bool
   return true
 }
 
-/** The status may say that it runs when it has just ended. */
+/** Crashes the container if it runs: the status may show a container that has just ended. */
 function crashIfItRuns(pod: string, cluster: World['cluster']): void {
   try {
     cluster.crashContainer(NAMESPACE, pod, 'app')
   } catch {
-    // Then there is nothing to crash.
+    // The container does not run.
   }
 }
 
@@ -195,7 +195,7 @@ function isRunning(pod: KubeObject | undefined): boolean {
   return containerStatuses.some(({ name, state }) => name === 'app' && 'running' in state)
 }
 
-/** A person removes the record of a pod, or makes nonsense of it. */
+/** Removes the record of a pod, or makes it unreadable, as an operator might do. */
 function editJournal(pod: KubeObject, { world, random }: IncidentOptions): boolean {
   if (pod.metadata.annotations?.[JOURNAL] === undefined) return false
   writeJournal(pod, random.chance(0.5) ? undefined : NONSENSE, world.server)
@@ -203,8 +203,8 @@ function editJournal(pod: KubeObject, { world, random }: IncidentOptions): boole
 }
 
 /**
- * Where something is on record of its owner: before that nobody could know of one. The count goes with it, but for what journals
- * say: a load balancer that has seen more in a pod which is gone refuses the calls of the next owners, as docs/operations.md says.
+ * Deletes a Lease whose owner has a record: an owner without a record is unknown to others. The count of epochs is lost, except in
+ * journals. A G3 load balancer may then refuse the calls of the next owners (docs/operations.md).
  */
 function deleteLease(which: number, { scene, world }: IncidentOptions): boolean {
   if (scene.balancers.some(({ level }) => level === 'G3')) return false
@@ -216,7 +216,7 @@ function deleteLease(which: number, { scene, world }: IncidentOptions): boolean 
   return true
 }
 
-/** Its owner may live, and finds out at its next renewal. */
+/** Clears the holder of a Lease. Its owner may live, and finds out at its next renewal. */
 function clearHolder(which: number, { world }: IncidentOptions): boolean {
   const { store } = world.server
   const resource = 'leases.coordination.k8s.io'
@@ -232,7 +232,7 @@ function holderOf(lease: KubeObject): string {
   return (lease['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity ?? ''
 }
 
-/** One pod less for a while. */
+/** Scales down by one pod for a while. */
 function scaleDown(forMs: number, { scene, scheduler, takingBack, world, hit }: HappeningOptions): boolean {
   if (scene.workload !== 'StatefulSet' || scene.pods < 2) return false
   const scale = (replicas: number): void => {
@@ -293,7 +293,7 @@ function patchImage(pod: string, image: string, server: World['server']): void {
   )
 }
 
-/** Where it is still the pod that he has patched, and what he has patched in. */
+/** Takes a patch by hand back, if the pod and the patched image are still there. */
 function takeBackAfter(
   forMs: number,
   { pod: { metadata }, image }: { pod: KubeObject; image: string },
@@ -312,7 +312,7 @@ function takeBackAfter(
   })
 }
 
-/** Somebody gives the workload another environment in the middle of a run, or takes that back. */
+/** Changes the environment in the workload's template during a run, or takes the change back. */
 function editTemplate(resource: string, server: World['server'], env: { name: string; value: string }[]): boolean {
   interface Template {
     template: { metadata: unknown; spec: { containers: Record<string, unknown>[] } }
@@ -334,7 +334,7 @@ function editTemplate(resource: string, server: World['server'], env: { name: st
   return true
 }
 
-/** What an incident has left behind is over, or a person has seen to it. */
+/** Ends the effects of the incidents, as an operator might do. */
 function calmDown(options: HappeningOptions): void {
   const { scene, random, world, faults } = options
   world.admission.refuseUntil(0)
@@ -352,7 +352,7 @@ function calmDown(options: HappeningOptions): void {
   if (random.chance(0.8)) for (const pod of world.pods()) removeNonsense(pod, world)
 }
 
-/** What was put in maintenance goes back to what it was in before. */
+/** Ends each maintenance: the target returns to its state before. */
 function endMaintenance({ world, maintained }: HappeningOptions): void {
   for (const balancer of world.balancers.values()) {
     for (const target of balancer.names()) {
@@ -362,7 +362,7 @@ function endMaintenance({ world, maintained }: HappeningOptions): void {
   }
 }
 
-/** Whoever keeps the load balancers' entries gives those of pods that are gone to pods that have none. */
+/** Assigns the entries of pods that are gone to pods without an entry, as the keeper of the load balancers does. */
 function registerPods({ world }: IncidentOptions): void {
   const addresses = world.pods().map(({ status }) => (status as { podIP?: string } | undefined)?.podIP)
   for (const balancer of world.balancers.values()) {

@@ -7,7 +7,7 @@ import { plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 
-/* Somebody removes the label of a pod in the middle of the run that was asked for by it: the watch says the same as of one that is gone. */
+/* An operator removes the label of a pod during a run that selects by it. For the watch, the pod looks like a pod that is gone. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const FIRST = `${NAME}-1`
@@ -20,7 +20,7 @@ const warnings = ({ events }: Actor): string[] =>
 const podOf = ({ world }: Stage, name: string) =>
   world.server.store.list('pods', NAMESPACE).find(({ metadata }) => metadata.name === name) as unknown as Record<string, unknown>
 
-/** Two pods with a label of their own, in a load balancer that forgets at a reload, and an upgrade by that label. */
+/** Opens two pods with a label of their own, in a load balancer that forgets at a reload, and starts an upgrade by that label. */
 async function upgradeByLabel(): Promise<{
   stage: Stage
   run: Actor
@@ -43,7 +43,7 @@ async function endOf(stage: Stage, actor: Actor): Promise<Actor['end']> {
   return actor.end
 }
 
-// Found by reading: nobody drained it again, and it had requests while it restarted.
+// Without a second drain, the pod would get requests during its restart.
 test('while it restarts, and the load balancer forgets its drain: it is drained again, and comes home', async () => {
   const { stage, run, unlabel } = await upgradeByLabel()
   await stage.until(() => isIn('restarting', FIRST)(run))
@@ -53,7 +53,7 @@ test('while it restarts, and the load balancer forgets its drain: it is drained 
   stage.world.reload('edge')
   expect(edge.state(FIRST)?.routable).toBe(true)
   await stage.until(() => edge.state(FIRST)?.routable === false)
-  // Ready may be told of the old container still: what it is to run is not up.
+  // Ready may still belong to the old container: the new container is not up.
   const { containers } = podView(podOf(stage, FIRST))
   expect(isIn('restarting', FIRST)(run)).toBe(true)
   expect(containers.some(({ statusImage, ready }) => ready && statusImage === imageOf('v2'))).toBe(false)
@@ -66,7 +66,7 @@ test('while it restarts, and the load balancer forgets its drain: it is drained 
   expect(warnings(run)).toContain(`${FIRST} is no longer selected: the run goes on with it for as long as it is its workload's`)
 })
 
-// Found by reading: the run asked for a person, for a pod that was gone, as it said; or waited for a pod that the workload did not lack.
+// The run neither asks an operator about the pod, nor waits for a pod that the workload does not lack.
 test.each(['queued', 'draining', 'emptying', 'restarting', 'warming', 'restoring', 'verifying', 'done'] as const)(
   'while it is in %s: the run is done with both',
   async (state) => {
@@ -78,7 +78,7 @@ test.each(['queued', 'draining', 'emptying', 'restarting', 'warming', 'restoring
   },
 )
 
-// What has come in its place has no such label in either case.
+// The replacement has no such label in either case.
 test('it goes afterwards: the run ends as it does where its label was there until then', async () => {
   async function endsAs(isUnlabelled: boolean): Promise<unknown> {
     const { stage, run, unlabel } = await upgradeByLabel()
@@ -133,7 +133,7 @@ test('by name: it loses the label by which its workload knows it, and the load b
   const edge = stage.world.balancers.get('edge')!
   await stage.until(() => edge.state(FIRST)?.routable === false)
   expect(isReady(podOf(stage, FIRST))).toBe(false)
-  // Its controller has let go of it, and cannot make another by its name.
+  // The controller has released the pod, and cannot make another pod of its name.
   expect(await endOf(stage, run)).toMatchObject({
     outcome: 'deadline',
     reason: 'no pod may leave in time: the window of 1 is full: statefulset/web lacks a pod',

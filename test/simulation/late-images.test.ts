@@ -16,11 +16,11 @@ import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
 /*
- * Found by simulation (seed 60969043): images were on their way for long, the load balancer forgot the drain, and was asked for it again.
- * They landed a second after that, with requests under way on the pod.
+ * Images are long on their way while the load balancer forgets the drain and is asked for it again. They must not land while requests are
+ * under way on the pod.
  */
 
-/** Longer than it takes to drain a pod again. */
+/** A time longer than a second drain. */
 const LONGEST_REQUEST_MS = 6_000
 const POD = `${NAME}-0`
 
@@ -35,13 +35,13 @@ const isFence = ({ operations, ...write }: Write): boolean =>
   JSON.stringify(operations).includes('fence') &&
   operations.every(({ path }) => !path.endsWith('/image'))
 
-/** What may have arrived, or not yet. */
+/** Returns an ambiguous error after a time: the write may have arrived. */
 async function unanswered({ path, clock }: Write, forMs: number): Promise<never> {
   await new Promise<void>((resolve) => clock.setTimeout(resolve, forMs))
   throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
 }
 
-/** An upgrade to `tag`, of which each write of a pod goes to `send`. */
+/** Starts an upgrade to `tag`. Each write of a pod goes to `send`. */
 function upgradeSending(stage: Stage, tag: string, send: (write: Write) => ReturnType<Patch>, change = kept): Actor {
   const request = upgradeTo(tag, { onFailure: 'rollback', restartDeadlineMs: 5_000 })
   return stage.start(request, (ports) => {
@@ -57,11 +57,11 @@ function upgradeSending(stage: Stage, tag: string, send: (write: Write) => Retur
 const kept = (ports: RunPorts): RunPorts => ports
 
 interface Late {
-  /** They come to the API server now: what it answers. */
+  /** Lets the images arrive at the API server now. Returns its answer. */
   arrive(): Promise<unknown>
 }
 
-/** An upgrade to `tag` where the first write of `image` into the pod has no answer for so long, and the first fence neither. */
+/** Starts an upgrade to `tag` without an answer to the first write of `image` for `forMs`, or to the first fence for `fenceForMs`. */
 function upgradeWithLate(
   image: string,
   { stage, tag, forMs, fenceForMs }: { stage: Stage; tag: string; forMs: number; fenceForMs?: number },
@@ -77,7 +77,7 @@ function upgradeWithLate(
   return { actor, held: () => late, fences: () => fences }
 }
 
-/** When it was taken out of rotation. */
+/** Returns the times at which the pod was taken out of rotation. */
 function drainsOf({ history }: Stage): number[] {
   return history.flatMap((one) => (one.type === 'effect' && one.before.routable && !one.after.routable ? [one.at] : []))
 }
@@ -87,7 +87,7 @@ const imagesOf = (object: unknown): string =>
     (object as { spec?: { containers?: { image: string }[] } } | undefined)?.spec?.containers?.map(({ image }) => image),
   )
 
-/** When the pod got other images while it got requests, or while some were under way on it. */
+/** Returns the times at which the pod got other images while it got requests or had requests under way. */
 function hitAt({ history }: Stage): number[] {
   let state: TargetState | null = null
   return history.flatMap((one) => {
@@ -98,12 +98,12 @@ function hitAt({ history }: Stage): number[] {
   })
 }
 
-/** Its load balancer forgets the drain where it is reloaded, and has requests that take long. */
+/** Opens a stage with a load balancer that forgets the drain at a reload, and with long requests. */
 function openForgetful(level: Level = 'G1'): Promise<Stage> {
   return openStage(plainScene({ balancers: [plainBalancer({ level, volatile: true, longestRequestMs: LONGEST_REQUEST_MS })] }))
 }
 
-/** The pod is out again, by a second drain. */
+/** Waits until the pod is out again by a second drain. */
 async function drainedAgain(stage: Stage): Promise<void> {
   await stage.until(() => drainsOf(stage).length === 2)
   await stage.pass(100)
@@ -139,7 +139,6 @@ test.each(CASES)(
   },
 )
 
-// Found by a reviewer.
 test('the fence is on its way, and lost, as the load balancer forgets: another one is sent at once', async () => {
   const stage = await openForgetful()
   const { actor, held, fences } = upgradeWithLate(imageOf('v2'), { stage, tag: 'v2', forMs: 9_000, fenceForMs: 10_000 })
@@ -155,7 +154,7 @@ test('the fence is on its way, and lost, as the load balancer forgets: another o
   expect(hitAt(stage)).toEqual([])
 })
 
-// Found by a reviewer: they were guarded by a journal that was not there, and nothing was written over that.
+// Without a journal, nothing can guard the images. They must be kept out all the same.
 test('somebody has removed the journal before they are sent: they are kept out all the same', async () => {
   const stage = await openForgetful()
   const { actor, held } = upgradeWithLate(imageOf('v2'), { stage, tag: 'v2', forMs: 9_000 })
@@ -172,7 +171,7 @@ test('somebody has removed the journal before they are sent: they are kept out a
   expect(hitAt(stage)).toEqual([])
 })
 
-// Found by a reviewer: it was failed, and somebody blamed who had put it back.
+// The pod does not fail, and no actor is blamed for its return.
 test.each(['throttled', 'ambiguous'] as const)(
   'the load balancer is busy after it has forgotten (%s): it is drained again once it is not, and upgraded',
   async (kind) => {
@@ -209,7 +208,7 @@ test.each(['throttled', 'ambiguous'] as const)(
   },
 )
 
-// Found by a reviewer: each was kept out before it could land.
+// The fences must not keep out every write: one has to land.
 test('an API server that takes longer than is waited for: they land all the same', async () => {
   const stage = await openForgetful()
   let sent = 0

@@ -15,21 +15,21 @@ import { openStage } from './stage.ts'
 import { clockOf, outcomeOf, statusOf, upgradeTo } from './story.ts'
 
 /*
- * Found by trial: a process was killed with its first drain intent on its way, and whoever came after it had nothing to write on that pod.
- * The intent arrived after that, and was taken for a drain: what an operator had out by then was put back.
+ * A process is killed with its first drain intent under way, and its successor has no write for that pod. An intent that arrives afterwards
+ * does not count as a drain: a target that an operator has out meanwhile stays out.
  */
 
 interface Late {
-  /** Of which pod. */
+  /** The name of the pod. */
   pod: string
-  /** The drain intent arrives now. */
+  /** Lets the drain intent arrive. */
   arrive(): Promise<unknown>
 }
 
-/** Room in the window for one that an operator has out. */
+/** A window with room for a pod that an operator has out. */
 const TWO = { maxUnavailable: { count: 2 } }
 
-/** A run to v2 of pods two at a time. Its drain intents go to `send`. */
+/** Starts a run to v2, two pods at a time. Its drain intents go to `send`. */
 function upgradeSending(
   stage: Stage,
   { names = [NAME] }: { names?: string[] | undefined },
@@ -51,13 +51,13 @@ function upgradeSending(
 }
 
 interface Intent extends Late {
-  /** As it would be without this. */
+  /** Writes the intent as usual. */
   write(): Promise<unknown>
-  /** It has no answer. */
+  /** Fails as a write without an answer. */
   lost(): Promise<never>
 }
 
-/** A run to v2 that is killed with a drain intent on its way for as long as is wanted. */
+/** Kills a run to v2 while its drain intent is under way. Returns the intent. */
 async function killedWithIntent(stage: Stage, names?: string[]): Promise<Late> {
   const late: Late[] = []
   const first = upgradeSending(stage, { names }, (intent) => {
@@ -75,7 +75,7 @@ function openScene(): Promise<Stage> {
   return openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
 }
 
-/** Puts the pod into maintenance by hand; it is to stay so. */
+/** Puts the pod into maintenance by hand, where it is to stay. */
 async function takeOut(stage: Stage, pod: string): Promise<void> {
   stage.world.balancers.get('edge')!.operator.set(pod, { admin: 'drain' })
   await stage.pass(1_000)
@@ -121,7 +121,7 @@ test.each([
   expect(isOut(stage, pod)).toBe(true)
 })
 
-/** Goes on with the run, and is interrupted before it has begun with a pod. */
+/** Continues the run, and interrupts it before it has begun with a pod. */
 async function interrupted(stage: Stage): Promise<void> {
   const second = stage.start(upgradeTo('v2'))
   await stage.until(() => second.events.some(({ type }) => type === 'started'))
@@ -129,7 +129,7 @@ async function interrupted(stage: Stage): Promise<void> {
   expect(await outcomeOf(stage, second)).toBe('interrupted')
 }
 
-// Found by reading: the record that nothing is drained goes before the first drain, and the late intent counted from then on.
+// The record that nothing is drained is written before the first drain. The late intent must stay void afterwards.
 test.each([
   { how: 'that ends well', isLost: false, isKilled: false },
   { how: 'whose own first intent is lost', isLost: true, isKilled: false },
@@ -156,7 +156,7 @@ test.each([
   expect(isOut(stage, pod)).toBe(true)
 })
 
-// Found by reading: as above, the next owner being there already.
+// The next owner is there already when the intent arrives.
 test.each([
   { when: 'never', isLate: false },
   { when: 'after that', isLate: true },
@@ -187,7 +187,7 @@ test('one that arrives when its pod was told not to be started, and the next own
   expect(isOut(stage, pod)).toBe(true)
 })
 
-// Found by reading: the abort was told to be done, its run stayed open, and so did the journal.
+// The abort must close its run and the journal.
 test('one that arrives while an abort puts the template back', async () => {
   const stage = await openScene()
   const { pod, arrive } = await killedWithIntent(stage)
@@ -211,7 +211,7 @@ test('control: one that arrives before that is gone on with, and put back', asyn
   expect(stage.world.balancers.get('edge')!.state(pod)?.admin).toBe('ready')
 })
 
-// Found by a reviewer: the earlier run stays open for the other workload, and nothing was said there of what it had sent.
+// The earlier run stays open for the other workload, and its ledger covers the intent too.
 test.each([
   { next: 'finds all done', request: upgradeTo('v1') },
   {
@@ -230,7 +230,7 @@ test.each([
   expect(isOut(stage, pod)).toBe(true)
 })
 
-// Found by simulation (seed 44000239): it began anew over an intent of a process that had told that it did not know.
+// The process has reported that it does not know about its intent, so the next run must not begin over it.
 test('control: one of a process that came to its end not knowing whether it was stored counts', async () => {
   const stage = await openScene()
   const late: Late[] = []
@@ -246,7 +246,7 @@ test('control: one of a process that came to its end not knowing whether it was 
   expect(await statesOf(stage)).toEqual([`${pod} drain`])
 })
 
-// Found by reading: its owner before had given the Lease back, which told nothing then.
+// The former owner has given the Lease back.
 test('what has come too late for an owner that was given the Lease stays so when a run begins with its pod', async () => {
   const stage = await openScene()
   const late: Late[] = []
@@ -272,7 +272,7 @@ test('what has come too late for an owner that was given the Lease stays so when
   expect([hasBegun, isOut(stage, pod)]).toEqual([true, true])
 })
 
-// Found by a reviewer: by label the pods beside those that are asked for were read anew, as their journals stand, and no run ended well.
+// A run by label must not take the journals of the other pods as they stand, since late intents among them are void.
 test('one of a run of several workloads, which stays open, on a pod beside those of a run by label', async () => {
   const stage = await openScene()
   const path = `/api/v1/namespaces/${NAMESPACE}/pods/${NAME}-0`
@@ -287,7 +287,7 @@ test('one of a run of several workloads, which stays open, on a pod beside those
   expect(await outcomeOf(stage, stage.start(byLabel))).toBe('done')
 })
 
-// Found by a reviewer: the next run went on from there, and put it back.
+// Otherwise the next run would continue there, and put the pod back.
 test('nobody can say of a pod with a void one that it is out for a run', async () => {
   const stage = await openScene()
   const { pod, arrive } = await killedWithIntent(stage)

@@ -11,19 +11,19 @@ import { isIn, openStage } from './stage.ts'
 import { outcomeOf, upgradeTo } from './story.ts'
 
 /*
- * Found by trial: the connection broke on the last write of a process to its ledger, the Lease was given back, and the write arrived
- * when the next owner was at work. That had nothing to write that did not stand there, so that nothing told the two apart.
+ * The connection breaks on the last write of a process to its ledger. The process gives the Lease back, and the write arrives while the
+ * next owner is at work. The ledger must tell the two apart, even where the next owner has nothing to change.
  */
 
 const REQUEST = upgradeTo('v2')
 
 interface Late {
   actor: Actor
-  /** Its last write, as it was sent first, arrives now. */
+  /** Lets the last write arrive, as it was first sent. */
   arrive(): Promise<unknown>
 }
 
-/** One whose last words to the ledger are on their way for as long as is wanted, also where they are sent again. */
+/** Starts a run whose last writes to the ledger are held, including repeated ones. */
 async function startLate(stage: Stage, settings: typeof PLAIN_SETTINGS): Promise<Late> {
   const underWay: (() => Promise<unknown>)[] = []
   const written = new Set<string>()
@@ -40,7 +40,7 @@ async function startLate(stage: Stage, settings: typeof PLAIN_SETTINGS): Promise
     return prepareRun(request, { ...ports, client: { ...client, patch } })
   })
   await stage.until(() => actor.end !== undefined)
-  // Sent again, and the same each time.
+  // The write is sent again, each time unchanged.
   expect(written.size).toBe(1)
   return { actor, arrive: () => stage.ask(underWay[0]!()) }
 }

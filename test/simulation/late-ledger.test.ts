@@ -11,14 +11,14 @@ import { isIn, openStage } from './stage.ts'
 import { clockOf, outcomeOf, upgradeTo } from './story.ts'
 
 /*
- * Found by trial: the connection broke as a process made its ledger; it gave up, and gave its Lease back. The ledger was made when the next
- * run had come to its end, counted as the newest, and had all pods as they were before that: an undo, an abort or a rollback after it brought
- * those images back, and what an operator had out was put back.
+ * The connection breaks while a process makes its ledger. The process gives up, and gives its Lease back. The ledger arrives after the end
+ * of the next run. It must not count as the newest: an undo, an abort or a rollback would bring back its images, and would put targets back
+ * that an operator has out.
  */
 
 type Write = 'create' | 'patch'
 
-/** A run to v3 that has no answer to the write by which its ledger begins, and gives up; that arrives when it is wanted. */
+/** Starts a run to v3 without an answer to the first write of its ledger. The run gives up. The returned function lets the write arrive. */
 async function lateBegin(stage: Stage, write: Write): Promise<() => Promise<unknown>> {
   const underWay: (() => Promise<unknown>)[] = []
   const request = upgradeTo('v3')
@@ -48,7 +48,7 @@ async function lateBegin(stage: Stage, write: Write): Promise<() => Promise<unkn
 const imagesOf = (stage: Stage): string[] =>
   stage.world.pods().map((pod) => (pod as unknown as { spec: { containers: [{ image: string }] } }).spec.containers[0].image)
 
-/** v2 is killed in the middle, its pod deleted; v3 begins, without an answer; v2 comes to its end; what v3 had sent arrives. */
+/** Kills v2 in the middle and deletes its pod. v3 begins without an answer, v2 comes to its end, and the write of v3 arrives. */
 async function story(write: Write) {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
   const pod = `${NAME}-1`

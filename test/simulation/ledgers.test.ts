@@ -12,13 +12,13 @@ import { addStatefulSet } from './other-workload.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 
-/* What several runs have on record of the same pods, or of several workloads, as stories. */
+/* Records of several runs about one pod, or about several workloads. */
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 
 const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ ...STATEFUL_SET, name }) as const) } })
 
-/** What a person says of a pod, by the clock of a host of his own. */
+/** Records the statement of an operator about a pod, by the clock of a host of its own. */
 async function say(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<void> {
   const { clock } = stage.start(of('none')).host
   const ports = { client: stage.client, clock, random: { next: () => 0.5 }, identity: 'ann' }
@@ -26,7 +26,7 @@ async function say(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<vo
   await stage.ask(resolvePod({ namespace: NAMESPACE, pod, traffic, loadBalancers: [] }, { ...ports, ...told }))
 }
 
-// Found by reading: the pod of an earlier run had been put back by hand, and what a later run had drained of it was taken for settled.
+// A pod of an earlier run was put back by hand. The drain of a later run is not settled by that.
 test('a person has put a pod back, and the next run is killed with it drained, and it goes: what was drained for it is looked after', async () => {
   const stage = await openStage(plainScene({ pods: 1, fixedAddresses: false, preStopMs: 30_000, graceSeconds: 60 }))
   const pod = `${NAME}-0`
@@ -54,7 +54,7 @@ test('a person has put a pod back, and the next run is killed with it drained, a
 
 const OTHER = 'other-0'
 
-/** A run of two workloads, killed with the pod of the second one drained, which then comes again. */
+/** Kills a run of two workloads with the pod of the second one drained. The pod is then made again. */
 async function killedWithOther(...more: string[]): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 1, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
   for (const name of ['other', ...more]) await addStatefulSet(stage, name)
@@ -71,7 +71,7 @@ async function killedWithOther(...more: string[]): Promise<Stage> {
   return stage
 }
 
-// Found by reading: a run settled what was drained for pods of a workload whose Lease another had.
+// A run must not settle pods of a workload whose Lease another run has.
 test('two runs go on with parts of one that was killed: what the one has drained is not put back by the other', async () => {
   const stage = await killedWithOther('third')
   const from = stage.history.length
@@ -110,7 +110,7 @@ test('a run of one of two workloads does not wait for what has come in the place
   expect(edge.state(OTHER)).toMatchObject({ admin: 'ready' })
 })
 
-// Found by trial: the ids of runs are random, and the one that came first counted.
+// The IDs of runs are random, so their order does not show the newest run.
 test.each([1, 2, 3, 4])(
   'a record that cannot be read is made anew of the newest of two runs that are open (seed %i)',
   async (seed) => {
@@ -136,7 +136,7 @@ test.each([1, 2, 3, 4])(
   },
 )
 
-// Found by reading: what the run before had left to a person was told of the drain of the next one, and nobody could say that it was out.
+// The report of an earlier run to an operator must not concern the drain of a later run.
 test('a run has brought a pod home that it had left to a person, and another has drained it since: that needs none', async () => {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: false, preStopMs: 20_000, graceSeconds: 60 }))
   const edge = stage.world.balancers.get('edge')!
@@ -173,7 +173,7 @@ function templates({ world: { server } }: Stage): Record<string, string> {
   return Object.fromEntries(found.map(({ metadata, spec }) => [metadata.name, spec.template.spec.containers[0]!.image]))
 }
 
-/** A run of two workloads, interrupted when it had changed both templates, and no pod. */
+/** Interrupts a run of two workloads after it has changed both templates, and before it changes a pod. */
 async function templatesAlone(): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 1 }))
   await addStatefulSet(stage, 'other')
@@ -193,7 +193,7 @@ async function upgrade(stage: Stage, tag: string, ...names: string[]): Promise<A
   return actor
 }
 
-// Found by reading: nobody could abort it for the other any more.
+// The run stays open for its other workload, which an abort must still reach.
 test('a run of two workloads is gone on with for one of them: it stays open for the other, and an abort takes that one back alone', async () => {
   const stage = await templatesAlone()
   expect((await upgrade(stage, 'v2', NAME)).end).toMatchObject({ outcome: 'done' })
@@ -224,7 +224,7 @@ test('nor is it open for ever where the other is gone', async () => {
   expect((await openOf(stage, NAME)).runs).toEqual([])
 })
 
-// Found by reading: the one that came to its end first told that the other's pod was left, which was under way.
+// The run that ends first must not report the other run's pod as left.
 test('two runs go on with one that was killed, each with one of its workloads, at once: neither tells of the other’s pod', async () => {
   const stage = await openStage(plainScene({ pods: 1 }))
   await addStatefulSet(stage, 'other')
@@ -248,7 +248,7 @@ async function interrupted(stage: Stage, actor: Actor): Promise<void> {
   expect(actor.end).toMatchObject({ outcome: 'interrupted' })
 }
 
-/** The pod goes, and what comes in its place is ready before anything else happens. */
+/** Deletes a pod, and waits until its replacement is ready. */
 async function replace(stage: Stage, pod: string): Promise<void> {
   const before = new Set(stage.world.pods().map(({ metadata }) => metadata.uid))
   stage.world.cluster.deletePod(NAMESPACE, pod)
@@ -258,7 +258,7 @@ async function replace(stage: Stage, pod: string): Promise<void> {
 const effects = ({ history }: Stage): string[] =>
   history.flatMap((entry) => (entry.type === 'effect' ? [`${entry.effect} ${entry.target}`] : []))
 
-/** A process is killed with its first drain intent on the way; gives what has that arrive. */
+/** Kills a process with its first drain intent under way. Returns the function that lets the intent arrive. */
 async function killedWithIntent(stage: Stage, pod: string): Promise<() => number> {
   const { world } = stage
   const { arrive } = world
@@ -275,7 +275,7 @@ async function killedWithIntent(stage: Stage, pod: string): Promise<() => number
   return late!
 }
 
-// Found by reading: its entry stayed drained for good, no run named it, and the last one said done.
+// Otherwise the entry stays drained, no run names it, and the last run ends as done.
 test('a drain intent comes late, when a process has said that nothing is drained: what the next one drains by it is looked after', async () => {
   const stage = await openStage(plainScene({ pods: 2 }))
   const pod = `${NAME}-1`
@@ -295,7 +295,7 @@ test('a drain intent comes late, when a process has said that nothing is drained
   expect(stage.world.balancers.get('edge')!.state(pod)).toMatchObject({ admin: 'ready' })
 })
 
-/** A pod is replaced, and its run interrupted then; how the next process of it ends, and what it leaves of the pod's entry. */
+/** Replaces a pod, and interrupts its run. Returns the end of the next process, and the state of the pod's entry. */
 async function replacedAndInterrupted(pod: string, level: 'G0' | 'G1', admin: 'ready' | 'drain') {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000, balancers: [plainBalancer({ level })] }))
   const edge = stage.world.balancers.get('edge')!
@@ -315,7 +315,7 @@ async function replacedAndInterrupted(pod: string, level: 'G0' | 'G1', admin: 'r
   return [second.end?.outcome, edge.state(pod)?.admin, effects(stage).slice(from).includes(`restore ${pod}`)]
 }
 
-// Found by reading: what an operator had out was put back, as if sluice had drained it; where nobody can read it, a person was asked.
+// A target that an operator has out is not put back as if sluice had drained it. Where it cannot be read, no operator is asked.
 test.each([
   { when: 'it waits for its turn', pod: `${NAME}-0` },
   { when: 'it is home', pod: `${NAME}-2` },
@@ -324,7 +324,7 @@ test.each([
   expect(await replacedAndInterrupted(pod, 'G0', 'ready')).toEqual(['done', 'ready', false])
 })
 
-// Found by reading: by its own entry nothing was drained, and by that of the run before, which was killed, it was put back.
+// The entry of the run says that nothing is drained, and the older entry of the killed run must not override it.
 test('a run says that nothing is drained for a pod that one before it has open: what an operator has out since stays so', async () => {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 12_000 }))
   const [pod, other] = [`${NAME}-0`, `${NAME}-2`]
@@ -343,7 +343,7 @@ test('a run says that nothing is drained for a pod that one before it has open: 
   expect([edge.state(pod)?.admin, effects(stage).includes(`restore ${pod}`)]).toEqual(['drain', false])
 })
 
-// Found by reading: it was called gone for good, and the new pod in its place one that an operator had out.
+// The new pod in its place is not taken for a pod that an operator has out.
 test('what was left out for a workload that is deleted, and made again: the next process tells of it', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
   const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`
@@ -377,7 +377,7 @@ async function ended(stage: Stage, tag: string): Promise<Actor> {
   return actor
 }
 
-/** A run has left out what was drained for a pod of a workload that was scaled down, and is killed; another pod has come since. */
+/** Kills a run that has left a target out for a workload that was scaled down. Another pod has come since. */
 async function leftOutAndUpAgain(level: 'G0' | 'G1' = 'G1', { intends }: { intends?: 'restore' } = {}): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000, balancers: [plainBalancer({ level })] }))
   const first = stage.start({ ...toTag('v2'), settings: TWO_AT_ONCE })
@@ -391,7 +391,7 @@ async function leftOutAndUpAgain(level: 'G0' | 'G1' = 'G1', { intends }: { inten
   return stage
 }
 
-/** As its journal has it. */
+/** Returns the step in the journal of a pod. */
 function stepOf({ annotations }: { annotations?: Record<string, string> }): string | undefined {
   const journal = annotations?.['sluice.dev/journal']
   return journal === undefined ? undefined : (JSON.parse(journal) as { step: string }).step
@@ -406,17 +406,16 @@ const CAME_ALL_THE_SAME = {
 
 const isOneOpen = async (stage: Stage): Promise<boolean> => (await openOf(stage, NAME)).runs.length > 0
 
-// Found by reading: the run that had it on record was over with the first that told of it, and the next one said done.
+// Each later run reports the target, not only the first.
 test.each(['v2', 'v3'])('what was left out, and is asked for again by another pod, is told by each run (to %s)', async (tag) => {
   const stage = await leftOutAndUpAgain()
   for (const _ of [1, 2, 3]) expect((await ended(stage, tag)).end).toMatchObject(CAME_ALL_THE_SAME)
-  // Until somebody has put it back.
+  // The reports go on until the target is put back.
   stage.world.balancers.get('edge')!.operator.set(`${NAME}-2`, { admin: 'ready' })
   expect((await ended(stage, tag)).end).toMatchObject({ outcome: 'done' })
   expect(await isOneOpen(stage)).toBe(false)
 })
 
-// Found by reading: there was nothing to resolve.
 test.each([
   { what: 'it is in, where nobody can read that', level: 'G0', tag: 'v2', traffic: 'in', admin: 'ready' },
   { what: 'it is to stay out', level: 'G1', tag: 'v3', traffic: 'out', admin: 'drain' },
@@ -438,10 +437,10 @@ test.each([
   expect(await isOneOpen(stage)).toBe(false)
 })
 
-// Found by simulation (seed 44815568): it had been looked at to be upgraded itself, and was supposed to be in, as any other then.
+// The pod was read for its own upgrade, which does not mean that it is in rotation.
 test('it is told where nobody can read it, and another pod has kept it from being upgraded itself', async () => {
   const stage = await leftOutAndUpAgain('G0', { intends: 'restore' })
-  // Room for it beside the two that the first has left half done.
+  // The window has room for the pod beside the two half-done pods of the first run.
   const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 3 } }
   const run = stage.start({ ...toTag('v3'), settings })
   await stage.until(() => run.end !== undefined)

@@ -5,20 +5,20 @@ import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import { openStage } from './stage.ts'
 
-/* Somebody takes the label of a pod, so that its workload lets go of it and makes another: the usual way to look at one that is ill. */
+/* An operator removes the label of a pod, so that its workload releases it and makes another: the usual way to inspect an ill pod. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const HOUR_MS = 3_600_000
 
 interface Case {
-  /** Where the pod is in its upgrade. */
+  /** The state of the pod in its upgrade. */
   state: 'queued' | 'restarting' | 'done'
   isIll: boolean
-  /** Its entry stays in the load balancer. */
+  /** True where its entry stays in the load balancer. */
   isServed?: boolean
 }
 
-/** A Deployment of three, of which the pod in that state is let go of. */
+/** Opens a Deployment of three pods, and releases the pod in that state. */
 async function letGo({ state, isIll, isServed = false }: Case) {
   const stage = await openStage(
     plainScene({
@@ -63,7 +63,7 @@ async function letGo({ state, isIll, isServed = false }: Case) {
   return { end: run.end, image: containerOf(released.uid), own: own.map(({ containers }) => containers[0]!.image) }
 }
 
-// Found by reading: the run failed for want of an entry, or restarted a pod that was nobody's, or waited for it to be well.
+// The run must not fail for a missing entry, restart a pod without an owner, or wait for its health.
 test.each<Case>([
   { state: 'queued', isIll: true },
   { state: 'queued', isIll: false },

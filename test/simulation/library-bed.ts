@@ -9,33 +9,33 @@ import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene, type Scene } from './scene.ts'
 import { openStage, type Stage } from './stage.ts'
 
-/** What is still open of a sluice. */
+/** The open resources of a sluice. */
 export interface StillOpen {
   calls: number
   watches: number
   timers: number
-  /** Calls to load balancers. */
+  /** The calls to load balancers. */
   asked: number
-  /** Adapters that are not closed. */
+  /** The adapters that are not closed. */
   adapters: number
 }
 
 export const NOTHING: StillOpen = { calls: 0, watches: 0, timers: 0, asked: 0, adapters: 0 }
 
-/** The library against the simulated cluster, on a virtual clock; all that it opens is counted. */
+/** The library against the simulated cluster, on a virtual clock. Everything that it opens is counted. */
 export interface LibraryBed {
   stage: Stage
   sluice: Sluice
   open: StillOpen
-  /** Requests that change something, as `PATCH /path`. Reviews of rights and dry runs do not. */
+  /** The requests that change an object, as `PATCH /path`. Reviews of rights and dry runs do not count. */
   writes: string[]
-  /** Called when a call to the API server, or to a load balancer, begins; numbered from 0 over both. */
+  /** Adds a listener for the start of calls to the API server or a load balancer, numbered from 0 over both. */
   onCall(listener: (index: number) => void): void
-  /** Another sluice of the same process: its own feeds and adapters, the same cluster. */
+  /** Creates another sluice in the same process, with its own feeds and adapters and the same cluster. */
   another(options?: Partial<SluiceOptions>): Sluice
 }
 
-/** What the library loads when it is needed: on the virtual clock, hours would pass while it is loaded. */
+/** The modules that the library loads on demand. On the virtual clock, hours would pass during their load. */
 const LOADED_LATER = [
   import('../../src/engine/run.ts'),
   import('../../src/engine/orders/abort.ts'),
@@ -55,7 +55,7 @@ export async function openLibraryBed(scene: Partial<Scene> = {}): Promise<Librar
   await Promise.all(LOADED_LATER)
   const stage = await openStage(plainScene({ pods: 3, ...scene }))
   const given = Promise.withResolvers<RunPorts>()
-  // A process that begins nothing by itself: what it would work with is the library's.
+  // The process starts nothing by itself. The library uses its ports.
   stage.start({}, (ports) => {
     given.resolve(ports)
     return new Promise<never>(() => {})
@@ -135,7 +135,7 @@ export async function openLibraryBed(scene: Partial<Scene> = {}): Promise<Librar
       drain: adapter.drain,
       restore: adapter.restore,
       async close() {
-        // Another sluice of the same bed goes on with it.
+        // Another sluice of the bed continues to use the adapter.
         open.adapters -= 1
       },
     }

@@ -37,10 +37,10 @@ async function settled({ stage }: LibraryBed, run: Run): Promise<Settled> {
   )
 }
 
-/** Waits until nothing of a run is open any more, and closes. */
+/** Closes the library, and waits until nothing is open any more. */
 async function closed({ stage, sluice, open }: LibraryBed): Promise<void> {
   await stage.ask(sluice.close())
-  // A load balancer that was asked answers in its time.
+  // A load balancer takes its time to answer.
   await stage.until(() => open.asked === 0)
   expect(open).toEqual(NOTHING)
 }
@@ -98,7 +98,7 @@ test('control: the same plan with another reason in its words is of now', async 
   await closed(bed)
 })
 
-/** A run of a plan that waits for the Lease of an owner that was killed; meanwhile `change` changes something. */
+/** Starts a run of a plan that waits for the Lease of a killed owner. `change` changes the cluster meanwhile. */
 async function waitedForLease(bed: LibraryBed, change: () => Promise<void>): Promise<Settled> {
   const { stage, sluice } = bed
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
@@ -123,7 +123,7 @@ test('a plan is compared once more when the Lease is had', async () => {
     async () => void (await stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/pods/${name}`))),
   )
   expect((error as PlanChangedError).changes).toContainEqual(expect.objectContaining({ what: 'pod', uid }))
-  // The Lease was had, and given back.
+  // The Lease was taken, and given back.
   expect([writes.map((write) => write.includes('/leases')), effects(bed)]).toEqual([[true, true], []])
   await closed(bed)
 })
@@ -160,7 +160,7 @@ test('a signal at each call of the preparation ends it at once with its reason; 
     const events = follow(run)
     expect(await settled(bed, run), `call ${at}`).toEqual({ error: reason })
     await expect(run.plan).rejects.toBe(reason)
-    // A load balancer that was asked answers in its time; nothing else is waited for.
+    // A load balancer takes its time to answer. The run waits for nothing else.
     await stage.until(() => open.asked === 0)
     expect(open, `call ${at}`).toEqual({ ...NOTHING, adapters: 1 })
     expect([writes, events.some(({ type }) => type === 'started')], `call ${at}`).toEqual([[], false])
@@ -168,14 +168,14 @@ test('a signal at each call of the preparation ends it at once with its reason; 
   }
 })
 
-/** How many calls a run makes until it is planned. */
+/** Returns the number of calls of a run until it is planned. */
 async function preparedWithin(): Promise<{ calls: number }> {
   const bed = await openLibraryBed({ pods: 2 })
   let calls = 0
   bed.onCall(() => void (calls += 1))
   const plan = await bed.stage.ask(bed.sluice.plan(REQUEST))
   await closed(bed)
-  // A plan asks each node for its images, which a run does not.
+  // A plan asks each node for its images, and a run does not.
   return { calls: calls - new Set(plan.pods.map(({ node }) => node)).size }
 }
 
@@ -409,7 +409,7 @@ test('control: an upgrade of the plan of an undo carries out that plan', async (
 test('the workloads of a plan are a request', async () => {
   const bed = await openLibraryBed({ pods: 1 })
   const { stage, another } = bed
-  // A handle of another namespace: that of the workloads goes for it.
+  // The handle has another namespace. The namespace of the workloads overrides it.
   const sluice = another({ cluster: { ...bed.sluice.cluster, namespace: 'another' } })
   const { workloads: workload } = await stage.ask(sluice.plan(REQUEST))
   expect(await stage.ask(sluice.status({ workload }))).toMatchObject({ workloads: [{ workload: { name: NAME } }] })

@@ -6,8 +6,7 @@ import { isIn, openStage } from './stage.ts'
 import { upgradeTo } from './story.ts'
 
 /*
- * Found by a reviewer: a busy API server puts off lists (429) before all else. Everything was listed anew for a deadline, which gave up the
- * watches, and nothing was seen any more.
+ * A busy API server puts off lists (429) before other requests. A deadline that lists everything again must not give up the watches for it.
  */
 
 test('an API server that puts off lists, and nothing else, is no reason to fail a pod', async () => {
@@ -19,19 +18,19 @@ test('an API server that puts off lists, and nothing else, is no reason to fail 
   await stage.until(() => isIn('restarting', `${NAME}-0`)(actor))
   const restartsAt = actor.host.clock.now()
   await stage.until(() => isIn('patching', `${NAME}-1`)(actor))
-  // It gets ready after the deadline of the other.
+  // The pod gets ready after the deadline of the other pod.
   const pullMs = restartsAt + 60_000 - actor.host.clock.now()
   stage.world.cluster.setImage(imageOf('v2'), { digest: 'sha256:2', readyAfterMs: 10_000, pull: { ms: pullMs } })
   const refused = putOffLists(stage)
   await stage.until(() => actor.end !== undefined)
   expect(actor.end?.outcome).toBe('rolledBack')
-  // Beside silent watches alone, which go on.
+  // Only a few lists are sent, beside the silent watches, which go on.
   expect(refused()).toBeLessThan(10)
   const ends = Object.fromEntries(actor.end!.pods.map(({ pod, outcome }) => [pod, outcome]))
   expect(ends).toEqual({ 'web-0': 'rolledBack', 'web-1': 'upgraded' })
 })
 
-// The deadline of what does not come in the place of another asks for them.
+// The deadline of a pod that is no replacement asks for lists.
 test('lists that are put off blind nobody: the watches go on', async () => {
   const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 }, readyDeadlineMs: 20_000, onFailure: 'rollback' as const }
   const stage = await openStage(plainScene({ pods: 2, settings, balancers: [plainBalancer({ weights: [1, 1] })] }))
@@ -51,7 +50,7 @@ test('lists that are put off blind nobody: the watches go on', async () => {
   expect(refused()).toBeLessThan(20)
 })
 
-/** For good; tells how many. */
+/** Refuses all lists for good. Returns a function that counts the refused lists. */
 function putOffLists(stage: Stage): () => number {
   const { arrive } = stage.world
   let refused = 0

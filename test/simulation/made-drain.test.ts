@@ -12,8 +12,8 @@ import { isIn, openStage } from './stage.ts'
 import { clockOf, ended, upgradeTo } from './story.ts'
 
 /*
- * Found by a reviewer: the drain intents of some processes that were killed were taken for such as had come late, by a count that said
- * nothing of them. What they had drained stayed out, and the run said done.
+ * The drain intent of a killed process that has drained counts. The epoch alone must not declare it late: its target would stay out, and
+ * the run would end as done.
  */
 
 const TWO = { maxUnavailable: { count: 2 } }
@@ -39,7 +39,7 @@ async function patchPod(stage: Stage, path: string, ...operations: object[]): Pr
   await stage.pass(200)
 }
 
-/** The pod is its workload's no more, until that is called. */
+/** Releases the pod from its workload until the returned function is called. */
 async function release(stage: Stage, pod: string): Promise<() => Promise<void>> {
   const { ownerReferences, labels } = storedPod(stage, pod).metadata
   const places = ['/metadata/ownerReferences', '/metadata/labels/app']
@@ -65,7 +65,7 @@ async function interruptedAtStart(stage: Stage, request: Partial<RunRequest>): P
   expect((await ended(stage, actor)).outcome).toBe('interrupted')
 }
 
-/** It is killed when the pod is drained. */
+/** Kills a run when the pod is drained. */
 async function killedWithDrained(stage: Stage, request: Partial<RunRequest>, pod: string): Promise<void> {
   const actor = stage.start(request)
   await stage.until(() => isIn('emptying', pod)(actor))
@@ -95,7 +95,7 @@ test('a pod was its workload’s no more for a while, and had a Lease of its own
 test.each([
   { names: [NAME], before: 0 },
   { names: [NAME, 'another'], before: 0 },
-  // Its own run has said before that nothing is drained for it, and what was read then is old.
+  // Its own run has recorded before that nothing is drained for the pod, from a read that is stale.
   { names: [NAME], before: 1 },
   { names: [NAME, 'another'], before: 1 },
 ])(
@@ -135,7 +135,7 @@ test.each([{ isDeleted: false }, { isDeleted: true }])(
   },
 )
 
-/** The ReplicaSet is its Deployment's no more, until that is called. */
+/** Releases the ReplicaSet from its Deployment until the returned function is called. */
 async function orphan(stage: Stage): Promise<() => Promise<void>> {
   const patch = async (path: string, operation: object): Promise<void> => {
     const operations = [operation] as unknown as PatchOperation[]

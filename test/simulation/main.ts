@@ -1,8 +1,7 @@
 /**
- * `npm run simulate -- --seeds N --from S`: runs so many seeds; the last line says what came of them, and the exit code is
- * 1 where a promise was broken. With `--record FILE` the same command goes on where it was ended. `--replay SEED` shows
- * one seed as a timeline. A seed is good only with the commit, the lock file and the version of Node that it was run
- * with, so these are printed.
+ * `npm run simulate -- --seeds N --from S` runs N seeds. The last line has the result, and the exit code is 1 where a guarantee was broken.
+ * With `--record FILE` the command continues where it was ended. `--replay SEED` shows one seed as a timeline. A seed is valid only with
+ * its commit, lock file and Node version, so these are printed.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -26,10 +25,10 @@ const { values, wholeNumber } = commandLine(USAGE, {
   from: { type: 'string', default: '1' },
   replay: { type: 'string' },
   jobs: { type: 'string' },
-  /** Keeps what is done in this file, from which the same command goes on where it was ended. */
+  /** A file that keeps the finished seeds. The command continues from it. */
   record: { type: 'string' },
   mutation: { type: 'string' },
-  /** More goes wrong at once than in the usual seeds: to find sooner what is rare among these. */
+  /** More faults at once than in the usual seeds, which finds rare faults sooner. */
   harsh: { type: 'boolean', default: false },
   'until-violation': { type: 'boolean', default: false },
 })
@@ -44,12 +43,11 @@ function commit(): string {
   }
 }
 
-/** All that a history comes from. */
+/** The sources that determine a history. */
 const CODE = ['adapters', 'machines', 'sim', 'src', 'test/simulation', 'package-lock.json']
 
 /**
- * The same for two commits that differ in documents, tests, mutations and the command line alone; undefined where it is not as it
- * was committed.
+ * Returns a hash of the code, without documents, tests, mutations and the command line. Undefined where the code has uncommitted changes.
  */
 function committedCode(): string | undefined {
   try {
@@ -62,7 +60,7 @@ function committedCode(): string | undefined {
   }
 }
 
-/** Seeds of two versions of the code are no one run. */
+/** Opens the record. Seeds of two versions of the code do not form one run. */
 function recordOf(file: string, range: Range): RunRecord {
   const code = committedCode()
   if (values.mutation !== undefined || harsh || code === undefined) {
@@ -85,7 +83,7 @@ function table(title: string, counts: Record<string, number>): void {
     console.log(`  ${name.padEnd(24)} ${String(count).padStart(9)}`)
 }
 
-// Ended in the middle, it takes its workers with it: they would go on for a portion.
+// At its end by a signal, the program takes its workers with it. They would otherwise finish their portion.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 
@@ -119,7 +117,7 @@ if (values.replay !== undefined) {
     done: record?.done ?? [],
     onPortion: (portion) => record?.add(portion),
     onProgress({ seeds, violations }) {
-      // At once: a long run may be ended before its own end.
+      // Violations are shown at once, since a long run may be ended early.
       for (const { seed, invariant, message } of violations.slice(shown, SHOWN))
         console.error(`seed ${seed}: ${invariant}: ${message}`)
       shown = violations.length
@@ -129,7 +127,7 @@ if (values.replay !== undefined) {
     },
   })
   const { seeds, upgrades, hits, ends, levels, violations, hashes, cpuMs } = tally
-  // The same seeds once more, in fresh processes and out of their order: everything must come out the same.
+  // The seeds are run again, in fresh processes and in reverse order. The results must be equal.
   const again = Object.keys(hashes).map(Number).toReversed()
   if (violations.length === 0 && again.length > 0) {
     const second = await runSeeds({ ...common, jobs: 1, from: 0, count: again.length, only: again })

@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-/* An operator has pods in maintenance: what the plan says of them, the window does. */
+/* An operator has pods in maintenance. The window behaves as the plan says. */
 
 const PODS = 3
 
@@ -62,7 +62,7 @@ test('one that is put back while another is upgraded leaves rotation only when t
   const { operator } = stage.world.balancers.get('edge')!
   operator.set(`${NAME}-1`, { admin: 'ready' })
   const { outcome, reason } = await ended(stage, run)
-  // The others stay out by the operator's doing, and fill the window for what serves.
+  // The other pods stay out by the operator, and fill the window for pods that serve.
   expect([outcome, reason]).toEqual(['deadline', expect.stringContaining('out by an operator')])
   expect([imagesOf(stage)[1], effectsOf(stage)]).toEqual([imageOf('v1'), 0])
 })

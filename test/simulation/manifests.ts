@@ -6,17 +6,17 @@ export const NAME = 'web'
 export const PORT = 8080
 const LABELS = { app: NAME }
 
-/** Names an image of the application: `v1`, `v2`, …; `v1-again` is the digest of v1, `bad` does not exist, `crash` ends at once. */
+/** Names an image of the application: `v1`, `v2`, …; `v1-again` has the digest of v1, `bad` does not exist, `crash` ends at once. */
 export function imageOf(tag: string): string {
   return `registry.example/app:${tag}`
 }
 
-/** … of its sidecar, which has the same tags. */
+/** Names an image of the sidecar, which has the same tags. */
 export function proxyOf(tag: string): string {
   return `registry.example/proxy:${tag}`
 }
 
-/** The workload of a scene, its pods where nothing makes them, and the Service where there is one. */
+/** Returns the workload of a scene, its pods where no controller makes them, and its Service if it has one. */
 export function manifestsOf(scene: Scene): { resource: string; object: NewObject }[] {
   const meta = { name: NAME, namespace: NAMESPACE, labels: LABELS }
   const template = { metadata: { labels: LABELS }, spec: podSpec(scene) }
@@ -78,7 +78,7 @@ function podSpec({ hostNetwork, probe, sidecar, graceSeconds, preStopMs }: Scene
     ...(preStopMs > 0 ? { lifecycle: { preStop: { sleep: { seconds: preStopMs / 1_000 } } } } : {}),
   }
   return {
-    // Its name stands behind the other's in the statuses, and before it in the spec.
+    // The sidecar is first in the spec, and last in the statuses, which are sorted by name.
     containers: sidecar ? [{ name: 'proxy', image: proxyOf('v1') }, app] : [app],
     terminationGracePeriodSeconds: graceSeconds,
     restartPolicy: 'Always',

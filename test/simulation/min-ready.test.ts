@@ -9,7 +9,7 @@ import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 import { ended } from './story.ts'
 
-/* `minReadySeconds` of the workload is the least for which a pod has to be ready before it is put back, and the next one begins. */
+/* `minReadySeconds` of the workload is the least time for which a pod has to be ready before it is put back and the next pod begins. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 
@@ -50,12 +50,12 @@ test('control: shorter than readyFor, it changes nothing', async () => {
   expect(warnings).toEqual([])
 })
 
-/* For the window too a pod is available only once it has been Ready for `minReadySeconds`. */
+/* For the window, too, a pod is available only after it has been Ready for `minReadySeconds`. */
 
 const CRASHED = `${NAME}-0`
 const OTHER = { ...V2, select: { refs: [{ ...POD, name: `${NAME}-1` }] } }
 
-/** Pod 0 restarts by itself, `restedMs` before the upgrade of pod 1 begins. */
+/** Restarts the container of pod 0, `restedMs` before the upgrade of pod 1 begins. */
 async function afterACrash(minReadySeconds: number, restedMs: number) {
   const stage = await openStage(plainScene({ pods: 2 }))
   setMinReady(stage, minReadySeconds)
@@ -84,7 +84,7 @@ test('no pod leaves while another has restarted by itself and is Ready for less;
   expect((await ended(stage, run)).outcome).toBe('done')
   expect(drainedAt(run)).toBeGreaterThan(17_000)
   expect(drainedAt(run)).toBeLessThan(30_000)
-  // Named itself, the pod has the minimum of its owner.
+  // A pod that is named itself has the minimum of its owner.
   expect(run.end!.pods![0]!.phases.warming).toBeGreaterThanOrEqual(20_000)
   expect(warningsOf(run)).toContainEqual(expect.stringContaining(TOO_SHORT))
 })
@@ -107,7 +107,7 @@ test('a pod that restarts by itself in the middle of a run is waited for as well
   const entries = (to: string) => run.events.flatMap((event) => (event.type === 'podState' && event.to === to ? [event] : []))
   await stage.until(() => entries('warming').length === 2)
   await stage.pass(15_000)
-  // It has been upgraded, and is back.
+  // The pod has been upgraded, and is back.
   const { pod } = entries('draining')[0]!
   stage.world.cluster.crashContainer(NAMESPACE, pod, 'app')
   expect((await ended(stage, run)).outcome).toBe('done')

@@ -13,7 +13,7 @@ export interface NetworkOptions {
   faults: Faults
 }
 
-/** The way between a process and the API server, with what can go wrong on it. What has left arrives, also from a dead process. */
+/** The network between a process and the API server, with its faults. A request that has left arrives, even from a dead process. */
 export function createNetwork({ scheduler, random, host, world, faults }: NetworkOptions): Transport {
   const { server } = world
   const tripMs = (): number => random.between(0.3, 3)
@@ -32,7 +32,7 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       const answer = (response: TransportResponse): void =>
         void scheduler.after(tripMs(), () => host.deliver(() => resolve(response)))
 
-      // Where it is down nobody listens, or a gateway that stands before it does.
+      // While the API server is down, the connection is refused, or a gateway before it answers.
       const isRefused = !faults.apiServerIsUp() && random.chance(0.7)
       if (fault.kind === 'refused' || isRefused) return lose(tripMs(), false)
       left = true
@@ -61,7 +61,7 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       const plan = faults.onWatch()
       let ended = false
       let close = (): void => {}
-      /** Lines keep their order, whatever each one's trip took. */
+      /** The time of the last line. Lines keep their order, regardless of their delays. */
       let lastAt = 0
 
       function end(finish: () => void): void {
@@ -89,7 +89,7 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       }
 
       const seen: string[] = []
-      /** What comes after a line that is lost is lost too (seed 23519342). */
+      /** True after a lost line: the lines after it are lost too. */
       let isBroken = false
       scheduler.after(tripMs(), () => {
         if (!host.isAlive() || ended || plan.isUnanswered()) return
@@ -147,7 +147,7 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
         faults.onWatchOpen(cutLater)
         deliverInOrder(onOpen)
       })
-      /** The API server goes down: all streams break. */
+      /** Breaks the stream, as all streams break when the API server goes down. */
       function cutLater(): void {
         scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
       }

@@ -7,10 +7,10 @@ import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { upgradeTo } from './story.ts'
 
-/* What proves a restart, and ends a doubt, where the digest of before comes under a new tag. */
+/* The proofs of a restart and the ends of a doubt where a new tag has the digest of the old image. */
 
 const RETAGGED = { images: [{ container: 'app', image: imageOf('v1-again') }] }
-/** Shorter than the minute that time alone takes to prove it. */
+/** A deadline shorter than the minute after which time alone is a proof. */
 const SHORT = { ...PLAIN_SETTINGS, restartDeadlineMs: 40_000 }
 
 async function endOf(stage: Stage, actor: Actor): Promise<Actor['end']> {
@@ -22,7 +22,7 @@ function raisedOf({ events }: Actor): RaisedDeadline[] | undefined {
   return events.flatMap((event) => (event.type === 'planned' ? [event.plan] : [])).at(-1)!.raisedDeadlines
 }
 
-/** What kubelets tell comes to nothing. */
+/** Deletes the Events of the kubelets. */
 function dropEvents({ world: { server } }: Stage): void {
   server.store.subscribe((resource, { after }) => {
     if (resource !== 'events' || after === undefined) return
@@ -31,7 +31,7 @@ function dropEvents({ world: { server } }: Stage): void {
   })
 }
 
-// Seen on 1.32.13: the deadline was over before the proof, and the pod stayed out.
+// The proof must come before the deadline (seen on 1.32.13).
 test.each([
   { told: 'by an Event', isTold: true, oldKubelets: true, proof: 'event' },
   { told: 'by nothing', isTold: false, oldKubelets: true, proof: 'quiet' },
@@ -81,7 +81,7 @@ test('nor is one of an abort that brings a patched pod home', async () => {
   expect(abort.end).toMatchObject({ pods: [{ outcome: 'upgraded', proof: 'quiet', out: false }] })
 })
 
-// Found by a fresh user: an abort took a minute for each such pod, and Ctrl-C left it out.
+// An interrupt or an abort must neither take a minute for each such pod nor leave it out.
 test.each([
   { oldKubelets: false, outcome: 'unchanged' },
   { oldKubelets: true, outcome: 'interrupted' },

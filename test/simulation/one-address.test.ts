@@ -6,7 +6,7 @@ import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* Several pods that have one address after another, and so one entry, in one run, which may have several processes. */
+/* Several pods have one address, and so one entry, one after another in one run, which may have several processes. */
 
 const request = (tag: string, count = 1) => ({
   images: [{ container: 'app', image: imageOf(tag) }],
@@ -20,7 +20,7 @@ const addressOf = ({ status }: KubeObject): string | undefined => (status as { p
 const podsIn = ({ events }: Actor, state: string): string[] =>
   events.flatMap((event) => (event.type === 'podState' && event.to === state ? [event.pod] : []))
 
-/** What comes at once has another address; what comes in place of that gets the one that is free by then. */
+/** Replaces a pod twice. The first replacement has another address, and the second gets the free one. */
 async function replace(stage: Stage, name: string): Promise<string> {
   const { world } = stage
   const address = addressOf(world.pods().find(({ metadata }) => metadata.name === name)!)
@@ -40,7 +40,7 @@ async function replace(stage: Stage, name: string): Promise<string> {
   return last.metadata.name
 }
 
-/** Of three pods the one that waits goes; what has come to its address is upgraded by a process that is gone then. */
+/** Of three pods, a waiting pod goes away. Its successor at the address is upgraded by a process that ends afterwards. */
 async function twoHadIt() {
   const stage = await openStage(plainScene({ workload: 'Deployment', pods: 3 }))
   const first = stage.start(request('v2'))
@@ -82,7 +82,7 @@ test('the third one is drained by the process that goes on, and goes too: the en
   expect(edge.state(entry)).toMatchObject({ admin: 'ready' })
 })
 
-// Found by reading: with two that may be out at once, three of four were.
+// A pod in the place of a pod that an operator had out counts in the window.
 test('a pod in the place of one that an operator had out takes its place in the window, and the run goes on to its end', async () => {
   const stage = await openStage(plainScene({ pods: 4, balancers: [plainBalancer({ maintained: [3] })] }))
   const edge = stage.world.balancers.get('edge')!

@@ -27,11 +27,11 @@ import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 
-/* Orders and other commands than one upgrade alone, as stories. */
+/* Orders, and other commands than a single upgrade. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const select = { refs: [{ ...STATEFUL_SET, name: NAME } as const] }
-/** For a test that prepares its command itself. */
+/** A request for tests that prepare their command themselves. */
 const V2_REQUEST = {
   ...V2,
   namespace: NAMESPACE,
@@ -61,7 +61,7 @@ test('a pod that an earlier process has patched is proven, also by a command tha
   first.interrupt()
   await stage.until(() => first.end !== undefined)
   expect(first.end).toMatchObject({ outcome: 'interrupted' })
-  // The template has the image already: all that is asked for is that the pods have it too.
+  // The template has the image already. Only the pods still need it.
   const second = stage.start()
   const serves = () =>
     stage.history.find((entry) => entry.type === 'container' && entry.what === 'serving' && entry.image === V2.images[0]!.image)
@@ -70,7 +70,7 @@ test('a pod that an earlier process has patched is proven, also by a command tha
   expect(restores(stage).map(({ at }) => at > serves()!.at)).toEqual([true])
 })
 
-/** Killed after its first pod of two. */
+/** Kills an upgrade of two pods after its first pod. */
 async function halfDone(): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 2 }))
   const first = stage.start(V2)
@@ -79,7 +79,7 @@ async function halfDone(): Promise<Stage> {
   return stage
 }
 
-/** `onWrite` hears of what is about to be sent. */
+/** Starts an abort. `onWrite` is called before each write. */
 async function abort(
   stage: Stage,
   onWrite: (path: string, operations: readonly PatchOperation[]) => void = () => {},
@@ -122,7 +122,7 @@ test('an abort that is interrupted before the template is back is not over: its 
   ])
 })
 
-// Found by reading: it was called aborted, exit 0 of sluice abort, and its run was open, with the order still on its Lease.
+// The next abort finds the open run and the order on its Lease.
 test('an abort whose record cannot be closed is not over: its run stays open, and the next one ends it', async () => {
   const stage = await halfDone()
   const first = await abort(stage)
@@ -140,10 +140,10 @@ test('an abort whose record cannot be closed is not over: its run stays open, an
   expect(again.end).toMatchObject({ outcome: 'aborted' })
 })
 
-// Found by reading: where another run stayed open, it was told not to have ended its own, exit 1.
+// An abort has ended its own run even where another run stays open.
 test('an abort that cannot remove the oldest record is over all the same, and warns of it', async () => {
   const stage = await openStage(plainScene({ pods: 1 }))
-  // Ten are kept. These find all done.
+  // Ten runs are kept. These runs find everything done.
   for (let index = 0; index < 10; index++) {
     const run = stage.start({ images: [{ container: 'app', image: imageOf('v1') }] })
     await stage.until(() => run.end !== undefined)
@@ -181,7 +181,7 @@ test('an abort that gets no answer to the end of its record looks whether it sta
   expect((await headers(stage)).map(({ aborted }) => aborted?.by)).toEqual(['ann@desk'])
 })
 
-// Found by simulation: the abort put the template back and was gone before the Lease was asked for, all within two seconds.
+// The abort may put the template back and end before the plan asks for the Lease, so the plan's reads are stale.
 test('whose watch tells nothing, and who plans while another owner acts, looks anew once it has the Lease', async () => {
   const stage = await halfDone()
   const aborting = await abort(stage)
@@ -206,7 +206,7 @@ test('whose watch tells nothing, and who plans while another owner acts, looks a
   expect(templateImage(stage)).toBe(imageOf('v2'))
 })
 
-// Found by reading: such a run never ended.
+// The run must end without the record.
 test('the right to write the record is taken away while a pod is gone: the run ends, and the next one settles what it left', async () => {
   const stage = await openStage(plainScene({ pods: 2, workload: 'DaemonSet', hostNetwork: true }))
   const request = { ...V2, select: { refs: [{ ...DAEMON_SET, name: NAME } as const] } }
@@ -231,7 +231,7 @@ test('the right to write the record is taken away while a pod is gone: the run e
   expect(restores(stage)).toHaveLength(2)
 })
 
-// Also by a backup that is restored.
+// A restored backup has the same effect.
 test('a pod that is made anew from the manifest of one half done is drained by nobody: it serves, and is what comes in its place', async () => {
   const stage = await openStage(plainScene({ workload: 'Pod', hostNetwork: true, preStopMs: 12_000, graceSeconds: 30 }))
   const request = { ...V2, select: { refs: [{ ...POD, name: `${NAME}-0` } as const] } }
@@ -252,7 +252,7 @@ test('a pod that is made anew from the manifest of one half done is drained by n
   expect(restores(stage)).toHaveLength(1)
 })
 
-/** For so many seconds the API server takes no change of one of these, as under load. */
+/** Makes the API server refuse changes of a resource for `seconds`, as under load. */
 function throttle({ world }: Stage, resource: 'configmaps' | 'statefulsets', seconds: number, throttled: () => void): void {
   const { arrive } = world
   world.arrive = (request, by, leftAt) => {
@@ -285,7 +285,7 @@ test('an abort ends no run that was begun after it was ordered', async () => {
   const read = () => stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
   const ordered = await read()
   await stage.ask(giveOrder(ordered, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
-  // While the abort waits for the owner, another request begins, and its process dies as well.
+  // Another request begins while the abort waits for the owner, and its process dies too.
   const other = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
   await stage.until(() => isIn('restarting')(other))
   other.host.kill()
@@ -317,7 +317,7 @@ test('a process that was stopped before it wrote the template does not write it 
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
-// Found by simulation (seed 10014432): all its guards held again once the template had its former images back.
+// The guards of the late patch hold again once the template has its former images.
 test('a template patch that comes when the upgrade is undone brings nothing back', async () => {
   const stage = await openStage(plainScene())
   const { world } = stage
@@ -374,7 +374,7 @@ test('a pod was deleted in a bad release, and the one in its place runs the bad 
   expect(restores(stage)).toHaveLength(1)
 })
 
-// Found by trial: it was waited for at the address that nobody had any more, and the same was asked for again.
+// The run names the entry to change, since no pod has the old address any more.
 test('a drained pod of a Deployment comes back with another address: its entry is pointed there, which is the way out that is told', async () => {
   const stage = await openStage(plainScene({ workload: 'Deployment', pods: 2, fixedAddresses: false }))
   const { world } = stage
@@ -396,7 +396,7 @@ test('a drained pod of a Deployment comes back with another address: its entry i
   const second = stage.start(request)
   await stage.until(() => second.end !== undefined)
   expect(second.end).toMatchObject({ outcome: 'done' })
-  // What was drained, what came in its place, and the other one.
+  // The restores are those of the drained pod, of its replacement, and of the other pod.
   expect(restores(stage)).toHaveLength(3)
   expect(edge.names().map((name) => edge.state(name)!.admin)).toEqual(['ready', 'ready'])
 })
@@ -484,10 +484,10 @@ test('an interrupt does not wait for an API server that answers nothing any more
   await stage.until(() => isIn('restarting')(run))
   isSilent = true
   run.interrupt()
-  // Five seconds of grace, two for the ledger, two for the Lease.
+  // The interrupt gives five seconds of grace, two for the ledger, and two for the Lease.
   await stage.pass(9_500)
   expect(run.end).toMatchObject({ outcome: 'interrupted' })
-  // Nor does it keep the Lease where it is answered in the end: found by simulation, seed 14564.
+  // A late answer must not leave the Lease with the ended process.
   isSilent = false
   answer()
   const next = stage.start(V2)
@@ -518,7 +518,7 @@ test('an abort gives back a template that was changed by the process that went o
   expect([aborting.end?.outcome, templateImage(stage)]).toEqual(['aborted', imageOf('v1')])
 })
 
-// Found by trial: it was told as done, with the release in place that was to be taken back.
+// An undo without work must not end as done while the release that it should take back is in place.
 test('an undo after an abort that has left nothing to take back says so, and names the run before it', async () => {
   const stage = await openStage(plainScene({ pods: 2 }))
   const release = stage.start(V2)
@@ -541,12 +541,12 @@ test('an undo after an abort that has left nothing to take back says so, and nam
       `sluice undo statefulset/${NAME} --run ${released} -n ${NAMESPACE} takes back the one before it`,
   ])
   expect(templateImage(stage)).toBe(imageOf('v2'))
-  // Control: the one that is named is taken back, and nothing is said of another.
+  // Control: the named run is taken back, without a warning about another run.
   expect(await warnings({ run: released })).toEqual([])
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
-// Found by reading: of one container the undo had two, one for each pod, and the pod was said to be left on its old image.
+// The undo has one former image for each container, also where the pods had different images.
 test.each(['restarting', 'restoring'] as const)(
   'a pod that an undo has patched comes home to its abort on what that gave it, from %s',
   async (state) => {
@@ -567,7 +567,7 @@ test.each(['restarting', 'restoring'] as const)(
   },
 )
 
-// Found by reading: it was taken for the record of an older sluice, which did not say what there was before.
+// The record of such a run is not taken for the record of an older sluice without former images.
 test('a run that has settled what the one before had drained for a pod that is gone can be undone', async () => {
   const stage = await openStage(plainScene({ workload: 'DaemonSet', hostNetwork: true }))
   const first = stage.start(V2)
@@ -582,7 +582,7 @@ test('a run that has settled what the one before had drained for a pod that is g
   expect([second.end, undo.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
 })
 
-// Found by trial: each had one pod out, and neither counted the other's.
+// The window counts the pods that another run has left out.
 test.each([
   { by: 'by name', select: { refs: [{ ...POD, name: `${NAME}-1` } as const] } },
   { by: 'by label', select: { labelSelector: `statefulset.kubernetes.io/pod-name=${NAME}-1` } },
@@ -597,7 +597,7 @@ test.each([
   const reason = expect.stringContaining(`the window of 1 is full: ${NAME}-2 is left half done by another run`)
   expect(second.end).toMatchObject({ outcome: 'deadline', reason })
   expect(stage.history.filter((entry) => entry.type === 'effect').map(({ target }) => target)).toEqual([`${NAME}-2`])
-  // Once that is home it is its turn.
+  // The next run begins after that pod is home.
   const third = stage.start(V2)
   await stage.until(() => third.end !== undefined)
   const fourth = stage.start({ ...V2, images: [{ container: 'app', image: imageOf('v3') }], select: other })
@@ -605,7 +605,7 @@ test.each([
   expect([third.end, fourth.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
 })
 
-/** About the first pod alone, while another run has left the last one patched and out; it has its turn, and waits. */
+/** Starts a run about the first pod only, while another run has left the last pod patched and out. The run has the Lease, and waits. */
 async function besideTheLast(): Promise<{ stage: Stage; second: Actor }> {
   const stage = await openStage(plainScene({ pods: 2 }))
   const first = stage.start(V2)
@@ -645,7 +645,7 @@ test('what another run has left out fills the window also when its pod is gone, 
   expect(third.end).toMatchObject({ outcome: 'done' })
 })
 
-/** From `blind` on nobody lists or watches those pods for this command any more. */
+/** Starts a command. From `blind` on, its lists and watches of those pods fail. */
 function startBlindable(stage: Stage, change: Pick<RunRequest, 'select' | 'images'>, selector: string) {
   const request = {
     ...change,
@@ -688,7 +688,7 @@ const BLIND = {
 const V3 = [{ container: 'app', image: imageOf('v3') }]
 const FIRST_POD = `statefulset.kubernetes.io/pod-name=${NAME}-0`
 
-// Found by reading: nobody listened yet, and such a run waited without end, and kept the Lease.
+// A run whose first look fails must end, and give the Lease back.
 test.each([
   { name: 'its pods', asked: select, unseen: `app=${NAME}` },
   { name: 'its pods by label', asked: { labelSelector: FIRST_POD }, unseen: FIRST_POD },
@@ -719,7 +719,7 @@ test('a watch that ends for good while the template is written ends the run befo
   expect(stage.history.filter(({ type }) => type === 'effect')).toEqual([])
 })
 
-// Found by reading: the restore had been asked for before anybody knew that the drain would have no answer.
+// The restore is sent before the process knows that the drain will have no answer.
 test('a reload while the patch has no answer yet, and a drain that comes after the restore: the pod is put back once more', async () => {
   const stage = await openStage(plainScene({ balancers: [plainBalancer({ volatile: true })] }))
   const process = stage.start(V2, (ports) => {
@@ -754,7 +754,7 @@ test('a reload while the patch has no answer yet, and a drain that comes after t
   expect(stage.world.balancers.get('edge')!.state(`${NAME}-0`)).toMatchObject({ admin: 'ready' })
 })
 
-// Found by reading: it was out by all that was known, and yet nobody put it back: what cannot be read was only looked at again.
+// A target that cannot be read is restored by a repeated call, since a look cannot settle it.
 test('where nothing can be read, a restore for a pod in the place of another that did not leave is sent again', async () => {
   const unreadable = plainBalancer({ level: 'G0' })
   const stage = await openStage(plainScene({ workload: 'DaemonSet', hostNetwork: true, balancers: [unreadable] }))
@@ -786,7 +786,7 @@ test('where nothing can be read, a restore for a pod in the place of another tha
   expect(restores(stage)).toHaveLength(1)
 })
 
-// Found by reading: the answer lay there meanwhile, and a pod was patched that had got requests for five seconds.
+// The answer to the read is stale when the process continues. A pod that gets requests must not be patched.
 test('a process that is stopped while it reads that a pod is out, and a reload meanwhile: the pod is drained again, and then patched', async () => {
   const stage = await openStage(plainScene({ balancers: [plainBalancer({ volatile: true })] }))
   const process = stage.start(V2)
@@ -811,7 +811,7 @@ test('a process that is stopped while it reads that a pod is out, and a reload m
   expect(process.end).toMatchObject({ outcome: 'done' })
 })
 
-// Found by reading: it was out, and no requests under way were to be seen, since nobody had counted any.
+// Requests that are not counted cannot be seen, so the settle time is needed again.
 test('a pod that is drained again while its patch is tried has to settle anew before the next try', async () => {
   const edge = plainBalancer({ volatile: true, lagMs: 2_000, countsRequests: false })
   const stage = await openStage(plainScene({ balancers: [edge] }))
@@ -840,7 +840,7 @@ test('a pod that is drained again while its patch is tried has to settle anew be
   expect(tries[1]! - drains[1]!).toBeGreaterThanOrEqual(edge.lagMs)
 })
 
-// Found by reading: by label it was named, and by name all was said to be done.
+// A run by name has to report the pod just as a run by label does.
 test.each([
   { by: 'by name', select: { refs: [{ ...POD, name: `${NAME}-0` } as const] } },
   { by: 'by label', select: { labelSelector: FIRST_POD } },
@@ -855,7 +855,7 @@ test.each([
   expect(second.end).toMatchObject({ outcome: 'failed', reason: expect.stringContaining(`not settled: ${NAME}-2: `) })
 })
 
-// Found by reading: it exited as for the template alone, and whoever branches on that never heard of the pod.
+// The exit code has to tell about the pod, not about the template only.
 test('a template that somebody edits, and a pod that a load balancer refuses to put back: the pod needs a person', async () => {
   const stage = await openStage(plainScene())
   const process = stage.start(V2, (ports) => {
@@ -874,7 +874,7 @@ test('a template that somebody edits, and a pod that a load balancer refuses to 
   })
 })
 
-// Found by reading: its exit code was that of a conflict, though the run was over as was asked for.
+// The run is over as ordered, so its exit code is not that of a conflict.
 test.each([
   {
     edited: false,
@@ -909,8 +909,8 @@ test.each([
   expect([first.end, second.end]).toMatchObject([given.first, given.second])
 })
 
-// Found by reading: what was told, a word on each and sluice cleanup, removes no record while one of them is there.
-// Found by reading: the pod was patched while it got requests from the one that nobody had drained it in.
+// The pod may get requests from the balancer in which it was not drained, so it is not patched. Statements about each pod and
+// `sluice cleanup` remove no record while the pod is there.
 test('a load balancer that has come to the config since the drain: nothing is patched, and an abort is the way out', async () => {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer(), plainBalancer({ name: 'inner' })] }))
   const common = { namespace: NAMESPACE, select, settings: PLAIN_SETTINGS, acceptTemplateDrift: false, allowUnbalanced: false }
@@ -957,7 +957,7 @@ test('named pods of which one is gone for good: those that are there are asked f
   expect(new Set((await headers(stage)).map(({ finishedAt }) => typeof finishedAt))).toEqual(new Set(['string']))
 })
 
-// Found by reading: a record of before that was taken for what the pod had last been in rotation on.
+// An older record does not show the images that the pod last had in rotation.
 test('somebody has deleted the record of the run that has left a pod half done: that goes back to what it had when it was drained', async () => {
   const stage = await halfDone()
   const v3 = stage.start({ images: V3 })
@@ -985,7 +985,6 @@ async function scale({ ask, client }: Stage, replicas: number): Promise<void> {
   await ask(client.patch(path, [{ op: 'replace', path: '/spec/replicas', value: replicas }]))
 }
 
-// Found by trial: the run said done, and the new pod was out of rotation for good.
 test('a workload is scaled down and up again while a pod of it is drained: the one that has come in its place is told of', async () => {
   const stage = await openStage(plainScene({ pods: 2, hostNetwork: true }))
   const run = stage.start(V2)
@@ -1002,7 +1001,7 @@ test('a workload is scaled down and up again while a pod of it is drained: the o
   expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('are to be as they were before the drain') })
 })
 
-// Found by trial: nothing was to come in its place while it was on its way out, and what came a moment later was left out.
+// At the end of the drained pod, no replacement was due. It was due a moment later.
 test('a workload is scaled down and up again before a drained pod of it has gone: what comes in its place is put back', async () => {
   const stage = await openStage(plainScene({ pods: 3 }))
   const run = stage.start(V2)
@@ -1016,7 +1015,7 @@ test('a workload is scaled down and up again before a drained pod of it has gone
   expect(restores(stage).length).toBe(3)
 })
 
-/** Both pods are drained at once, so that one of them can be scaled away and back before the other is home. */
+/** Settings that drain both pods at once, so that a pod can be scaled away and back before the other pod is home. */
 const TWO_AT_ONCE = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } }
 const areBothIn =
   (state: string) =>
@@ -1025,7 +1024,6 @@ const areBothIn =
       events.some((event) => event.type === 'podState' && event.to === state && event.pod === `${NAME}-${number}`),
     )
 
-// Found by simulation (seed 90000598).
 test('the same, and who had left it out is killed before its end: the next process of the run tells of it', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
   const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
@@ -1039,7 +1037,6 @@ test('the same, and who had left it out is killed before its end: the next proce
   expect(second.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
 })
 
-// Found by simulation (seed 131102500).
 test('the same, while the ledger is closed, which takes long', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
   let isHeld = false
@@ -1066,7 +1063,7 @@ test('the same, while the ledger is closed, which takes long', async () => {
   expect(run.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
 })
 
-// Found by reading: it was only told of where it had come to the same address.
+// The pod has to be reported at another address too.
 test('the same, and it has come to another address: in no load balancer, and told of', async () => {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: false, readyAfterMs: 8_000 }))
   const run = stage.start({ ...V2, settings: TWO_AT_ONCE })
@@ -1097,7 +1094,7 @@ test('the same, and the load balancer cannot say whether it is in rotation: that
   })
 })
 
-// Found by reading: an abort is about what is open, and what had come in its place is not.
+// An abort is about open pods, and the replacement is not open.
 test('the same, while an abort brings the pods home', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 25_000 }))
   const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
@@ -1112,7 +1109,7 @@ test('the same, while an abort brings the pods home', async () => {
   expect(run.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
 })
 
-// Found by reading: a person was asked to put back what that person had taken out.
+// An operator is not asked to put back a target that it has taken out.
 test.each([
   { name: 'before its turn', ordinal: 0 },
   { name: 'while it was drained', ordinal: 2 },
@@ -1131,8 +1128,7 @@ test.each([
   expect(run.end).toMatchObject({ outcome: 'done' })
 })
 
-// Found by reading: the next owner had an epoch smaller than that of what was drained, took that for nobody's, and drained the next pod
-// beside it.
+// The epoch of the next owner may be smaller than the epoch of the drained pod. That pod still counts in the window.
 test('somebody deletes the Lease of a live owner, and another has seen it: what is drained by then is the next owner’s to bring home', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 30_000 }))
   const { ask, client } = stage
@@ -1167,7 +1163,7 @@ test('a workload is scaled down while a pod of it is drained: nothing has come i
   expect(run.end?.outcome).toBe('done')
 })
 
-/** Its ledger says what is left out of rotation, and nobody else does. */
+/** Kills a process after its ledger has recorded the left-out targets, and before it reports them. */
 async function killedBeforeItSaysSo(): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000 }))
   const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
@@ -1180,7 +1176,6 @@ async function killedBeforeItSaysSo(): Promise<Stage> {
   return stage
 }
 
-// Found by simulation (seed 44618178).
 test('the same, and its process is killed before it says so: the next one tells what stays out of rotation', async () => {
   const stage = await killedBeforeItSaysSo()
   const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
@@ -1193,7 +1188,6 @@ test('the same, and its process is killed before it says so: the next one tells 
   expect(second.events).toContainEqual(expect.objectContaining({ type: 'podFinished', result }))
 })
 
-// Found by simulation (seeds 130179082, 130070070).
 test('the same, and the next one is refused: it names that', async () => {
   const stage = await killedBeforeItSaysSo()
   const second = stage.start({ ...V2, images: [{ container: 'none', image: 'registry.example/app:v2' }] })
@@ -1211,8 +1205,8 @@ test('the same, and the load balancer does not answer the next one: it names tha
   expect(second.end?.reason).toMatch(/run \w+ has left out of rotation what was drained for pods that are gone for good: web-2/)
 })
 
-// Found by trial: what the run had planned and never begun was taken for drained once its pod was gone. It was put back over what an
-// operator wanted, or needed a person, and the others waited for that.
+// A pod that the run has planned and never begun was not drained. After the pod is gone, its entry is not put back over an operator's
+// setting, and no operator is asked.
 test.each([
   { name: 'nobody has touched its entry, which cannot be read', level: 'G0', admin: undefined },
   { name: 'an operator has its entry in maintenance', level: 'G1', admin: 'maint' },
@@ -1230,7 +1224,7 @@ test.each([
     const before = new Set(stage.world.pods().map(({ metadata }) => metadata.uid))
     stage.world.cluster.deletePod(NAMESPACE, entry)
     await stage.until(() => stage.world.pods().some((pod) => !before.has(pod.metadata.uid) && isReady(pod)))
-    // What an operator has out fills the window.
+    // A target that an operator has out fills the window.
     const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
     await stage.until(() => second.end !== undefined)
     expect(second.end).toMatchObject({ outcome: 'done' })
@@ -1242,7 +1236,7 @@ test.each([
 const ROLLING_BACK = { ...PLAIN_SETTINGS, onFailure: 'rollback', restartDeadlineMs: 20_000 } as const
 const OTHER_POD = { refs: [{ ...POD, name: `${NAME}-0` } as const] }
 
-// Found by reading: it got the images of that one pod, which no other had any more, and the command that was printed took all there.
+// The template goes back to its own former image, which the other pods have, not to the image of the one pod.
 test.each(['an abort', 'a rollback'])(
   'a run about the one pod that is behind: %s gives the template back what it had, and the other pods have',
   async (how) => {
@@ -1264,7 +1258,7 @@ test.each(['an abort', 'a rollback'])(
   },
 )
 
-// Found by reading: by label it did not see the pod that the first process had upgraded.
+// A run by label has to see the pod that the first process has upgraded.
 test.each([
   { by: 'by name', part: OTHER_POD },
   { by: 'by label', part: { labelSelector: FIRST_POD } },
@@ -1284,7 +1278,7 @@ test.each([
   },
 )
 
-/** Three bare pods, of which one process has begun to upgrade all, and another to take two of them to other images. */
+/** Opens three bare pods. One process has begun to upgrade all of them, and another process two of them to other images. */
 async function withSharedLeases(): Promise<{
   stage: Stage
   of: (...places: number[]) => Pick<RunRequest, 'namespace' | 'select'>
@@ -1301,7 +1295,7 @@ async function withSharedLeases(): Promise<{
   return { stage, of }
 }
 
-/** As a person's command does. */
+/** Gives an order as the command of an operator does. */
 async function give(stage: Stage, order: 'pause' | 'abort', request: Pick<RunRequest, 'namespace' | 'select'>): Promise<void> {
   const { client } = stage
   const found = await stage.ask(readOpenRuns(client, request))
@@ -1314,7 +1308,7 @@ async function give(stage: Stage, order: 'pause' | 'abort', request: Pick<RunReq
 const drains = ({ history }: Stage) => history.filter((entry) => entry.type === 'effect' && entry.effect === 'drain').length
 const ordersOf = ({ events }: Actor) => events.flatMap((event) => (event.type === 'ordered' ? [event.order] : []))
 
-// Found by reading: it was written over on their Leases, and the paused run went on.
+// The abort must not replace the pause on the shared Leases.
 test('an abort of a run that shares Leases with one that is paused leaves the pause, which holds as long as it stands there', async () => {
   const { stage, of } = await withSharedLeases()
   const other = stage.start({ images: [{ container: 'app', image: imageOf('v3') }], ...of(1, 2) })
@@ -1329,12 +1323,12 @@ test('an abort of a run that shares Leases with one that is paused leaves the pa
   await stage.ask(liftPause(open, { client: stage.client, namespace: NAMESPACE }))
   await stage.until(() => other.end !== undefined)
   expect([ordersOf(other), other.end]).toMatchObject([['pause', 'resume'], { outcome: 'done' }])
-  // And the other order stands, for who has that run.
+  // The other order stands for the other run.
   const left = await stage.ask(readOpenRuns(stage.client, of(0)))
   expect(left.leases.map(({ annotations }) => orderFor(left.runs[0]!.run, [readOrder(annotations)])?.order)).toContain('abort')
 })
 
-/** Holds up the record of a new run: its owner has the Lease meanwhile, and is on no record. */
+/** Holds the record of a new run: its owner has the Lease meanwhile, without a record. */
 function beginSlowly(stage: Stage, tag: string): { actor: Actor; isBeginning: () => boolean; goOn: () => void } {
   const request = { ...V2_REQUEST, images: [{ container: 'app', image: imageOf(tag) }] }
   let isBeginning = false
@@ -1353,7 +1347,7 @@ function beginSlowly(stage: Stage, tag: string): { actor: Actor; isBeginning: ()
   return { actor, isBeginning: () => isBeginning, goOn: () => goOn() }
 }
 
-/** What a person's `sluice abort` finds, which waits. */
+/** Starts `sluice abort`, which waits. Returns a function with the order that it has found. */
 function orderedAbort(stage: Stage): () => OrderedAbort | undefined {
   let ordered: OrderedAbort | undefined
   stage.start({}, async (ports) => {
@@ -1364,7 +1358,7 @@ function orderedAbort(stage: Stage): () => OrderedAbort | undefined {
   return () => ordered
 }
 
-/** The owner of a new run has the Lease, after one that was interrupted in the middle. */
+/** Opens a stage where a new run has the Lease after an interrupted run, and holds its record. */
 async function beginning(): Promise<{ stage: Stage; actor: Actor; goOn: () => void; drained: number }> {
   const stage = await openStage(plainScene({ pods: 3 }))
   const first = stage.start(V2)
@@ -1376,7 +1370,7 @@ async function beginning(): Promise<{ stage: Stage; actor: Actor; goOn: () => vo
   return { stage, actor, goOn, drained: drains(stage) }
 }
 
-// Found by reading: it meant only the run before, and the new one drained its pods.
+// The pause also covers the run that has no record yet.
 test('a pause that is given while the owner begins a new run is of that one too', async () => {
   const { stage, actor, goOn, drained } = await beginning()
   await give(stage, 'pause', { namespace: NAMESPACE, select })
@@ -1384,14 +1378,14 @@ test('a pause that is given while the owner begins a new run is of that one too'
   await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
   await stage.pass(30_000)
   expect([ordersOf(actor), drains(stage)]).toEqual([['pause'], drained])
-  // For the next process of it, too.
+  // The pause also holds for the next process of the run.
   actor.host.kill()
   const again = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
   await stage.until(() => again.events.some(({ type }) => type === 'paused'))
   expect([ordersOf(again), drains(stage)]).toEqual([['pause'], drained])
 })
 
-// Found by reading: the run that it meant had ended meanwhile, and that no other was open was taken for a sign that nobody had ordered.
+// The end of the former run, without another open run, does not mean that no order was given.
 test('the same, where the run before has come to its end by then', async () => {
   const stage = await openStage(plainScene({ pods: 2 }))
   const { actor, isBeginning, goOn } = beginSlowly(stage, 'v2')
@@ -1405,7 +1399,7 @@ test('the same, where the run before has come to its end by then', async () => {
   expect([ordersOf(actor), drains(stage), actor.end]).toEqual([['pause'], 0, undefined])
 })
 
-// Found by reading: it waited until the new one had upgraded everything, and said that all had come to its end before.
+// The abort has to end the new run, and not wait until it has upgraded everything.
 test('and so is an abort, which ends both', async () => {
   const { stage, actor, goOn, drained } = await beginning()
   const found = orderedAbort(stage)

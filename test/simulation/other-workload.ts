@@ -1,7 +1,7 @@
 import { imageOf, NAMESPACE, PORT } from './manifests.ts'
 import type { Stage } from './stage.ts'
 
-/** Another workload beside that of the scene, of one pod, behind the same load balancer. */
+/** Adds a StatefulSet with one pod behind the same load balancer. */
 export async function addStatefulSet(stage: Stage, name: string, container = 'app'): Promise<void> {
   const { server, balancers } = stage.world
   const labels = { app: name }

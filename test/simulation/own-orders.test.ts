@@ -15,7 +15,7 @@ import type { RunEvent } from '../../src/engine/events.ts'
 import { type OwnOrder, RunOverError } from '../../src/engine/orders/own-orders.ts'
 import { type Actor, isIn, openStage, type Stage } from './stage.ts'
 
-/* Orders that a run is given by the process that it runs in. */
+/* Orders that a run gets from its own process. */
 
 const REQUEST = {
   namespace: NAMESPACE,
@@ -233,7 +233,7 @@ test('a run that is over hears no order', async () => {
 
 const ENDING = { ...REQUEST, exitWhenPaused: true }
 
-/** A run that ends when paused, whose process gives it orders at an event. */
+/** Starts a run that ends when paused. Its process gives it orders at an event. */
 async function ending(
   isAt: (event: RunEvent) => boolean,
   orders: readonly OwnOrder[],

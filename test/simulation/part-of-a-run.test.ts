@@ -11,7 +11,7 @@ import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* A command for some of the pods goes on with a run of all of them, which is not over with that. */
+/* A command for some of the pods continues a run of all pods. The run is not over after it. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const select = { refs: [{ ...STATEFUL_SET, name: NAME } as const] }
@@ -37,7 +37,7 @@ const images = ({ world }: Stage) =>
     .map(({ name, containers }) => `${name} ${containers.at(-1)!.image}`)
     .toSorted()
 
-/** An upgrade of three that is interrupted when it is done with the first, and one of the second alone. */
+/** Interrupts an upgrade of three pods after the first one, and starts an upgrade of the second pod only. */
 async function withPart(request: Partial<RunRequest>): Promise<{ stage: Stage; part: Actor; first: Actor }> {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 1_000 }))
   const labels = [{ op: 'add', path: '/metadata/labels/part', value: 'one' } as const]
@@ -56,7 +56,7 @@ const PARTS = [
   { by: 'label', request: { select: { labelSelector: 'part=one' } } },
 ]
 
-// Found by reading: the run was over, and a pod of it on its former images; there was nothing to abort any more.
+// The run of all pods stays open, so that it can still be aborted.
 test.each(PARTS)(
   'by $by: it is done, says what the run is open for, and a command for all goes on with it',
   async ({ request }) => {
@@ -95,7 +95,6 @@ test('one that is about the last of them ends it, whatever it names', async () =
   expect((await openRuns(stage)).runs).toEqual([])
 })
 
-// Found by reading: three pods were on three images, and nothing was said.
 test.each(PARTS)('by $by, on other images: that run is over, and what it leaves is named', async ({ request }) => {
   const { stage, part, first } = await withPart({ images: [{ container: 'app', image: imageOf('v3') }], ...request })
   const left = `still on other images, of run ${runOf(first)[0]}: pods web-0, web-2, which a command that names the workload brings to these`
@@ -109,7 +108,7 @@ test('control: a command for all on other images leaves nobody', async () => {
   expect(await endOf(stage, all)).toMatchObject({ outcome: 'done', reason: '3 upgraded, 0 at the wanted images already' })
 })
 
-// What the interrupt comes too late for is all that this command is about.
+// The command has completed all its work before the interrupt.
 test('an interrupt of the part when all of it is done does not make it anything else', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 1_000 }))
   const first = stage.start(V2)

@@ -12,8 +12,8 @@ import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
 /*
- * A command for some pods of one of several workloads is another selection than that of the run of all, and has a run of its own. The
- * run of all is not over for the pods that it leaves, in whatever order the others come to their end.
+ * A command for some pods of one of several workloads has a run of its own, since its selection differs from that of the run of all. The
+ * run of all stays open for its remaining pods, in any order of ends.
  */
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
@@ -32,7 +32,7 @@ async function done(stage: Stage, tag: string, request: Pick<RunRequest, 'select
   return end!.reason!
 }
 
-/** With the templates changed, and no pod. */
+/** Starts a run, and interrupts it after it has changed the templates and before it changes a pod. */
 async function interrupted(stage: Stage, tag: string, ...names: string[]): Promise<string> {
   const actor = stage.start({ ...toTag(tag), ...of(...names) })
   await stage.until(() => actor.events.some(({ type }) => type === 'started'))
@@ -52,7 +52,7 @@ async function openRuns({ ask, client }: Stage, ...names: string[]): Promise<str
   return runs.map(({ run }) => run)
 }
 
-/** What each template has, and each pod. */
+/** Returns the tag of each template and of each pod. */
 function tagsOf({ world }: Stage): Record<string, string> {
   const tagOf = (image: string): string => image.slice(image.lastIndexOf(':') + 1)
   const templates = world.server.store.list('statefulsets.apps', NAMESPACE) as unknown as {
@@ -65,14 +65,14 @@ function tagsOf({ world }: Stage): Record<string, string> {
   ]) as Record<string, string>
 }
 
-/** Two pods, and one of another workload. */
+/** Opens a stage with two pods of a workload, and one pod of another workload. */
 async function twoWorkloads(): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 2 }))
   await addStatefulSet(stage, 'other')
   return stage
 }
 
-/** A run of both to v2 that is interrupted, and a command for one pod of the first. */
+/** Interrupts a run of both workloads to v2, and runs a command for one pod of the first. */
 async function withPart(tag = 'v2'): Promise<{ stage: Stage; run: string; said: string }> {
   const stage = await twoWorkloads()
   const run = await interrupted(stage, 'v2', NAME, 'other')
@@ -80,8 +80,8 @@ async function withPart(tag = 'v2'): Promise<{ stage: Stage; run: string; said: 
   return { stage, run, said }
 }
 
-// Found by reading: the part counted as a run of the workload, and with the other one all was over. A pod was on its former images, the
-// template on the new ones, nobody was told, and nothing was there to be aborted.
+// The part does not count as a run of its workload: otherwise a pod would keep its former images with the new ones in the template,
+// unreported and without a run to abort.
 test('the part says what the run of both stays open for, also once the other workload is done; a command for the workload ends it', async () => {
   const { stage, run, said } = await withPart()
   expect(said).toBe(`1 upgraded, 0 at the wanted images already; run ${run} ${OPEN}`)
@@ -98,7 +98,7 @@ test('and so does a part that is the last of them', async () => {
   expect(await openRuns(stage, NAME, 'other')).toEqual([])
 })
 
-// Found by reading: the template was left on the new images, and what came in the place of the other pod would have been, too.
+// Otherwise a template would keep the new images, and the replacements of its pods would get them.
 test.each([
   { what: 'both', names: [NAME, 'other'] },
   { what: 'the other alone, which ends the run of both', names: ['other'] },
@@ -139,7 +139,7 @@ test('a run of one workload, and a command for some of its pods and for another 
   expect(await openRuns(stage, NAME, 'other')).toEqual([])
 })
 
-// Found by trial: the second was open, had found the template so, and an abort left it.
+// The second run has found the template changed already, and the abort must still give it back.
 test('nor is it over where a run of both is interrupted, too: an abort gives both templates back', async () => {
   const stage = await twoWorkloads()
   await interrupted(stage, 'v2', NAME)

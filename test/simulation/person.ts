@@ -6,11 +6,11 @@ import { KubeError } from '../../src/kube/errors.ts'
 import { pause } from '../../src/kube/pause.ts'
 import type { Host } from './host.ts'
 
-/** Between two tries of a command that the API server has not answered. */
+/** The delay before a command without an answer of the API server is tried again. */
 const AGAIN_MS = 2_000
 const MOST_TRIES = 5
 
-/** Somebody who types commands that end at once, at a machine of his own. */
+/** An operator that gives short commands on a machine of its own. */
 export interface Person {
   pause(): void
   resume(): void
@@ -34,7 +34,7 @@ export function createPerson({ host, client, request }: PersonOptions): Person {
         else await liftPause(open, { client, namespace })
         return
       } catch (error) {
-        // What is refused is refused: an abort is under way, or there is no such workload.
+        // A refusal is final: an abort is under way, or the workload does not exist.
         if (!(error instanceof KubeError)) return
         await pause(host.clock, AGAIN_MS)
       }

@@ -1,19 +1,22 @@
 import type { Random } from '../../src/ports/random.ts'
 
-/** Choices of one seed. Each part of the world has a stream of its own, so that one more choice here changes none there. */
+/**
+ * The random choices of one seed. Each part of the world has a stream of its own, so that a further choice in one part changes no other
+ * part.
+ */
 export interface SeededRandom extends Random {
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean
-  /** A whole number from `low` up to and with `high`. */
+  /** Returns a whole number from `low` to `high`, both included. */
   integer(low: number, high: number): number
-  /** Milliseconds, not whole. */
+  /** Returns a number of milliseconds, not necessarily whole. */
   between(low: number, high: number): number
   pick<Item>(items: readonly Item[]): Item
-  /** Another stream, named. */
+  /** Returns another stream, by its name. */
   fork(name: string): SeededRandom
 }
 
-/** sfc32, seeded from the number and the name of the stream. */
+/** Creates a stream of sfc32, seeded from the seed and the name of the stream. */
 export function createRandom(seed: number, name = ''): SeededRandom {
   let a = hash(`${seed}/${name}/a`)
   let b = hash(`${seed}/${name}/b`)
@@ -41,7 +44,7 @@ export function createRandom(seed: number, name = ''): SeededRandom {
   }
 }
 
-/** FNV-1a, 32 bits. */
+/** Returns the 32-bit FNV-1a hash. */
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)

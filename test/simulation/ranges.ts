@@ -1,10 +1,10 @@
-/** So many seeds, from one on. */
+/** `count` consecutive seeds, from `from` on. */
 export interface Range {
   from: number
   count: number
 }
 
-/** What of a range is in none of these. */
+/** Returns the parts of a range that are outside the given ranges. */
 export function missing({ from, count }: Range, done: readonly Range[]): Range[] {
   const gaps: Range[] = []
   let next = from
@@ -16,7 +16,7 @@ export function missing({ from, count }: Range, done: readonly Range[]): Range[]
   return gaps
 }
 
-/** The same ranges in so many parts of about as many seeds each; fewer where there are fewer seeds. */
+/** Splits ranges into `parts` parts of about equal size. There are fewer parts where there are fewer seeds. */
 export function shares(ranges: readonly Range[], parts: number): Range[][] {
   const all = ranges.reduce((sum, { count }) => sum + count, 0)
   const most = Math.ceil(all / parts)

@@ -2,23 +2,23 @@ import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } f
 import type { Range } from './ranges.ts'
 import { addTally, emptyTally, type Portion } from './seeds.ts'
 
-/** What a long run has come to, in a file: it may be ended before its own end, and goes on from there. */
+/** The results of a long run in a file. The run may be ended early, and continues from the file. */
 export interface RunRecord {
-  /** Portions of former sittings. */
+  /** The portions of former sittings. */
   done: Portion[]
   add(portion: Portion): void
 }
 
-/** What must be the same for two sittings to be one run. */
+/** The identity of a run. Two sittings with equal identities are one run. */
 export interface RunIdentity extends Range {
-  /** A digest of all that a history comes from. */
+  /** A digest of the sources that determine a history. */
   code: string
   node: string
 }
 
 /**
- * Opens the file of this run, or makes it: a line that says what is run, and one for each portion. Portions of former sittings
- * that follow one another become one, so that it stays small enough to be handed from machine to machine.
+ * Opens or creates the file of a run: a line with the run's identity, and a line for each portion. Adjacent portions of former sittings are
+ * merged, so that the file stays small enough to move between machines.
  */
 export function openRecord(file: string, run: RunIdentity): RunRecord {
   const { code, node, from, count } = run
@@ -29,7 +29,7 @@ export function openRecord(file: string, run: RunIdentity): RunRecord {
     return { done: [], add }
   }
   const text = readFileSync(file)
-  // The last line is not whole where the run was killed as it wrote.
+  // The last line is incomplete where the run was killed during a write.
   const whole = text.subarray(0, text.lastIndexOf(0x0a) + 1)
   const [recorded, ...lines] = whole.toString().split('\n').slice(0, -1)
   if (recorded !== heading)

@@ -10,7 +10,7 @@ import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-/* What keeps a run from its beginning: nothing was touched then. */
+/* Reasons that keep a run from its beginning. Nothing is touched then. */
 
 const REQUEST = upgradeTo('v2')
 
@@ -31,7 +31,7 @@ const NOTHING = { records: 0, effects: 0, image: imageOf('v1') }
 const endReason = ({ events }: Actor): unknown =>
   events.flatMap((event) => (event.type === 'finished' ? [event.result.reason] : []))[0]
 
-/** What an admission webhook says to the dry run of the pods’ patch. */
+/** Makes an admission webhook refuse the dry run of the pods' patch. */
 function refuseDryRuns({ world }: Stage): void {
   const { arrive } = world
   const message = 'admission webhook "images.example.dev" denied the request: not signed'
@@ -55,7 +55,7 @@ test('admission that refuses the image of a pod refuses the run', async () => {
   expect(await touched(stage)).toEqual(NOTHING)
 })
 
-/** A load balancer of which this call fails, for good. */
+/** Makes a call of the load balancer fail for good. */
 const failing =
   (call: 'resolve' | 'snapshot' | 'rehearse') =>
   (ports: RunPorts): RunPorts => ({

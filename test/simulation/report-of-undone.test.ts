@@ -6,10 +6,9 @@ import { imageOf, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import { openStage } from './stage.ts'
 
-/* What the report of a run says once another has taken it back. */
+/* The report of a run after another run has taken it back. */
 
-// Found by a reader: `skipped … it runs the wanted images already; who has brought it to them is not told: somebody else`, of pods that
-// the run had not begun with, and that never ran its images.
+// The report of pods that the run has not begun does not claim that they have its images.
 test('pods that a failed run had not begun with are told as unchanged, also when it is undone', async () => {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 1_000 }))
   const settings = { ...PLAIN_SETTINGS, restartDeadlineMs: 20_000 }

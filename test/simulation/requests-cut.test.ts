@@ -4,7 +4,7 @@ import { plainBalancer, plainScene } from './scene.ts'
 import { openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-// Found by a fresh user: he had allowed it, requests were given up, and no output told of any.
+// Requests that are given up are allowed by the config, and have to be reported.
 test.each([
   {
     longestRequestMs: 30_000,

@@ -9,18 +9,18 @@ import type { World } from './world.ts'
 
 const LOOK_AFTER_MS = 30_000
 
-/** What somebody types who is asked about these pods: of each that is there, and of each load balancer, what is so. */
+/** Runs the `sluice resolve` commands of an operator for these pods: for each present pod and each load balancer, with the real state. */
 export async function resolveAll(
   pods: readonly ToldPod[],
   world: World,
   ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>,
 ): Promise<string[]> {
   const said: string[] = []
-  // As they are told to: what nobody has answered may still arrive.
+  // The operator waits as instructed, since a call without an answer may still arrive.
   await pause(ports.clock, LOOK_AFTER_MS)
   for (const { uid, pod, targets = [] } of pods) {
     if (!world.pods().some(({ metadata }) => metadata.uid === uid)) continue
-    // In this order: what is in is left alone by what begins anew for the others.
+    // The order matters: a command about a target in rotation leaves it alone, while the next command begins again for the other targets.
     for (const traffic of ['in', 'out'] as const) {
       const isSo = (one: { loadBalancer: string; target: string }): boolean => trafficOf(one, world) === traffic
       const loadBalancers = [...new Set(targets.filter(isSo).map(({ loadBalancer }) => loadBalancer))]
@@ -38,7 +38,7 @@ interface Saying {
 
 async function say(saying: Saying, ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>): Promise<string> {
   const { pod, traffic, loadBalancers } = saying
-  // Of the pod that is looked at, whatever is left of others of its name.
+  // The statement is about the present pod, regardless of records about earlier pods of its name.
   const request = { namespace: NAMESPACE, ...saying, of: 'live' as const }
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
   const what = `${pod} is ${traffic} at ${loadBalancers.join(', ')}`
@@ -51,7 +51,7 @@ async function say(saying: Saying, ports: Pick<ResolvePorts, 'client' | 'clock' 
   }
 }
 
-/** An entry is known by its name there, and by the address that it had. */
+/** Returns the state of a target. An entry is known by its name and its former address. */
 function trafficOf({ loadBalancer, target }: { loadBalancer: string; target: string }, { balancers }: World): 'in' | 'out' {
   const state = balancers.get(loadBalancer)?.state(target.split('@')[0]!)
   return state?.admin === 'ready' ? 'in' : 'out'

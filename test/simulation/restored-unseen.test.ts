@@ -6,13 +6,13 @@ import { isIn, isReady, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
 /*
- * Found by a reviewer: the intent to put a pod back was stored, the load balancer did not answer, and then the API server was away. When
- * both were back, the call left by what was known before: for a pod that had crashed, or for another that had its address.
+ * The intent to put a pod back is stored, and then the load balancer and the API server are away. When both return, the restore must not
+ * rest on stale reads: the pod may have crashed, or another pod may have its address.
  */
 
 const POD = `${NAME}-0`
 
-/** Until the restore is to be tried again, as both come back after so long. */
+/** Runs until the restore is to be tried again. The load balancer and the API server return after `awayMs`. */
 async function openUntilBothAreAway(awayMs: number): Promise<{ stage: Stage; actor: Actor }> {
   const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 8_000 }))
   const actor = stage.start(upgradeTo('v2'))
@@ -25,7 +25,7 @@ async function openUntilBothAreAway(awayMs: number): Promise<{ stage: Stage; act
   return { stage, actor }
 }
 
-/** When it was put in rotation: was the pod ready that is there? */
+/** Waits until the target is in rotation. Reports whether a present pod was ready then. */
 async function wasReadyAsItWasPutBack({ stage, actor }: { stage: Stage; actor: Actor }): Promise<boolean> {
   const isBack = (): boolean => stage.world.balancers.get('edge')!.state(POD)?.admin === 'ready'
   await stage.until(() => isBack() || actor.end !== undefined)
@@ -64,7 +64,7 @@ test('control: one that is ready is put back while nobody answers for it', async
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-/** Until the restore is to be tried again; the load balancer comes back in 11.5 s, and what is told of the pods long after that. */
+/** Runs until the restore is to be tried again. The load balancer returns after 11.5 s, and the news about the pods long after that. */
 async function openUntilWatchesAreSilent(): Promise<{ stage: Stage; actor: Actor }> {
   const stage = await openStage(plainScene({ readyAfterMs: 8_000 }))
   const actor = stage.start(upgradeTo('v2'))
@@ -77,7 +77,7 @@ async function openUntilWatchesAreSilent(): Promise<{ stage: Stage; actor: Actor
   return { stage, actor }
 }
 
-// Found by reading: nothing is broken then, as far as is known, and whatever was seen before counted as seen now.
+// A silence looks like no news, so earlier reads must not count as current.
 test.each(['it crashes', 'another comes'] as const)('its watches have been silent since: %s', async (what) => {
   const { stage, actor } = await openUntilWatchesAreSilent()
   await stage.pass(5_000)
@@ -88,7 +88,7 @@ test.each(['it crashes', 'another comes'] as const)('its watches have been silen
   expect(stage.world.pods().map(isReady)).toEqual([true])
 })
 
-// Found by a reviewer: an API server that put off the question counted as one that did not answer.
+// An API server that puts off the request counts as available.
 test('its watches have been silent since it crashed, and who asks for it is put off', async () => {
   const { stage, actor } = await openUntilWatchesAreSilent()
   const { arrive } = stage.world
@@ -105,7 +105,7 @@ test('its watches have been silent since it crashed, and who asks for it is put 
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a reviewer: it was asked for until the right to call the load balancer had run out.
+// The right to call the load balancer runs out after a while.
 test.each([1_000, 2_000])(
   'control: nor is one that is ready kept out by a silence, after %d ms without the load balancer',
   async (ms) => {
@@ -122,7 +122,7 @@ test.each([1_000, 2_000])(
   },
 )
 
-// Found by a reviewer: it was taken for new.
+// A late answer is not current.
 test('the answer to its intent was long on its way', async () => {
   const stage = await openStage(plainScene({ readyAfterMs: 8_000 }))
   const actor = stage.start(upgradeTo('v2'))
@@ -136,7 +136,7 @@ test('the answer to its intent was long on its way', async () => {
   expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
 })
 
-/** As the next write to the pod has arrived. */
+/** Calls `then` when the next write to the pod has arrived. */
 async function onceWritten(stage: Stage, actor: Actor, then: () => void): Promise<void> {
   const { arrive } = stage.world
   let isWritten = false

@@ -4,10 +4,10 @@ import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Stage } from './stage.ts'
 import { isReady, openStage } from './stage.ts'
 
-/* The kubelet holds back a container that ended shortly before, also where the image is good: a rollback has its own deadline. */
+/* The kubelet holds back a container that ended shortly before, even with a good image. A rollback therefore has its own deadline. */
 
 const POD = `${NAME}-0`
-/** Each crash doubles the back-off of the former image: 10 s, 20 s, 40 s, and 80 s at the rollback. */
+/** The number of crashes. Each crash doubles the back-off of the former image: 10 s, 20 s, 40 s, and 80 s at the rollback. */
 const CRASHES = 4
 
 async function crashOften(stage: Stage): Promise<void> {

@@ -6,7 +6,7 @@ import { createRandom } from './random.ts'
 
 export type Level = 'G0' | 'G1' | 'G2' | 'G3'
 
-/** What happens in the world at one moment of a seed, beside requests that are lost. */
+/** The incidents in the world, each at one moment of a seed. Lost requests are faults instead. */
 export const INCIDENTS = [
   'crash',
   'stop',
@@ -34,13 +34,13 @@ export const INCIDENTS = [
   'template-edited',
 ] as const
 
-/** A person patches another image into a pod, past sluice: and leaves it so, or takes it back after `forMs`. */
+/** Patches of another image into a pod by hand. The patch stays, or is taken back after `forMs`. */
 export const BY_HAND = ['images-patched', 'images-patched-back'] as const
-/** What somebody does to the workload, or to sluice's own records: rare, and of a stream of its own. */
+/** Changes by others to the workload or to sluice's records. They are rare, and have a stream of their own. */
 export const BY_OTHERS = ['lease-deleted', 'scaled-down', 'lease-cleared'] as const
-/** What somebody wants in the middle of a run, and by a command of his own. */
+/** The orders of an operator during a run, by commands of their own. */
 export const ORDERS = ['abort', 'pause', 'other-images'] as const
-/** … and what follows from how a run ends. */
+/** The orders, and the commands that follow from the end of a run. */
 export const WISHES = [...ORDERS, 'part', 'undo', 'resolve'] as const
 export type IncidentKind =
   | (typeof INCIDENTS)[number]
@@ -51,24 +51,24 @@ export type IncidentKind =
 export interface Incident {
   atMs: number
   kind: IncidentKind
-  /** Which pod or load balancer, counted modulo how many there are. */
+  /** The number of the pod or load balancer, modulo their count. */
   which: number
-  /** How long it lasts, where it does. */
+  /** The duration of the incident, in milliseconds, for incidents that last. */
   forMs: number
 }
 
-/** Somebody has a command of his own about some pods of the workload; the one for all comes again after it. */
+/** A command about some pods of the workload. The command for all pods is given again after it. */
 export interface PartScene {
   atMs: number
-  /** How it gets its turn: beside who is at work, or in place of one that is stopped in this way. */
+  /** The way in which the command begins: beside the present process, or after that process was stopped in this way. */
   how: 'rival' | 'interrupt' | 'crash' | 'takeover'
-  /** Which pods, counted modulo how many there are. */
+  /** The numbers of the pods, modulo their count. */
   places: number[]
-  /** By their labels, where each has one of its own. */
+  /** True where the command selects the pods by a label. */
   byLabel: boolean
-  /** From here on another image is asked for: these pods get it first. */
+  /** True where another image is wanted from here on, and these pods get it first. */
   isFirst: boolean
-  /** How long it is until the command is given, or until who was stopped goes on. */
+  /** The time until the command is given, or until the stopped process continues, in milliseconds. */
   forMs: number
 }
 
@@ -76,29 +76,29 @@ export interface BalancerScene {
   name: string
   level: Level
   weights: number[]
-  /** Pods, by their place, that an operator has in maintenance from the start. */
+  /** The places of pods that an operator has in maintenance from the start. */
   maintained: number[]
-  /** A read-back may be as old as this. */
+  /** The greatest age of a read-back, in milliseconds. */
   staleMs: number
-  /** A reload forgets what was set at run time. */
+  /** True where a reload forgets the settings made at run time. */
   volatile: boolean
-  /** Milliseconds of the longest request. */
+  /** The duration of the longest request, in milliseconds. */
   longestRequestMs: number
-  /** After a drain new requests still arrive for so many milliseconds, as its adapter says. */
+  /** The time after a drain in which new requests still arrive, in milliseconds. The adapter declares it. */
   lagMs: number
-  /** It tells how many requests are under way, where it can be read at all. */
+  /** True where the balancer knows the number of requests under way, if it can be read. */
   countsRequests: boolean
   /** The most targets in one call. */
   batch: number
-  /** Sometimes only a part of a batch is done. */
+  /** True where the balancer sometimes does only a part of a batch. */
   partial: boolean
-  /** Each change of it is made under a Lease, as that of a document without a version. */
+  /** True where each change is made under a Lease, as for a document without a version. */
   locked: boolean
-  /** In which turn it is drained; the first one, unless told. No seed draws it. */
+  /** Its turn in the order of drains; the first turn by default. No seed sets it. */
   turn?: number
 }
 
-/** Everything that a seed decides before it begins. Plain data, printed with a replay. */
+/** Everything that a seed decides before it begins, as plain data. A replay prints it. */
 export interface Scene {
   seed: number
   workload: 'StatefulSet' | 'DaemonSet' | 'Pod' | 'Deployment'
@@ -110,31 +110,31 @@ export interface Scene {
   readyAfterMs: number
   preStopMs: number
   graceSeconds: number
-  /** A pod that comes anew, or whose sandbox dies, gets the address that became free last. */
+  /** True where a new pod, or a pod with a new sandbox, gets the address that became free last. */
   fixedAddresses: boolean
-  /** The nodes' kubelets are of before 1.34: they report no generation, and what they tell by Events may come late or not at all. */
+  /** True for kubelets before 1.34: they report no generation, and their Events may come late or not at all. */
   oldKubelets: boolean
-  /** What is asked for: a good image, the same digest under a new tag, one that does not exist, one that crashes. */
+  /** The wanted image: a good image, the old digest under a new tag, a missing image, or an image that crashes. */
   image: 'v2' | 'v1-again' | 'bad' | 'crash'
-  /** The containers that the first request is about; the application alone, unless told. Later requests are about both. */
+  /** The containers of the first request; the application only by default. Later requests are about both. */
   changes?: 'proxy' | 'both'
   balancers: BalancerScene[]
   settings: RunSettings
   faults: WireFault[]
   rate: number
-  /** The longest that a call to a load balancer may be under way after it left. */
+  /** The longest time that a call to a load balancer may be under way, in milliseconds. */
   longestCallMs: number
   incidents: Incident[]
   part?: PartScene
-  /** A release that has failed, or is done, is taken back in place of the next one. */
+  /** True where a release that has failed or is done is taken back, instead of the next release. */
   takesBack: boolean
-  /** Where a person is asked, one looks at the load balancers, and says what is so. */
+  /** True where an operator that is asked looks at the load balancers, and states what is so. */
   resolves: boolean
-  /** From here on nothing goes wrong any more. */
+  /** The time from which no faults happen, in milliseconds. */
   calmAtMs: number
 }
 
-/** As long as the engine takes a call to be: within it, the levels keep their promise. */
+/** The life of a call as the engine assumes it. Within it, the levels keep their guarantees. */
 const BOUNDED_CALL_MS = 9_500
 
 export const PLAIN_SETTINGS: RunSettings = {
@@ -149,7 +149,7 @@ export const PLAIN_SETTINGS: RunSettings = {
   restoreDeadlineMs: 60_000,
 }
 
-/** One load balancer, nothing special, nothing that goes wrong. */
+/** Returns a scene with one plain load balancer and without faults. */
 export function plainScene(change: Partial<Scene> = {}): Scene {
   return {
     seed: 1,
@@ -196,7 +196,7 @@ export function plainBalancer(change: Partial<BalancerScene> = {}): BalancerScen
   }
 }
 
-/** How likely a seed has each kind of what can go wrong, and each order; and how often one of its faults strikes. */
+/** The probabilities of each kind of fault and order in a seed, and the rate of a fault. */
 interface Density {
   fault: number
   rates: readonly number[]
@@ -207,7 +207,7 @@ interface Density {
   part: number
 }
 
-/** Few kinds, so that each meets the protocol alone and in every company. */
+/** Few kinds in a seed, so that each kind occurs alone and in every combination. */
 const USUAL: Density = {
   fault: 0.2,
   rates: [0, 0.01, 0.03, 0.1, 0.2],
@@ -217,7 +217,7 @@ const USUAL: Density = {
   order: 0.08,
   part: 0.3,
 }
-/** For a search: what needs five things at once is rare among the usual seeds. */
+/** Many kinds in a seed, for a search: a combination of five kinds is rare among the usual seeds. */
 const HARSH: Density = {
   fault: 0.45,
   rates: [0.05, 0.1, 0.2, 0.3],
@@ -228,7 +228,7 @@ const HARSH: Density = {
   part: 0.6,
 }
 
-/** The scene of a seed; a harsh one is another than the usual one of the same seed. */
+/** Returns the scene of a seed. A harsh scene differs from the usual scene of the same seed. */
 export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {}): Scene {
   const density = harsh ? HARSH : USUAL
   const random = createRandom(seed, 'scene')
@@ -237,7 +237,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
   const calmAtMs = random.between(5_000, 60_000)
   const level = random.pick(['G0', 'G1', 'G1', 'G1', 'G2', 'G3'] as const)
   const names = random.chance(0.25) ? ['edge', 'inner'] : ['edge']
-  // Of a stream of its own: a seed without any of this is what it was before there was such a thing.
+  // A stream of its own: a seed without wishes keeps the scene that it had before wishes existed.
   const wishes = random.fork('wishes')
   const scene: Scene = {
     seed,
@@ -253,7 +253,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
     fixedAddresses: random.chance(0.7),
     oldKubelets: random.fork('kubelets').chance(0.1),
     image: random.pick(['v2', 'v2', 'v2', 'v2', 'v1-again', 'bad', 'crash'] as const),
-    // Two are often of two kinds: what one of them can tell is no less true for what the other cannot.
+    // Two load balancers often have two levels: a target that can be read counts regardless of one that cannot.
     balancers: names.map((name) =>
       balancerOf(random.fork(name), name, name === 'inner' ? levelBeside(level, random) : level, pods),
     ),
@@ -283,7 +283,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
   return { ...scene, ...withoutDrain(scene, random.fork('not for')) }
 }
 
-/** A sidecar that may restart while the pod is in rotation: alone at first, or together with the application, which may not. */
+/** Chooses a sidecar that may restart in rotation: alone, or together with the application, which may not. */
 function withoutDrain({ sidecar, settings }: Scene, random: SeededRandom): Partial<Pick<Scene, 'changes' | 'settings'>> {
   if (!sidecar || !random.chance(0.4)) return {}
   return { changes: random.pick(['proxy', 'proxy', 'both'] as const), settings: { ...settings, drainNotFor: ['proxy'] } }
@@ -296,7 +296,8 @@ function levelBeside(level: Level, random: SeededRandom): Level {
 
 function balancerOf(random: SeededRandom, name: string, level: Level, pods: number): BalancerScene {
   const places = Array.from({ length: pods }, (_, place) => place)
-  // Of a stream of its own, as the wishes are. Where nobody can count, the settle time is all that there is: so often both.
+  // The lag has a stream of its own, as the wishes have. It often comes with a balancer that does not count: then only the settle time
+  // protects.
   const late = random.fork('late')
   const isLate = late.chance(0.2)
   return {
@@ -305,7 +306,7 @@ function balancerOf(random: SeededRandom, name: string, level: Level, pods: numb
     weights: places.map(() => random.pick([1, 1, 1, 7, 50])),
     maintained: pods > 1 && random.chance(0.1) ? [random.integer(0, pods - 1)] : [],
     staleMs: level === 'G1' && random.chance(0.2) ? random.pick([200, 1_000]) : 0,
-    // Of one that cannot be read nobody could know.
+    // The loss of settings on a balancer that cannot be read would stay unknown.
     volatile: (level === 'G1' || level === 'G2') && random.chance(0.3),
     longestRequestMs: random.pick([0, 100, 100, 300, 2_000]),
     lagMs: isLate ? late.pick([300, 1_000, 3_000]) : 0,
@@ -331,7 +332,7 @@ function incidentsOf(random: SeededRandom, { calmAtMs, density }: Moments): Inci
   return incidents
 }
 
-/** Taken back before anybody has seen it, while the kubelet is at it, or when it runs. */
+/** The patch is taken back before it is seen, while the kubelet handles it, or when its container runs. */
 function byHandOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {
   return BY_HAND.filter(() => random.chance(density.byHand)).map((kind) => ({
     ...incidentOf(kind, random, calmAtMs),
@@ -367,7 +368,7 @@ function incidentOf(kind: IncidentKind, random: SeededRandom, calmAtMs: number):
   return { atMs, kind, which: random.integer(0, 9), forMs: random.pick([200, 2_000, 20_000, 40_000]) }
 }
 
-/** Most of a small upgrade happens within its first seconds. */
+/** Returns a moment. Most of a small upgrade happens within its first seconds. */
 function momentOf(random: SeededRandom, calmAtMs: number): number {
   return random.chance(0.6) ? random.between(0, Math.min(8_000, calmAtMs)) : random.between(0, calmAtMs)
 }

@@ -1,15 +1,15 @@
 /**
- * Virtual time: everything that happens is an item of one queue, and one item runs a turn, after which all that it set
- * off comes to rest. Two items of the same instant run in the order in which they were put there.
+ * Virtual time. Every event is an item of one queue. One item runs in each turn, and the turn ends when all its consequences have come to
+ * rest. Items of one instant run in the order in which they were added.
  */
 export interface Scheduler {
-  /** Milliseconds since the seed began. */
+  /** Returns the milliseconds since the seed began. */
   now(): number
   after(delayMs: number, run: () => void): Item
   cancel(item: Item): void
-  /** Runs until `done()` holds or nothing is left; false where it stopped at `untilMs` or after `mostTurns`. */
+  /** Runs until `done()` holds or nothing is left. Returns false where it stopped at `untilMs` or after `mostTurns`. */
   run(limits: { done(): boolean; untilMs: number; mostTurns: number }): Promise<boolean>
-  /** Turns run so far. */
+  /** The number of turns so far. */
   readonly turns: number
 }
 
@@ -89,7 +89,7 @@ export function createScheduler(): Scheduler {
   }
 }
 
-/** All promises that can go on have gone on: measured, 1.2 µs. */
+/** Waits until all promises that can continue have continued. Measured: 1.2 µs. */
 function rest(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

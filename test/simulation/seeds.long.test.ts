@@ -5,18 +5,18 @@ import { expect, test } from 'vitest'
 import { BY_OTHERS, INCIDENTS, WISHES } from './scene.ts'
 import { WIRE_FAULTS } from './faults.ts'
 
-/** More of them, and from elsewhere, by `npm run simulate`. */
+/** The number of seeds from 1 on. `npm run simulate` runs more. */
 const SEEDS = 20_000
 
 test(`${SEEDS} seeds break no promise, and meet every fault`, async ({ signal }) => {
   const args = [join(import.meta.dirname, 'main.ts'), '--seeds', String(SEEDS)]
-  // Where a promise is broken it ends with 1, and what it said is what has to be read. Past the time it must not go on beside
-  // the tests that follow, and how far it came tells a slow machine from a seed that never ends.
+  // A violation ends the program with 1, and its output is needed. Past the time limit the program must not continue beside the next tests.
+  // Its progress distinguishes a slow machine from an endless seed.
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26, signal }).catch(
     (error: unknown) => error as { stdout: string; stderr: string },
   )
   if (signal.aborted) console.log(stderr)
-  // Which seeds, before how many.
+  // The seeds are checked before their number.
   expect(stdout.split('\n').filter((line) => line.startsWith('seed '))).toEqual([])
   expect(stdout.trim().split('\n').at(-1)).toMatch(new RegExp(`^${SEEDS} seeds, \\d+ upgrades, 0 violations$`))
   for (const fault of [...WIRE_FAULTS, ...INCIDENTS, ...BY_OTHERS, ...WISHES, 'lb-partial-batch', 'lb-false-success']) {

@@ -4,39 +4,39 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Range, missing, shares } from './ranges.ts'
 
-/** What came of some seeds. */
+/** The results of some seeds. */
 export interface Tally {
   seeds: number
   upgrades: number
-  /** Faults and incidents that took effect, by kind. */
+  /** The number of faults and incidents that took effect, by kind. */
   hits: Record<string, number>
-  /** How processes of sluice ended, by outcome. */
+  /** The number of processes of sluice, by outcome. */
   ends: Record<string, number>
-  /** By guarantee level: seeds. */
+  /** The number of seeds, by guarantee level. */
   levels: Record<string, number>
   violations: { seed: number; invariant: string; message: string }[]
-  /** Of some seeds, the hash of their whole history. */
+  /** The hash of the whole history, for some seeds. */
   hashes: Record<number, string>
-  /** Milliseconds of the worker's processor. */
+  /** The processor time of the worker, in milliseconds. */
   cpuMs: number
 }
 
-/** What a worker process says: all that came of these seeds. */
+/** The report of a worker process: the results of these seeds. */
 export interface Portion extends Range {
   tally: Tally
 }
 
 export interface SeedsOptions extends Range {
-  /** Processes at once; as many as there are processors, unless given. */
+  /** The number of processes at once; the number of processors unless given. */
   jobs?: number | undefined
   mutation?: string | undefined
-  /** More goes wrong at once than in the usual seeds. */
+  /** More faults at once than in the usual seeds. */
   harsh?: boolean
   /** Ends at the first violation. */
   untilViolation?: boolean
-  /** These alone, whatever `from` and `count` say, each with its hash. */
+  /** Runs only these seeds, each with its hash, regardless of `from` and `count`. */
   only?: readonly number[]
-  /** Run before: they are counted, and not run again. */
+  /** The portions that were run before. They are counted, and not run again. */
   done?: readonly Portion[]
   onPortion?(portion: Portion): void
   onProgress?(tally: Tally): void
@@ -57,7 +57,7 @@ export function addTally(sum: Tally, one: Tally): void {
   Object.assign(sum.hashes, one.hashes)
 }
 
-/** Runs seeds in processes of their own, portions of them at a time. */
+/** Runs seeds in processes of their own, a portion at a time. */
 export async function runSeeds(options: SeedsOptions): Promise<Tally> {
   const { jobs = availableParallelism(), mutation, harsh = false, only, done = [] } = options
   const sum = emptyTally()
@@ -77,10 +77,10 @@ export async function runSeeds(options: SeedsOptions): Promise<Tally> {
   return sum
 }
 
-/** What a worker process is told: worker.ts. */
+/** The order of a worker process (worker.ts). */
 export interface Order {
   ranges: readonly Range[]
-  /** Each is hashed, and nothing is shared between them: to be compared with another run. */
+  /** True where each seed is hashed and nothing is shared between seeds, for a comparison with another run. */
   again: boolean
   harsh: boolean
 }
@@ -90,15 +90,15 @@ function runWorker(
   signal: AbortSignal,
   onPortion: (portion: Portion) => void,
 ): Promise<void> {
-  // A young generation of 16 MB was collected so often that it took an eighth of the time; threads that help with it only
-  // take the processor from the next worker. Node's code on large pages saves a seventh, where the system has them.
+  // A young generation of 16 MB was collected so often that it took an eighth of the time, and helper threads only take the processor from
+  // the next worker. Large pages for Node's code save a seventh, where the system has them.
   const memory = ['--max-semi-space-size=64', '--min-semi-space-size=64', '--single-threaded-gc', '--use-largepages=silent']
   const mutated = mutation === undefined ? [] : ['--import', join(import.meta.dirname, 'mutations/apply.ts')]
   const child = spawn(process.execPath, [...memory, ...mutated, join(import.meta.dirname, 'worker.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...(mutation === undefined ? {} : { MUTATION: mutation }) },
   })
-  // By its standard input: where seeds are run once more there may be thousands of ranges. That it has died says its end.
+  // The order goes by standard input: a second run may have thousands of ranges. The exit code reports the death of a worker.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(order satisfies Order))
   const stop = (): void => void child.kill('SIGKILL')

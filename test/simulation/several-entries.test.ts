@@ -5,7 +5,7 @@ import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* Pods that have several entries, in one load balancer or in two, of which one is not always there. */
+/* Pods with several entries, in one load balancer or in two. One of the entries is sometimes missing. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const LAST = `${NAME}-1`
@@ -23,7 +23,7 @@ const ended = async (stage: Stage, actor: Actor): Promise<Actor['end']> => {
   return actor.end
 }
 
-/** At each of these, the images of that pod are as they were no more: what its entries got then. */
+/** Records the state of the entries at each patch of the pod: the entries that get requests. */
 function watchPatches(stage: Stage, pod: string, entries: readonly string[]): string[][] {
   const edge = stage.world.balancers.get('edge')!
   const patched: string[][] = []
@@ -35,7 +35,7 @@ function watchPatches(stage: Stage, pod: string, entries: readonly string[]): st
   return patched
 }
 
-/** Two pods, of which the last has another entry; the answer to its check lacks some. */
+/** Opens two pods. The last pod has a second entry, and the list at its check lacks some entries. */
 async function oneShortList(allowUnbalanced: boolean, lacks: (entry: string) => boolean) {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 2_000 })] }))
   const edge = stage.world.balancers.get('edge')!
@@ -55,7 +55,7 @@ async function oneShortList(allowUnbalanced: boolean, lacks: (entry: string) => 
   return { stage, edge, run, twin, patched, shortLists: () => short }
 }
 
-// Found by reading: it was patched while the entry that was lacking sent it requests.
+// The missing entry sends requests to the pod.
 test.each([false, true])('one list at the check lacks an entry that the plan had found; let through: %s', async (unbalanced) => {
   const { stage, edge, run, twin, patched, shortLists } = await oneShortList(unbalanced, (name) => name === `${LAST}b`)
   expect(await ended(stage, run)).toMatchObject({ outcome: 'done' })
@@ -76,7 +76,7 @@ test('an entry that somebody has removed since the plan is not waited for', asyn
   expect([patched, edge.state(LAST)?.admin]).toEqual([[[]], 'ready'])
 })
 
-/** In two load balancers, drained in both; its process is killed, and what comes in its place has another address. */
+/** Drains a pod in two load balancers, and kills its process. The replacement has another address. */
 async function replacedWhileDrained() {
   const scene = plainScene({ pods: 2, fixedAddresses: false, balancers: [plainBalancer(), plainBalancer({ name: 'inner' })] })
   const stage = await openStage(scene)
@@ -91,7 +91,7 @@ async function replacedWhileDrained() {
   return { stage, edge: edge!, inner: inner!, address: addressOf(heir()!) }
 }
 
-// Found by reading: no run ever settled it, and the edge entry stayed drained for a pod that was well.
+// The edge entry must not stay drained for a healthy pod.
 test('one entry is pointed at the pod in its place, and the other made anew', async () => {
   const { stage, edge, inner, address } = await replacedWhileDrained()
   expect(await ended(stage, stage.start(V2))).toMatchObject({ outcome: 'needsOperator' })
@@ -139,7 +139,7 @@ test('one entry is pointed at the pod in its place, and the other removed: nothi
   expect(edge.state(LAST)).toMatchObject({ admin: 'ready' })
 })
 
-/** Its sandbox dies while it is drained in both, and it is patched or not; it comes back at another address. */
+/** Drains a pod in both load balancers, patched or not. Its sandbox dies, and the pod comes back at another address. */
 async function movedWhileDrained(state: 'emptying' | 'restarting') {
   const balancers = [plainBalancer(), plainBalancer({ name: 'inner', longestRequestMs: 2_000 })]
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: false, balancers }))

@@ -1,4 +1,4 @@
-/** Sluices that change one document without a version, each under the Lease of it, while calls and processes fail. */
+/** Several sluices change one document without a version, each under the Lease of the document, while calls and processes fail. */
 import { expect, test } from 'vitest'
 import { type Adapter, AdapterError, type EffectCall, type EffectResult } from '../../adapters/contract.ts'
 import { withinLocks } from '../../src/engine/locks/within-locks.ts'
@@ -11,16 +11,16 @@ import { createScheduler, type Scheduler } from './scheduler.ts'
 
 const PROCESSES = 3
 const ENTRIES = 4
-/** As the scope queue gives it. */
+/** The life of a call, as the scope queue gives it. */
 const CALL_LIFE_MS = 10_000
-/** A process that is stopped, or a machine that sleeps, for longer than a Lease lives. */
+/** The longest stop of a process, or sleep of a machine. It exceeds the duration of a Lease. */
 const LONGEST_STOP_MS = 40_000
 const LONGEST_PAUSE_MS = 3_000
 const CHANGES_EACH = 12
 
 interface Variant {
   withoutLock?: true
-  /** The adapter sends whatever has happened since it was called. */
+  /** The adapter ignores the liveness of its caller: it sends in any case. */
   deafToLiveness?: true
   /** A lost answer counts as a call that never left. */
   lostIsUnsent?: true
@@ -28,14 +28,14 @@ interface Variant {
 
 interface Document {
   entries: Record<string, string>
-  /** Of the world: no process can read it. */
+  /** The version in the world. No process can read it. */
   version: number
 }
 
 interface Outcome {
   applied: number
   refused: Record<string, number>
-  /** Writes over a version that their process has not read. */
+  /** The number of writes over a version that their process has not read. */
   lost: number
 }
 
@@ -68,7 +68,7 @@ async function play(seed: number, variant: Variant = {}): Promise<Outcome> {
       const adapter = documentAdapter({ host, scheduler, random: stream, document, arrive, variant })
       const [edge] = withinLocks(
         [{ name: 'edge', adapterName: 'document', adapter, port: 80, ...(variant.withoutLock ? {} : { lock }) }],
-        // Of one name: what tells them apart is their own to make.
+        // All processes have one name. Each makes its identity unique.
         { clock: host.clock, random: stream.fork(`lock of life ${life}`), identity: 'runner-0_1' },
       )
       host.deliver(() => void changes(edge!.adapter, host, stream))
@@ -97,7 +97,7 @@ async function play(seed: number, variant: Variant = {}): Promise<Outcome> {
   return outcome
 }
 
-/** Kills a process, which somebody starts again, or stops it for a while, at moments that the seed chooses. */
+/** Kills a process, which is started again, or stops it for a while, at moments of the seed. */
 function disturb(host: Host, scheduler: Scheduler, random: SeededRandom, again: () => unknown): void {
   if (random.chance(0.3))
     scheduler.after(random.between(0, 60_000), () => {
@@ -111,7 +111,7 @@ function disturb(host: Host, scheduler: Scheduler, random: SeededRandom, again: 
     })
 }
 
-/** The API server over a network: requests take their time, answers are lost, and a client gives up at its deadline. */
+/** The API server over a network: requests take time, answers are lost, and a client gives up at its deadline. */
 function slowClient(
   server: ReturnType<typeof createLeaseServer>,
   host: Host,

@@ -5,7 +5,7 @@ import { type LibraryBed, openLibraryBed, REQUEST } from './library-bed.ts'
 import { imageOf, NAME } from './manifests.ts'
 import { addStatefulSet } from './other-workload.ts'
 
-/* Two runs of one process, of two workloads of one namespace behind one load balancer. */
+/* Two runs of one process, about two workloads of one namespace behind one load balancer. */
 
 async function openBed() {
   const bed = await openLibraryBed({ pods: 2 })
@@ -20,7 +20,7 @@ async function openBed() {
 const resultsOf = ({ stage }: LibraryBed, runs: Run[]): Promise<RunResult[]> =>
   stage.ask(Promise.all(runs.map(({ result }) => result)))
 
-/** Of each target, in their order. */
+/** Returns the effects of each target, in order. */
 function effects({ stage }: LibraryBed): Record<string, string[]> {
   const all = stage.history.flatMap((entry) => (entry.type === 'effect' ? [entry] : []))
   const byTarget = Map.groupBy(all, ({ target }) => target)
@@ -28,7 +28,7 @@ function effects({ stage }: LibraryBed): Record<string, string[]> {
 }
 
 const IN_PODS = /^(list|watch)$/
-/** The API server refuses to list and watch pods for so long. */
+/** Makes the API server refuse lists and watches of pods for `forMs`. */
 async function refusePods({ stage }: LibraryBed, forMs: number): Promise<void> {
   const { server } = stage.world
   server.authorize((_by, { verb, resource }) => !(resource === 'pods' && IN_PODS.test(verb)))
@@ -54,7 +54,7 @@ test('they share four watches, and each pod is drained and restored once', async
   await stage.ask(bed.sluice.close())
 })
 
-/** Both are under way as the refusal begins. */
+/** Starts both runs, and begins the refusal while both are under way. */
 async function upgradeRefused(forMs: number) {
   const { bed, upgrade } = await openBed()
   const runs = upgrade('v2')

@@ -2,12 +2,12 @@ import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 
 type Machine = typeof podUpgradeMachine
 
-/** What XState binds to the machine that it makes. */
+/** The methods that XState binds to the machine that it makes. */
 const BOUND = ['transition', 'getInitialSnapshot', 'getPersistedSnapshot', 'restoreSnapshot', 'start'] as const
 
 /**
- * Every run provides the machine with its own ports, for which XState builds the tree of states anew: an eighth of the
- * time of a seed. From here on the runs of this process share one tree, which says nothing of any run.
+ * Shares one tree of states between the runs of this process. Each run provides the machine with its own ports, and XState would build the
+ * tree again, an eighth of the time of a seed. The tree holds no data of a run.
  */
 export function shareStates(): void {
   const machine = podUpgradeMachine

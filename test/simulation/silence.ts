@@ -4,8 +4,8 @@ import type { Host } from './host.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /**
- * A way to the API server on which for a while nothing comes through; nobody is told, and what was sent arrives after it. Or nothing of
- * the watches that are open: their server is dead, and who asks anew is answered by another.
+ * A path to the API server that can be silent for a while: the requests arrive after the silence, without an error. Or only the open
+ * watches are silent: their server is dead, and another server answers new requests.
  */
 export interface QuietWay {
   transport: Transport

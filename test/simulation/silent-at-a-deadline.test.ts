@@ -6,12 +6,11 @@ import { isIn, isReady, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
 /*
- * Found by a reviewer: a deadline came in a silence on the way to the API server. Nothing is broken then, as far as is known: a pod that had
- * come up in time was failed, or rolled back, by what was seen before that. And what else a silence, an outage or a stop shortly before a
- * deadline has hidden.
+ * A deadline comes during a silence on the path to the API server, which looks like no news. A pod that has become ready in time must not
+ * be failed, or rolled back, by stale reads. Outages and stops shortly before a deadline are tested too.
  */
 
-/** The pod is ready 8 s after its container has started, and may take a little longer. */
+/** The pod is ready 8 s after the start of its container, or a little later. */
 const COMES_UP = { ...PLAIN_SETTINGS, readyDeadlineMs: 10_000, restartDeadlineMs: 10_000 }
 
 const timesIn = (state: string, { events }: Actor): number =>
@@ -37,7 +36,7 @@ describe.each(['hold', 'rollback'] as const)('%s', (onFailure) => {
   })
 })
 
-// Less than that is left as it is seen to be ready.
+// The rest of the deadline is shorter than `readyFor`.
 test('it has its time to be ready for readyFor', async () => {
   const settings = { ...COMES_UP, readyForMs: 6_000, readyDeadlineMs: 15_000, onFailure: 'rollback' as const }
   const stage = await openStage(plainScene({ readyAfterMs: 8_000, settings }))
@@ -70,7 +69,7 @@ test('one that does not come up has failed as soon as that is seen, by the same 
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'failed', pods: [{ outcome: 'failed', deadline: 'restart' }] })
 })
 
-// Of its deadline less is left than a pause between two tries takes.
+// The rest of the deadline is shorter than the pause between two tries.
 test.each(['away', 'silent'] as const)('what is left after a reload may be short: the API server is %s then', async (how) => {
   const stage = await openStage(
     plainScene({ readyAfterMs: 8_000, settings: COMES_UP, balancers: [plainBalancer({ volatile: true })] }),
@@ -85,7 +84,7 @@ test.each(['away', 'silent'] as const)('what is left after a reload may be short
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a reviewer: a deadline that was begun while another pod, or another deadline, was looked after had no look of its own.
+// Each deadline needs a look of its own, even if it begins while another pod or deadline is handled.
 test.each(['away', 'silent'] as const)('the API server is %s at both of its deadlines', async (how) => {
   const settings = { ...COMES_UP, readyForMs: 6_000, readyDeadlineMs: 20_000, onFailure: 'rollback' as const }
   const stage = await openStage(plainScene({ readyAfterMs: 25_000, settings: { ...settings, readyDeadlineMs: 60_000 } }))
@@ -100,7 +99,7 @@ test.each(['away', 'silent'] as const)('the API server is %s at both of its dead
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a reviewer: it had been ready for 6 s as its deadline came, of which 5 were hidden.
+// The pod has been ready for 6 s at its deadline, and 5 of these seconds were unseen.
 test.each(['away', 'silent', 'stopped'] as const)('%s shortly before its deadline', async (how) => {
   const settings = { ...COMES_UP, readyForMs: 6_000, readyDeadlineMs: 17_000, onFailure: 'rollback' as const }
   const stage = await openStage(plainScene({ readyAfterMs: 8_000, settings }))
@@ -117,7 +116,7 @@ test.each(['away', 'silent', 'stopped'] as const)('%s shortly before its deadlin
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a reviewer: it crashed in the outage, and was put back 0.2 s after it was ready again.
+// A crash during the outage restarts `readyFor`.
 test('it has to be ready for readyFor, whatever nobody could see of that', async () => {
   const settings = { ...PLAIN_SETTINGS, readyForMs: 6_000 }
   const stage = await openStage(plainScene({ readyAfterMs: 4_000, settings }))
@@ -136,7 +135,7 @@ test('it has to be ready for readyFor, whatever nobody could see of that', async
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a reviewer: the pod was rolled back as one that was not replaced, though it was.
+// The pod was replaced, and must not be rolled back as if it was not.
 test.each(SILENCES)('$what silent for $forMs ms at a deadline while it is drained again', async ({ what, forMs }) => {
   const settings = { ...PLAIN_SETTINGS, restartDeadlineMs: 10_000, onFailure: 'rollback' as const }
   const stage = await openStage(plainScene({ settings, balancers: [plainBalancer({ volatile: true })] }))

@@ -6,10 +6,13 @@ import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 import { ended } from './story.ts'
 
-/* A node that does not report for some time: its pod stays in rotation, and waits for it. The others go on, where the window lets them. */
+/*
+ * A node does not report for some time. Its pod stays in rotation and waits for the node. The other pods continue, as far as the window
+ * allows.
+ */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
-/** Pods of a DaemonSet, each on a node of its own. */
+/** The pods of a DaemonSet, each on a node of its own. */
 const scene = plainScene({ workload: 'DaemonSet', pods: 3 })
 const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } }
 

@@ -13,33 +13,33 @@ import { createScheduler } from './scheduler.ts'
 import { createSupervisor, selectionIn } from './supervisor.ts'
 import { createWorld } from './world.ts'
 
-/** A run that has not come to its end so long after all went well again never will. */
+/** The time in calm after which a run is taken for endless. */
 const PATIENCE_MS = 1_800_000
 const MOST_TURNS = 300_000
-/** After the last process has ended: whatever is still under way arrives. */
+/** The time after the end of the last process, in which everything under way arrives. */
 const AFTERMATH_MS = 30_000
 
 export interface SimulationResult {
   history: HistoryEntry[]
   violations: { invariant: string; message: string }[]
   upgrades: number
-  /** Kinds of faults that took effect. */
+  /** The kinds of faults that took effect. */
   hits: Set<string>
-  /** Outcomes of processes. */
+  /** The outcomes of the processes. */
   ends: string[]
-  /** Deliveries to each process, in the order of their starts: where each could have been killed. */
+  /** The number of deliveries to each process, in the order of their starts: the points at which each could have been killed. */
   deliveries: number[]
 }
 
 export interface SimulationOptions {
   guard?: Guard
-  /** Writes each lost request into the history too, for a person who reads it. */
+  /** Adds each lost request to the history, for a human reader. */
   withFaultDetails?: boolean
-  /** Kills the process of this place (the first is 0) before its delivery of this number. */
+  /** Kills the process with this number (the first is 0) before its delivery with this number. */
   kills?: readonly { process: number; delivery: number }[]
 }
 
-/** Runs one scene from its beginning to its end, and judges it. */
+/** Runs one scene from beginning to end, and judges it. */
 export async function simulate(scene: Scene, options: SimulationOptions = {}): Promise<SimulationResult> {
   const { guard, kills = [] } = options
   const random = createRandom(scene.seed)
@@ -161,7 +161,7 @@ function isReady({ status }: Record<string, unknown>): boolean {
   return podIP !== undefined && conditions.some((one) => one.type === 'Ready' && one.status === 'True')
 }
 
-/** Where nothing holds sluice up it must be quick. */
+/** The incidents that hold sluice up. Without them, sluice has to be quick. */
 const HELD_UP_BY: ReadonlySet<IncidentKind> = new Set([
   'stop',
   'takeover',
@@ -170,16 +170,16 @@ const HELD_UP_BY: ReadonlySet<IncidentKind> = new Set([
   'balancer-throttles',
 ])
 
-/** How old what a process knows may be. */
+/** Returns the greatest ages of what a process knows. */
 function agesOf({ balancers, faults, rate, incidents }: Scene): { lagMs: number; watchMs: number; staleMs: number } {
   const staleMs = Math.max(...balancers.map((balancer) => balancer.staleMs))
   const isSmooth = (faults.length === 0 || rate === 0) && !incidents.some(({ kind }) => HELD_UP_BY.has(kind))
-  // A watch may lag by 4 s, whatever the rate of the other faults is, by which its lines are cut off and listed again.
+  // A watch may lag by 4 s, regardless of the rate of the other faults, which cut its lines off and list them again.
   const lateMs = faults.includes('watch-lag') ? 4_000 : 0
   const isWatched =
     !incidents.some(({ kind }) => kind === 'api-server-restart') &&
     (rate === 0 || !faults.some((fault) => fault.startsWith('watch-') && fault !== 'watch-lag'))
-  // What may be old is believed only once its load balancer has settled.
+  // A stale read is used only after its load balancer has settled.
   const settleMs = Math.max(...balancers.map((one) => (one.staleMs === 0 ? 0 : one.staleMs + one.lagMs)))
   return {
     lagMs: isSmooth ? 1_500 + settleMs + lateMs : 10_000,

@@ -16,10 +16,10 @@ import type { Transport } from '../../src/kube/transport.ts'
 import type { Host } from './host.ts'
 import type { SeededRandom } from './random.ts'
 
-/** Until a program gives a resume again that could not be written. */
+/** The delay until a program repeats a resume that could not be written. */
 const RESUME_AGAIN_MS = 2_000
 
-/** How one process of sluice ended by itself; nothing where it was killed. */
+/** The end of a process of sluice. A killed process has none. */
 export interface ProcessEnd {
   outcome: RunResult['outcome'] | 'unreachable'
   reason: string
@@ -28,9 +28,9 @@ export interface ProcessEnd {
 
 export interface SluiceProcess {
   readonly host: Host
-  /** As the first Ctrl-C does. */
+  /** Interrupts the run as the first Ctrl-C does. */
   interrupt(): void
-  /** As a program does by the handle of its run; nothing where the run is not prepared yet. */
+  /** Gives an order as a program does by the handle of its run. It has no effect before the run is prepared. */
   order(order: OwnOrder): void
 }
 
@@ -39,18 +39,18 @@ export interface ProcessOptions {
   transport: Transport
   random: SeededRandom
   request: RunRequest
-  /** Where it is another command than `sluice upgrade`. */
+  /** Prepares another command than `sluice upgrade`. */
   prepare?: (ports: RunPorts) => Promise<PreparedRun>
   loadBalancers: LoadBalancer[]
-  /** The document of each of them whose changes are made under a Lease, by its name. */
+  /** The documents of load balancers whose changes are made under a Lease, by the name of the balancer. */
   documents?: ReadonlyMap<string, string>
   onEvent(event: RunEvent): void
   onEnd(end: ProcessEnd): void
-  /** An error of no known type: a bug in sluice. */
+  /** Takes an error of an unknown type: a bug in sluice. */
   onBug(error: unknown): void
 }
 
-/** What `sluice upgrade` does with its arguments parsed, in one simulated process. */
+/** Runs `sluice upgrade` with its parsed arguments in one simulated process. */
 export function startProcess(options: ProcessOptions): SluiceProcess {
   const { host, transport, random, request, documents } = options
   const prepare = options.prepare ?? ((ports: RunPorts) => prepareRun(request, ports))
@@ -87,7 +87,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
     } catch (error) {
       if (error instanceof KubeError) return { outcome: 'unreachable', reason: error.message, pods: [] }
       if (error instanceof RunError) return { outcome: 'refused', reason: reasonWords(error.reason), pods: [] }
-      // Of the load balancers, of a workload, of a watch: told to the user as what keeps the run from beginning.
+      // An error of a load balancer, a workload or a watch is reported to the user as the reason why the run cannot begin.
       if (error instanceof Error && error.name.endsWith('Error') && error.name !== 'TypeError' && error.name !== 'Error')
         return { outcome: 'unreachable', reason: `${error.name}: ${reasonWords(reasonOf(error))}`, pods: [] }
       throw error
@@ -105,7 +105,10 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
     }
   }
 
-  /** A pause that is not written counts in this process alone, where no other can lift it: a resume is given until it is written. */
+  /**
+   * Gives an order. A pause that is not written counts in this process only, and no other process can lift it: a resume is repeated until
+   * it is written.
+   */
   async function give(order: OwnOrder): Promise<void> {
     for (;;) {
       try {
@@ -137,12 +140,12 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
   }
 }
 
-/** An error of a known type, which names the component that failed. */
+/** Reports whether an error is of a known type, which names the failed component. */
 function isToldToUser(error: unknown): boolean {
   return error instanceof Error && typeof (error as { component?: unknown }).component === 'string'
 }
 
-/** Not refused: the same order once more may be written. */
+/** Reports whether an order was not written without being refused: it may be repeated. */
 function isUnwritten(error: unknown): boolean {
   return error instanceof KubeError || (error instanceof RunError && error.kind === 'deadline')
 }

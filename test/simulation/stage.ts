@@ -31,28 +31,28 @@ export interface Actor extends SluiceProcess {
   readonly events: readonly RunEvent[]
 }
 
-/** A pod, or this one, was in that state. */
+/** Reports whether a pod, or the given pod, was in a state. */
 export const isIn =
   (state: PodState, pod?: string) =>
   ({ events }: Pick<Actor, 'events'>): boolean =>
     events.some((event) => event.type === 'podState' && event.to === state && (pod === undefined || event.pod === pod))
 
-/** A scene without a supervisor: the test says which command is started when, and by whom. */
+/** A scene without a supervisor: the test decides which command starts when. */
 export interface Stage {
   world: World
   history: readonly HistoryEntry[]
-  /** Of a person, for whom nothing goes wrong. */
+  /** The client of an operator, without faults. */
   client: KubeClient
   start(request?: Partial<RunRequest>, prepare?: (ports: RunPorts) => Promise<PreparedRun>): Actor
-  /** Lets time pass until it is so. */
+  /** Lets time pass until the condition holds. */
   until(isSo: () => boolean): Promise<void>
   pass(ms: number): Promise<void>
-  /** Nobody answers there for so long. */
+  /** Makes the load balancer give no answer for `forMs`. */
   stopBalancer(name: string, forMs: number): void
   stopApiServer(forMs: number): void
-  /** Nothing comes through between it and the processes, which nobody is told. */
+  /** Makes the path between the processes and the API server silent for `forMs`, without an error. */
   silenceApiServer(forMs: number, what?: Silenced): void
-  /** What a person's call answers, while time passes. */
+  /** Returns the answer to a call of an operator, while time passes. */
   ask<T>(call: Promise<T>): Promise<T>
 }
 

@@ -8,7 +8,7 @@ import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { statusOf, upgradeTo } from './story.ts'
 
-/* What `sluice status` says of pods that are gone, once a run has come to its end with them. */
+/* The output of `sluice status` about pods that are gone, after the end of a run. */
 
 const [FIRST, LAST] = [`${NAME}-0`, `${NAME}-1`]
 const LONG = { longestRequestMs: 6_000 }
@@ -22,7 +22,7 @@ async function scale(stage: Stage, replicas: number): Promise<void> {
   await stage.ask(stage.client.patch(path, [{ op: 'replace', path: '/spec/replicas', value: replicas }]))
 }
 
-/** A run that has left out what it had drained for the last pod, which was scaled away, and is at the first. */
+/** Starts a run that has left out the drained targets of the last pod, which was scaled away, and that works on the first pod. */
 async function leavingOut(): Promise<{ stage: Stage; run: Actor }> {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true, balancers: [plainBalancer(LONG)] }))
   const run = stage.start(upgradeTo('v2'))
@@ -39,7 +39,7 @@ test('control: one that was left out, and for which none has come: nobody has to
   expect(await gone(stage, LAST)).toEqual([])
 })
 
-// Found by a new user: by its status nobody had to look, and the pod was not named.
+// The status has to name the pod.
 test('one that was left out, and for which another has come before the end of the run: a person has to look', async () => {
   const { stage, run } = await leavingOut()
   await scale(stage, 2)
@@ -49,7 +49,7 @@ test('one that was left out, and for which another has come before the end of th
   expect((await gone(stage, LAST)).map((pod) => [pod.out, askedWords(pod)])).toEqual([[true, expect.stringContaining(says)]])
 })
 
-// Found by trial: the accounts of a run went into its own ledger alone.
+// The statements of a run have to be visible in the ledgers of earlier runs too.
 test('the same, where it is a run of other images that finds it so', async () => {
   const { stage, run } = await leavingOut()
   run.host.kill()
@@ -63,7 +63,7 @@ test('the same, where it is a run of other images that finds it so', async () =>
   expect((await gone(stage, LAST)).map((pod) => [pod.out, askedWords(pod)])).toEqual([[true, says]])
 })
 
-// Found by trial: a person was sent for what goes on by itself.
+// An operator is not asked about work that continues by itself.
 test('one that nothing had come for in time, and that a later process is at work with, or had begun to put back: nobody', async () => {
   const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 30_000, balancers: [plainBalancer(LONG)] }))
   const request = upgradeTo('v2')

@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { ended, statusOf, upgradeTo, withoutRestore } from './story.ts'
 
-/* What `sluice status` says after a run of several workloads, whose Leases have had different numbers of owners. */
+/* The output of `sluice status` after a run of several workloads, whose Leases have had different numbers of owners. */
 
 const OTHER = 'other'
 const POD = `${NAME}-0`
@@ -17,7 +17,7 @@ const BOTH = [NAME, OTHER]
 const upgrade = (tag: string, names: readonly string[], change: Partial<RunRequest['settings']> = {}): RunRequest =>
   upgradeTo(tag, { names, maxUnavailable: { count: 2 }, ...change })
 
-/** Other has had so many owners before. */
+/** Opens a stage where the Lease of the other workload has had `owners` owners before. */
 async function open(scene: Parameters<typeof plainScene>[0], owners: number): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 1, ...scene }))
   await addStatefulSet(stage, OTHER)
@@ -27,7 +27,7 @@ async function open(scene: Parameters<typeof plainScene>[0], owners: number): Pr
   return stage
 }
 
-// Found by a breaker: of the workload whose Lease had had fewer owners nobody had to look after its pod.
+// The numbers of owners of different Leases cannot be compared.
 test.each([
   { what: 'control: of a run of one workload', names: [NAME] },
   { what: 'of a run of several', names: BOTH },
@@ -52,7 +52,6 @@ test('of one that failed in a run of several it says why', async () => {
     expect(detail).toMatch(/; (not ready in time|the image cannot be started|no proof of the restart)/)
 })
 
-// Found by a breaker: the Lease of another workload had had more owners, and a person was sent for what goes on by itself.
 test('a pod that is gone, and that a later process of its workload alone is at work with, needs nobody', async () => {
   const stage = await open({ readyAfterMs: 30_000, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }, 4)
   const first = stage.start(upgrade('v2', BOTH))

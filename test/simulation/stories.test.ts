@@ -4,7 +4,7 @@ import type { Incident, Scene } from './scene.ts'
 import { plainBalancer, plainScene } from './scene.ts'
 import { simulate } from './simulate.ts'
 
-/* What the simulation has found, each as a story of its own. */
+/* Scenes that have shown a fault, each as a test of its own. */
 
 const at = (atMs: number, kind: Incident['kind'], which = 0, forMs = 200): Incident => ({ atMs, kind, which, forMs })
 
@@ -18,7 +18,7 @@ const drains = (history: readonly HistoryEntry[]): string[] =>
   history.flatMap((entry) => (entry.type === 'effect' && entry.effect === 'drain' ? [entry.target] : []))
 
 test('a window that others hold for good is not waited for without end, and who holds it is said', async () => {
-  // The pod in the place of the deleted one comes from the new template, whose image does not exist.
+  // The replacement of the deleted pod comes from the new template, whose image does not exist.
   const { violations, told } = await play({ pods: 2, image: 'bad', incidents: [at(50, 'pod-force-deleted', 1)] })
   expect(violations).toEqual([])
   expect(told[0]).toBe('deadline: no pod may leave in time: the window of 1 is full: web-1 is not ready')
@@ -63,7 +63,7 @@ test('named pods of which one is gone: the error says which run has left the oth
   expect(told.at(-1)).toMatch(/there is no pod\/web-0 .*; run \w+ is not finished, and may have left half done: .*web-1/)
 })
 
-// Found by simulation: it was refused twice, and what its predecessor had drained was told to nobody.
+// The refusal has to mention the drained targets of the former process.
 test.each([
   { when: 'as it begins', againAfterMs: 20_000, downAtMs: 15_000 },
   { when: 'when it has the Lease', againAfterMs: 100, downAtMs: 12_000 },
@@ -76,7 +76,7 @@ test.each([
   expect(told[0]).toMatch(/could not be asked: .*; run \w+ is not finished, and may have left half done: web-1/)
 })
 
-// Found by trial: pods that were home, and those whose turn had not come, were named too.
+// Pods that are home, and pods whose turn has not come, are not named.
 test('of pods whose own journals say that they are not half done it says nothing', async () => {
   const { violations, told } = await play({
     pods: 3,
@@ -88,7 +88,7 @@ test('of pods whose own journals say that they are not half done it says nothing
 
 test.each([
   [87, ['done', 'done']],
-  // It begins once more: the API server has come up, and forbids all yet.
+  // The process begins again: the API server has come up, and forbids all requests at first.
   [366, ['deadline', 'done']],
 ])('who has waited for the Lease looks at the pods anew: nothing is settled twice (seed %d)', async (seed, wanted) => {
   const unreadable = plainBalancer({ level: 'G0', longestRequestMs: 100 })
@@ -112,7 +112,7 @@ test.each([
   expect(restores.toSorted()).toEqual(['edge', 'inner'])
 })
 
-// Found by simulation (seed 44733549): it took the other's records for its own, which had the same epoch.
+// Two Leases may have one epoch, so records of another owner must not be taken for its own.
 test.each([394])(
   'who makes a Lease late, when another has come and its own was deleted, begins nothing (seed %d)',
   async (seed) => {
@@ -127,7 +127,7 @@ test('Ctrl-C at any moment of a run that goes on with another: never taken for d
   const crash = at(40, 'crash', 0, 0)
   const { history } = await play({ pods: 2, incidents: [crash] })
   const starts = history.flatMap((entry) => (entry.type === 'process' && entry.what === 'started' ? [entry.at] : []))
-  // By then the Lease of the dead one has run out.
+  // The Lease of the dead process has run out by then.
   const takenAtMs = history.find((entry) => entry.at > starts[1]! + 10_000)!.at - starts[0]!
   for (let moment = takenAtMs - 40; moment < takenAtMs + 80; moment++) {
     const { told } = await play({ pods: 2, incidents: [crash, at(moment, 'interrupt')] })

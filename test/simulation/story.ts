@@ -9,9 +9,9 @@ import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 
-/* What stories about several processes have in common. */
+/* Helpers of the tests about several processes. */
 
-/** An upgrade of these StatefulSets. */
+/** Returns a request to upgrade these StatefulSets. */
 export function upgradeTo(
   tag: string,
   { names = [NAME], ...settings }: Partial<RunRequest['settings']> & { names?: readonly string[] } = {},
@@ -35,19 +35,19 @@ export async function outcomeOf(stage: Stage, actor: Actor): Promise<string> {
   return (await ended(stage, actor)).outcome
 }
 
-/** Of a process that has nothing to do. */
+/** Returns the clock of a process without work. */
 export function clockOf(stage: Stage): Clock {
   return stage.start({ select: { refs: [{ ...STATEFUL_SET, name: 'none' }] } }).host.clock
 }
 
-/** What `sluice status` says of the pods of all workloads. */
+/** Returns the pods in the output of `sluice status`, for all workloads. */
 export async function statusOf(stage: Stage): Promise<PodStatus[]> {
   const ports = { client: stage.client, clock: clockOf(stage) }
   const { workloads } = await stage.ask(readStatus({ namespace: NAMESPACE, refs: [] }, ports))
   return workloads.flatMap(({ pods }) => pods)
 }
 
-/** Nobody answers a restore. */
+/** Prepares a run whose restores get no answer. */
 export const withoutRestore = (request: RunRequest) => (ports: RunPorts) =>
   prepareRun(request, {
     ...ports,

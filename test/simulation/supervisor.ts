@@ -9,18 +9,21 @@ import type { Scheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { imageOf, NAME, NAMESPACE, proxyOf } from './manifests.ts'
 
-/** After so many ends once nothing goes wrong any more, the run is taken never to come to an end. */
+/** The number of ends in calm after which a run is taken for endless. */
 const MOST_TRIES_IN_CALM = 6
-/** Where the command ends as it did before, the time until the next one grows by this: a pipeline that waits, a person who looks. */
+/**
+ * The factor by which the delay of the next start grows where the command ends as before, as for a waiting pipeline or an operator that
+ * looks.
+ */
 const MORE_PATIENCE = 3
 const MOST_PATIENCE = 9
-/** A pause may arrive when it is long lifted: whoever waits for the run looks again. */
+/** The delay of a repeated resume: a pause may arrive after it was lifted, and the operator that waits for the run looks again. */
 const RESUME_AGAIN_MS = 20_000
 
-/** Said twice the same, these say it for good. */
+/** The outcomes that are final when they are repeated unchanged. */
 const LAST_WORDS = new Set<ProcessEnd['outcome']>(['needsOperator', 'refused', 'unreachable'])
 
-/** The image is to blame, it seems. */
+/** The outcomes that suggest a bad image. */
 const GONE_WRONG = new Set<ProcessEnd['outcome']>(['failed', 'rolledBack'])
 
 /** Some pods of the workload. */
@@ -29,33 +32,31 @@ export interface Part {
   select: RunRequest['select']
 }
 
-/** What a release pipeline does: runs the command, and runs it again after a crash or where the exit code says to. */
+/** A release pipeline: runs the command, and runs it again after a crash or where the exit code says so. */
 export interface Supervisor {
   begin(): void
-  /*
-   * What befalls the process that has been there longest, the one that acts; each answers whether there was one.
-   */
-  /** Killed; the command is started again after so many milliseconds, where nobody else is at it. */
+  /* The incidents of the process that has run longest, which is the one that acts. Each returns whether there was such a process. */
+  /** Kills the process. The command is started again after `againAfterMs`, unless another process runs. */
   crash(againAfterMs: number): boolean
-  /** Stopped and continued. */
+  /** Stops the process, and continues it after `ms`. */
   stopFor(ms: number): boolean
-  /** Stopped; another is started, and it goes on later. */
+  /** Stops the process and starts another one. The first process continues later. */
   takeOver(continueAfterMs: number): boolean
-  /** A second one is started. */
+  /** Starts a second process. */
   rival(): boolean
   interrupt(): boolean
-  /** Somebody ends the run: with a command that waits for it, or by the handle of the process. */
+  /** Aborts the run: by a command that waits for it, or by the handle of the process. */
   abort(how: 'command' | 'handle'): boolean
-  /** Somebody holds the run, and lets it go on. */
+  /** Pauses the run, and resumes it after `ms`. */
   pauseFor(ms: number, how: 'command' | 'handle'): boolean
-  /** What is started from here on asks for another image. */
+  /** Makes later commands ask for another image. */
   wantOthers(): boolean
-  /** The next command is about these pods alone, and the one for all comes again when it has ended. */
+  /** Makes the next command concern these pods only. The command for all pods follows after its end. */
   wantPart(part: Part, as: Pick<PartScene, 'how' | 'isFirst' | 'forMs'>): void
   calm(): void
-  /** No process runs, and none will be started any more. */
+  /** Reports whether no process runs, and none will be started. */
   isDone(): boolean
-  /** The last that ended by itself. */
+  /** Returns the end of the last process that ended by itself. */
   lastEnd(): ProcessEnd | undefined
   readonly ends: string[]
   readonly upgrades: number
@@ -70,7 +71,7 @@ export interface SupervisorOptions {
   tell(happening: Happening): void
 }
 
-/** What every command of the scene is about, but for those about a part of it. */
+/** Returns the selection of every command of the scene, except commands about a part. */
 export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select'] {
   const names = kind === 'Pod' ? Array.from({ length: pods }, (_, place) => `${NAME}-${place}`) : [NAME]
   return { refs: names.map((name) => idNamed(kind, name)) }
@@ -87,10 +88,10 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
   let done = false
   let triesInCalm = 0
   let last: ProcessEnd | undefined
-  /** By how much the next start is put off, beside what chance says. */
+  /** The factor of the delay before the next start, beside the random part. */
   let patience = 1
   let upgrades = 0
-  /** What is started next is about. */
+  /** The part that the next command is about. */
   let part: Part | undefined
   let isPausing = false
   let isResolving = false
@@ -115,7 +116,7 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
   }
 
   function launch(command: 'upgrade' | 'abort' = 'upgrade'): SluiceProcess {
-    // A run is taken back as a whole, and ended so.
+    // An undo and its end concern the whole run.
     const own = command === 'upgrade' && !isTakingBack ? part : undefined
     if (own !== undefined) hit('part', own.pods.join(', '))
     const process = commands.start({ command, request: request(own?.select), part: own?.pods }, (end) => {
@@ -155,10 +156,10 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     const before = last
     last = end
     isAborted ||= outcome === 'aborted' && !isOfPart
-    // Another is at it, or is about to be: what comes of the run is its matter.
+    // Another process runs or is about to, and handles the run.
     if (running.size > 0 || pending !== undefined) return
     if (isCalm && !isOfPart) triesInCalm += 1
-    // An upgrade that could not even look has nothing to say of what was begun since the abort.
+    // An upgrade that could not look at the cluster does not show whether work was begun since the abort.
     const hasLooked = aborts.has(process) || (outcome !== 'unreachable' && outcome !== 'refused')
     const isAllDone = outcome === 'done' && !isOfPart && part === undefined
     const isOver = isAllDone || (isAborted && hasLooked)
@@ -169,13 +170,13 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
       done = true
       return
     }
-    // A person looks at it; the same once more in calm is the last word.
+    // An operator looks at it. A repeated end in calm is final.
     const isSame = !isOfPart && before?.outcome === outcome && before.reason === reason
     if (LAST_WORDS.has(outcome) && triesInCalm > 1 && isSame) {
       done = true
       return
     }
-    // The image was a bad one: the release is mended, and released anew.
+    // The image was bad: the release is corrected, and released again.
     if (GONE_WRONG.has(outcome)) tag = 'v3'
     patience = isSame ? Math.min(patience * MORE_PATIENCE, MOST_PATIENCE) : 1
     const again = (): void => launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
@@ -216,7 +217,7 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     return befall((process) => {
       running.delete(process)
       kill(process)
-      // What one has begun since the abort is there to be gone on with.
+      // Work that was begun since the abort has to be continued.
       if (!aborts.has(process)) isAborted = false
       if (running.size === 0) launchAfter(againAfterMs)
     })
@@ -261,7 +262,7 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
         else commands.person.pause()
         scheduler.after(ms, () => {
           if (how === 'handle') process.order('resume')
-          // Also where the process has died, and another goes on with the run.
+          // The resume also goes to a run whose process has died and that another process continues.
           commands.person.resume()
         })
         isPausing = true

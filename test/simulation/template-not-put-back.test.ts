@@ -8,7 +8,7 @@ import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-/* The right to write the template is taken away while a run is at work that is to put it back in the end. */
+/* The right to write the template is removed during a run that has to put the template back at its end. */
 
 const BECAUSE = { code: 'not-allowed', verbs: ['patch'], resource: 'statefulsets.apps', namespace: NAMESPACE }
 

@@ -18,7 +18,7 @@ interface Raw {
   data?: Record<string, string>
 }
 
-/** A history for a person: a line an entry, with what a write changed. */
+/** Formats a history for a human reader: a line for each entry, with the changes of a write. */
 export function timeline(history: readonly HistoryEntry[]): string {
   return history.map((entry) => `${(entry.at / 1000).toFixed(3).padStart(9)}  ${describe(entry)}`).join('\n')
 }
@@ -73,7 +73,7 @@ function change(before: Raw | undefined, after: Raw | undefined): string {
   return `${name}  ${lines.join(', ')}`
 }
 
-/** What is worth telling of an object. */
+/** Returns the values of an object that the timeline shows. */
 function facts(raw: Raw | undefined): Map<string, string> {
   const found = new Map<string, string>()
   const put = (key: string, value: unknown): void => void (value === undefined || found.set(key, String(value)))
@@ -84,7 +84,7 @@ function facts(raw: Raw | undefined): Map<string, string> {
   for (const { name, containerID, image, ready, state: at } of raw?.status?.containerStatuses ?? []) {
     const [kind, detail] = Object.entries(at ?? {})[0] ?? []
     const standing = kind && `${kind}${detail?.reason === undefined ? '' : `:${detail.reason}`}`
-    // One that was never started has no id.
+    // A container that was never started has no ID.
     const id = containerID === undefined || containerID === '' ? undefined : containerID.slice(-8)
     put(name, [id, image, standing, `ready=${ready}`].filter((one) => one !== undefined).join(' '))
   }

@@ -5,7 +5,7 @@ import { adviceLines } from '../../src/report/words/advice.ts'
 import { podReason } from '../../src/report/words/events.ts'
 import { createWriting } from '../../src/report/words/words.ts'
 
-/** How a pod ended, as a person is told it. */
+/** The end of a pod, as the user is told it. */
 export interface ToldPod extends Omit<PodResult, 'reason' | 'advice'> {
   reason: string
   instructions: string
@@ -26,12 +26,12 @@ export function toldPod(result: PodResult): ToldPod {
   }
 }
 
-/** What a pod waits for by this event. */
+/** Returns the words for the condition that the pod of this event waits for. */
 export function waitWords({ waiting }: { waiting?: Reason }): string[] {
   return waiting === undefined ? [] : [write.reason(waiting)]
 }
 
-/** What `sluice status` asks of a person, in words; undefined where it asks nothing. */
+/** Returns the words in which `sluice status` asks an operator. Undefined where it asks nothing. */
 export function askedWords({ needsOperator }: Pick<PodStatus, 'needsOperator'>): string | undefined {
   if (needsOperator === undefined) return undefined
   const { reason, advice } = needsOperator

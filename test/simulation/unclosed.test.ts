@@ -10,13 +10,13 @@ import { openStage } from './stage.ts'
 import { upgradeTo } from './story.ts'
 
 /*
- * A pod is back in rotation, and its journal cannot be closed: the restore intent stays. Found by simulation (seed 44077482): its run was
- * over with that, and nobody was told. Who takes the pod out by hand after that would see it put back by the next run.
+ * A pod is back in rotation, and its journal cannot be closed, so that the restore intent stays. The run must not be over unreported:
+ * otherwise the next run would put the pod back after an operator has taken it out.
  */
 
 const REQUEST = upgradeTo('v2')
 
-/** Where a policy lets nobody close a journal. */
+/** Starts a run under a policy that forbids to close a journal. */
 function startUnclosing(stage: Stage): Actor {
   return stage.start(REQUEST, (ports) => {
     const { client } = ports

@@ -6,7 +6,7 @@ import { plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* A pod that was made from the template of a release, and that the run itself had nothing to do with, stays when that is undone. */
+/* A pod that was made from the template of a release, without the run, stays on its images at the undo. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const WORDS =
@@ -28,7 +28,7 @@ function tags({ world }: Stage): string[] {
   return pods.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ containers }) => containers.at(-1)!.image)
 }
 
-// Found by reading: it was told as one of those that are at the wanted images.
+// The pod is not counted among the pods that already have the wanted images.
 test('it is told by the plan and by how the run has ended, and the command for it brings it to the template', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 1_000 }))
   const release = stage.start(V2)

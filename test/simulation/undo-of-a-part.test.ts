@@ -6,7 +6,7 @@ import { plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* An undo of a run that was about some pods of a workload gives the template back what it had, where the others run that. */
+/* An undo of a run about some pods of a workload gives the template back its former images, where the other pods run them. */
 
 const V1 = imageOf('v1')
 const V2 = imageOf('v2')
@@ -35,7 +35,7 @@ function imagesOf({ world }: Stage): { pods: string[]; template: string } {
   }
 }
 
-// Found by reading: it got what the one pod had had, and what came in the place of the other was on those.
+// The template must not get the former image of the one pod: replacements of the other pods would run it.
 test.each([
   { by: 'by name', request: {} },
   { by: 'by label, which sees that one alone', request: FIRST_POD },
@@ -45,7 +45,7 @@ test.each([
   await done(stage, stage.start({ ...toTag('v3'), ...named(0) }))
   await done(stage, stage.start({ undo: {}, ...request }))
   expect(imagesOf(stage)).toEqual({ pods: [V1, V2], template: V2 })
-  // What comes in the place of the one while it is gone on with is not taken for another.
+  // The replacement of the pod during the run is not taken for another pod.
   stage.world.cluster.deletePod(NAMESPACE, `${NAME}-0`)
   await stage.until(() => imagesOf(stage).pods.join() === `${V2},${V2}`)
   await done(stage, stage.start({ undo: {}, ...request, allowUnbalanced: true }))
@@ -69,7 +69,7 @@ test.each([
   expect(imagesOf(stage)).toEqual({ pods: [V1, V1], template: V1 })
 })
 
-// Found by reading: the template went back too, which the run that was undone had found so.
+// The undone run has found the template as it is, so the undo keeps it.
 test.each([
   { first: [2], pods: [V1, V1, V2] },
   { first: [0, 1], pods: [V2, V2, V1] },

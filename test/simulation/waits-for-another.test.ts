@@ -5,10 +5,7 @@ import type { Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-/*
- * Found by a reviewer: a run gives up where no pod of it may leave for as long as another is not ready. It named one that had long been
- * ready.
- */
+/* A run gives up where none of its pods may leave while another pod is not ready. It must not name a pod that has long been ready. */
 
 test.each([
   { what: 'everything', forMs: 0 },
@@ -27,7 +24,7 @@ test.each([
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a reviewer: of many, that was seen in time, and decided a moment later.
+// With many pods, the change is seen in time, and the decision follows a moment later.
 test('a process that was stopped as it waited for another pod', async () => {
   const settings = { ...PLAIN_SETTINGS, readyDeadlineMs: 20_000 }
   const weights = Array.from({ length: 40 }, () => 1)

@@ -4,7 +4,6 @@ import { plainScene } from './scene.ts'
 import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
-// Found by a test that was to reach a reason: the run had failed, and the same command was to be given again.
 test('a pod that a run was killed with as it put it back, untouched, is brought home by one that asks for the images that it has', async () => {
   const stage = await openStage(plainScene({ pods: 1 }))
   const effects = (): unknown[] => stage.history.flatMap((entry) => (entry.type === 'effect' ? [entry.effect] : []))

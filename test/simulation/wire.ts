@@ -14,7 +14,7 @@ export interface WireOptions {
   tell(happening: Happening): void
 }
 
-/** The way between a process and one load balancer. A call whose bytes have left may arrive long after it was given up. */
+/** The path between a process and one load balancer. A call whose bytes have left may arrive long after it was given up. */
 export function createWire({ scheduler, random, host, faults, balancer, tell }: WireOptions): Wire {
   const tripMs = (): number => random.between(0.2, 4)
 
@@ -27,7 +27,7 @@ export function createWire({ scheduler, random, host, faults, balancer, tell }: 
           toProcess(delayMs, () => reject(new WireError(bytesLeft ? 'connection reset' : 'connection refused', { bytesLeft })))
 
         if (fault.kind === 'refused' || !faults.balancerIsUp(balancer)) return lose(tripMs(), false)
-        // Connected: the right to the call is asked for once more in the turn in which the bytes leave.
+        // After the connection, the right to the call is checked again in the turn in which the bytes leave.
         toProcess(tripMs(), () => {
           try {
             leave()
@@ -35,7 +35,7 @@ export function createWire({ scheduler, random, host, faults, balancer, tell }: 
             reject(error as Error)
             return
           }
-          // It is cut at the end of its life, on the clock of the process.
+          // The call is cut at the end of its life, on the clock of the process.
           const cut = host.clock.setTimeout(
             () => reject(new WireError(`no answer within ${deadlineMs} ms`, { bytesLeft: true })),
             deadlineMs,
@@ -48,7 +48,7 @@ export function createWire({ scheduler, random, host, faults, balancer, tell }: 
           const reset = (delayMs: number): void =>
             settle(delayMs, () => reject(new WireError('connection reset', { bytesLeft: true })))
 
-          // Until it is given up, the process asks nothing else there.
+          // The process sends no other call to this balancer until it gives this one up.
           if (fault.silent && fault.kind !== 'duplicated')
             tell({ type: 'silent', balancer, process: host.name, forMs: deadlineMs })
           if (fault.kind === 'request-lost') return fault.silent ? undefined : reset(tripMs())

@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { clockOf, ended, statusOf, upgradeTo, withoutRestore } from './story.ts'
 
-/* What a person says of a part of what is open, and what is asked of him after that. */
+/* Statements of an operator about a part of the open targets, and the questions that remain after them. */
 
 const [FIRST, LAST] = [`${NAME}-0`, `${NAME}-1`]
 
@@ -30,7 +30,7 @@ function addressOf({ world: { server } }: Stage, pod: string): string {
   return (server.store.get('pods', NAMESPACE, pod) as unknown as { status: { podIP: string } }).status.podIP
 }
 
-// Found by a breaker: by status nobody had to look any more, and the next run asked for both.
+// A statement about one balancer must not close the question about the other.
 test('of a pod that is in, in one of two that cannot be read, the other is asked for: by status, and by the run', async () => {
   const balancers = ['edge', 'inner'].map((name) => plainBalancer({ level: 'G0', name }))
   const stage = await openStage(plainScene({ pods: 1, balancers }))
@@ -58,7 +58,7 @@ test('of a pod that is in, in one of two that cannot be read, the other is asked
   expect(await ended(stage, stage.start(request))).toMatchObject({ outcome: 'done' })
 })
 
-// Found by a breaker: the command that was printed for the rest of the one that was gone closed the record of the other.
+// Two records may have pods of one name. A statement about the one must not close the record of the other.
 test('what is said of a pod that is gone leaves alone the one of its name that is half done, and has to say of which it is', async () => {
   const scene = plainScene({ pods: 2, fixedAddresses: false, balancers: [plainBalancer({ longestRequestMs: 6_000 })] })
   const stage = await openStage(scene)
@@ -74,7 +74,7 @@ test('what is said of a pod that is gone leaves alone the one of its name that i
     return gone && askedWords(gone)
   }
   expect(await asked()).toContain(`sluice resolve pod/${LAST}`)
-  // Somebody makes an entry for the new one beside that.
+  // An operator adds an entry for the new pod beside the old one.
   await stage.pass(30_000)
   const address = addressOf(stage, LAST)
   edge.add({ name: 'new', address, port: PORT, weight: 1, admin: 'ready' })

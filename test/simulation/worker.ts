@@ -1,4 +1,4 @@
-/** One process that runs seeds and tells of them on its standard output, a line a portion. Started by seeds.ts. */
+/** One process that runs seeds. It reports them on its standard output, a line for each portion. seeds.ts starts it. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createGuard } from './determinism.ts'
@@ -9,13 +9,13 @@ import { shareStates } from './shared-states.ts'
 import { simulate } from './simulate.ts'
 
 const PORTION = 100
-/** One in so many seeds is hashed, to be run again in another process and compared. */
+/** One seed in this number is hashed, to be run again in another process and compared. */
 const HASHED = 500
 
 const { ranges, again, harsh } = JSON.parse(readFileSync(0, 'utf8')) as Order
-// Of some 30 errors a seed nobody reads the stack; a replay has it.
+// The stacks of about 30 errors in a seed are not read. A replay has them.
 Error.stackTraceLimit = 0
-// Not where seeds are run once more to compare: that their histories are the same shows that nothing is shared but states.
+// A second run does not share states: equal histories show that only states are shared.
 if (!again) shareStates()
 for (const range of ranges) {
   for (let done = 0; done < range.count; done += PORTION)

@@ -14,7 +14,7 @@ import type { SeededRandom } from './random.ts'
 import type { BalancerScene, Scene } from './scene.ts'
 import type { Item, Scheduler } from './scheduler.ts'
 
-/** As a real API server does. */
+/** The interval of bookmarks of a real API server. */
 const BOOKMARK_EVERY_MS = 60_000
 
 const WHAT = {
@@ -24,25 +24,25 @@ const WHAT = {
   containerExited: 'exited',
 } as const
 
-/** Everything of a scene but the processes of sluice. */
+/** Everything in a scene except the processes of sluice. */
 export interface World {
   server: ApiServer
   cluster: SimulatedCluster
   balancers: Map<string, LoadBalancer>
-  /** As `drain.order` of a config says it. */
+  /** Returns the turn of a load balancer in `drain.order` of the config. */
   turnOf(balancer: string): number
-  /** What names the document of each load balancer that is changed under a Lease. */
+  /** The names of the documents, for load balancers that are changed under a Lease. */
   documents: ReadonlyMap<string, string>
-  /** What a webhook does until then. */
+  /** The webhook, which refuses or rewrites images until a time. */
   admission: { refuseUntil(at: number): void; rewriteUntil(at: number): void }
-  /** A request of a process. */
+  /** Handles a request of a process. */
   arrive(request: ApiRequest, by: string, leftAt: number): ApiAnswer
-  /** The load balancer refuses calls for so long. */
+  /** Makes the load balancer refuse calls for `forMs`. */
   throttle(balancer: string, forMs: number): void
   reload(balancer: string): void
-  /** The pods of the request, as the API server has them now. */
+  /** Returns the pods of the request as the API server has them now. */
   pods(): KubeObject[]
-  /** Sets up the load balancers for the pods as they are: they must have addresses. */
+  /** Sets up the load balancers for the present pods, which must have addresses. */
   balance(): void
 }
 
@@ -75,7 +75,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       [imageOf('v2')]: { digest: 'sha256:2', ...good },
       [imageOf('v3')]: { digest: 'sha256:3', ...good },
       [imageOf('v9')]: { digest: 'sha256:9', ...good },
-      // It is never ready: one that is for a moment is a matter of readyFor.
+      // The image is never ready. A container that is ready for a moment is a matter of readyFor.
       [imageOf('crash')]: { digest: 'sha256:c', readyAfterMs: 1_000, crashAfterMs: 100 },
       [proxyOf('v1')]: { digest: 'sha256:p', readyAfterMs: 0 },
       [proxyOf('v1-again')]: { digest: 'sha256:p', readyAfterMs: 0 },
@@ -105,13 +105,13 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     if (!changesImage(before, object)) return undefined
     if (scheduler.now() < refuseUntil)
       return { refuse: 'admission webhook "images.example" denied the request: the image is not signed' }
-    // The webhook leaves other containers alone: their restart would come in rotation, where sluice means to change none of them.
+    // The webhook leaves other containers alone: sluice would not expect their restart in rotation.
     if (scheduler.now() < rewriteUntil)
       return { object: withMirroredImages(object, scene.changes === undefined ? undefined : before) }
     return undefined
   })
 
-  /** Image and address of each container that was started; the later facts name its id alone. */
+  /** The image and the address of each started container. Later facts have only its ID. */
   const started = new Map<string, { image: string; address: string }>()
   function tellFact(fact: NodeFact): void {
     if (fact.type === 'sandboxStarted' || fact.type === 'sandboxDied') return
@@ -183,7 +183,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       })),
       fault() {
         if (!partial || scheduler.now() > scene.calmAtMs || !choices.chance(0.2)) return undefined
-        // Where nothing can be read, nobody could find out.
+        // A false success on a balancer that cannot be read could not be found out.
         const fault = level !== 'G0' && choices.chance(0.5) ? 'false-success' : 'busy'
         hit(fault === 'busy' ? 'lb-partial-batch' : 'lb-false-success', name)
         return fault
@@ -197,7 +197,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
   }
 }
 
-/** A kubelet sends its Events one after another, late, and not always. */
+/** Delivers the Events of a kubelet one after another, late, and not always. */
 function bestEffort(scheduler: Scheduler, random: SeededRandom): (store: () => void) => void {
   let lastAt = 0
   return (store) => {
@@ -207,7 +207,7 @@ function bestEffort(scheduler: Scheduler, random: SeededRandom): (store: () => v
   }
 }
 
-/** The clock of all that is not a process of sluice. */
+/** Returns the clock of everything except the processes of sluice. */
 function worldClock(scheduler: Scheduler): Clock {
   return {
     now: () => scheduler.now(),
@@ -229,7 +229,7 @@ function changesImage(before: KubeObject | undefined, after: KubeObject): boolea
   return images(before) !== images(after)
 }
 
-/** What a webhook does that has images come from a mirror. */
+/** Rewrites images as a webhook does that takes images from a mirror. */
 function withMirroredImages(object: KubeObject, before: KubeObject | undefined): KubeObject {
   const spec = object['spec'] as Spec
   const former = (before?.['spec'] as Spec | undefined)?.containers ?? []

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
 import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade } from './web-bed.ts'
 
-/** The API server killed and started again in the middle: all watches break, and every call may have been done or not. */
+/** The API server is killed and started again during the upgrade: all watches break, and each call may have been done or not. */
 export const apiRestart: Scenario = {
   name: 'api-restart',
   runs: 15,
@@ -18,7 +18,7 @@ export const apiRestart: Scenario = {
     await Promise.race([sleep(delayMs), sluice.exit])
     await bed.cluster.apiServer.restart()
     const exit = await sluice.exit
-    // After some restarts its watches come back a minute late, and its count with them: that is not what is judged here.
+    // After some restarts the watches of the controller manager return a minute late, and so does its count, which is not judged here.
     await bed.cluster.controllerManager.restart()
     const { history } = await upgrade.end()
     return { note: `restarted ${delayMs} ms after the start`, problems: [...exitProblems(exit, 0), ...judge(history)] }

@@ -5,8 +5,8 @@ import { seededRandom } from './random.ts'
 import type { Scenario } from './scenario.ts'
 
 /**
- * A few runs of a scenario, at the moments that matter most; `npm run chaos` has the many. The numbers choose the
- * moment, and the seed what is left to chance.
+ * Describes a few runs of a scenario, at the most important moments. `npm run chaos` has many runs. The index chooses the moment, and the
+ * seed decides the rest.
  */
 export function describeScenario(title: string, scenario: Scenario, runs: [does: string, index: number][]): void {
   describeOnCluster(title, (cluster) => {

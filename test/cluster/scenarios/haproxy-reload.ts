@@ -10,8 +10,8 @@ import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-b
 const STATES: PodState[] = ['restarting', 'warming', 'emptying']
 
 /**
- * HAProxy reloaded or restarted without keeping its servers' state, while a pod is drained: it comes back in rotation
- * by itself, which sluice must see and undo. Requests may fail until it has; they are counted.
+ * HAProxy is reloaded or restarted without the state of its servers while a pod is drained. The pod comes back in rotation, which sluice
+ * must see and undo. Failed requests until then are counted and excused.
  */
 export const haproxyReload: Scenario = {
   name: 'haproxy-reload',
@@ -22,7 +22,7 @@ export const haproxyReload: Scenario = {
     const pod = random.pick(WEB_PODS)
     const state = STATES[index % STATES.length]!
     const how = index % 2 === 0 ? 'reload' : 'restart'
-    // Long requests keep `emptying` open; a reload closes idle connections, which is the client's business.
+    // Long requests keep `emptying` open. A reload closes idle connections, which is up to the client.
     const upgrade = await watchWebUpgrade(bed, { heldShare: 0.1, holdMs: 1_000, freshShare: 1 })
     const sluice = bed.start(upgrade.command)
     await sluice.seen(enters(pod, state))

@@ -9,30 +9,30 @@ import type { Scenario, ScenarioRun } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
 import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade } from './web-bed.ts'
 
-/** Keep a drained pod busy for seconds, so that `emptying` lasts long enough to interrupt it. */
+/** Requests that keep a drained pod busy for seconds, so that `emptying` can be interrupted. */
 const LONG_REQUESTS = { heldShare: 0.1, holdMs: 2_000 }
-/** The second of three: one pod is done by then, and one has not begun. */
+/** The second of three pods: the first is done by then, and the last has not begun. */
 const POD = 'web-1'
 
 export interface Interruption {
   state: PodState
   signal: 'SIGINT' | 'SIGTERM'
-  /** For patched pods to come home; sluice's own where it is not given. */
+  /** The grace for patched pods to come home. Without it, sluice uses its default. */
   grace?: string
-  /** A second signal, while the first is being obeyed. */
+  /** True for a second signal while the process obeys the first. */
   twice?: boolean
 }
 
 interface Home {
-  /** How the interrupted pod must have ended. */
+  /** The required outcome of the interrupted pod. */
   outcome: 'unchanged' | 'upgraded' | 'interrupted'
-  /** Drained and restored so often in all. */
+  /** The total number of drains and restores. */
   rounds: number
 }
 
 /**
- * Before the patch it goes back untouched; after it, it comes home or is left, as the grace allows. Where its drain intent was
- * still being written, nothing was drained, and only the run that goes on does it.
+ * Returns the required end of the pod. Before the patch the pod goes back untouched. After it, the pod comes home or is left, as the grace
+ * allows. A drain intent that was not yet stored has drained nothing, and only the next run drains.
  */
 function homeOf({ state, grace }: Interruption, { events }: SluiceExit): Home {
   const wasDrained = events.some((event) => event.type === 'effect' && event.pod === POD && event.effect === 'drain')
@@ -40,7 +40,7 @@ function homeOf({ state, grace }: Interruption, { events }: SluiceExit): Home {
   return { outcome: grace === undefined ? 'upgraded' : 'interrupted', rounds: 1 }
 }
 
-/** Interrupted in the middle; then the command that sluice has printed is given to a shell, as it stands there. */
+/** Interrupts an upgrade, and then gives the command that sluice has printed to a shell, unchanged. */
 export async function runInterruption(bed: UpgradeBed, interruption: Interruption, random: Random): Promise<ScenarioRun> {
   const { state, signal, grace, twice = false } = interruption
   const upgrade = await watchWebUpgrade(bed, state === 'emptying' ? LONG_REQUESTS : {})
@@ -52,7 +52,7 @@ export async function runInterruption(bed: UpgradeBed, interruption: Interruptio
   let leftInMs: number | undefined
   if (twice) {
     await first.seen(({ type }) => type === 'interrupting')
-    // Sooner than that it would count as one press, passed on twice.
+    // Two signals in a shorter interval would count as one press.
     await sleep(150)
     const secondAt = performance.now()
     first.child.kill(signal)
@@ -88,7 +88,7 @@ function judgeOutcomes({ result, stderr }: SluiceExit, outcome: Home['outcome'])
   ]
 }
 
-/** The emptying that the first signal undoes, or the grace that it gives, would take seconds. */
+/** Judges the haste of the end: the emptying that the first signal ends, or its grace, would take seconds. */
 function judgeHaste({ result, stderr }: SluiceExit, leftInMs: number): string[] {
   return [
     ...(leftInMs < 2_000 ? [] : [`it took ${leftInMs} ms to leave`]),

@@ -4,46 +4,46 @@ import type { TrafficFailure } from '../traffic.ts'
 
 type Standing = Pick<ServerState, 'server' | 'adminState' | 'weight'>
 
-/** What the world shows of one upgrade, however many processes of sluice it took. Nothing here comes from sluice. */
+/** The state of the world after one upgrade, with any number of processes of sluice. None of the data comes from sluice. */
 export interface History {
-  /** Images that the pods were to have. */
+  /** The wanted image of the pods. */
   image: string
-  /** Pods to be upgraded: HAProxy's servers have the same names. */
+  /** The pods to upgrade. The servers of HAProxy have the same names. */
   pods: string[]
-  /** What HAProxy's socket got meanwhile, in order. */
+  /** The commands on the socket of HAProxy meanwhile, in order. */
   effects: Pick<RecordedEffect, 'at' | 'server' | 'kind' | 'effective'>[]
   before: Standing[]
   after: Standing[]
   requests: number
   failures: Pick<TrafficFailure, 'at' | 'kind'>[]
   podsAfter: PodAfter[]
-  /** Undefined where the pods have no owner that counts them. */
+  /** The owner. Undefined where the pods have no owner that counts them. */
   owner?: { updated: number; replicas: number; revision: string }
-  /** Ledgers without an end. */
+  /** The ledgers without an end. */
   openLedgers: string[]
-  /** Of the workload's Lease; empty where nobody holds it. */
+  /** The holder of the workload's Lease. Empty where the Lease has no holder. */
   holder: string
 }
 
 export interface PodAfter {
   name: string
-  /** By its spec, and by the container that runs. */
+  /** The image in the spec, and the image that runs. */
   image: string
   running: string
   ready: boolean
   revision: string | undefined
-  /** Of its journal. */
+  /** The step in the journal. */
   step: string | undefined
 }
 
 export interface Expectation {
-  /** Rounds of drain and restore by pod, 1 unless given: an interrupted drain is undone, and done again later. */
+  /** The rounds of drain and restore by pod; 1 by default. An interrupted drain is undone, and done again later. */
   rounds?: Record<string, number>
-  /** Failures that are not sluice's: such as those of requests in flight when the application is killed. */
+  /** Reports whether a failure is excused, such as a request in flight when the application is killed. */
   excused?: (failure: History['failures'][number]) => boolean
 }
 
-/** What is wrong with it: empty where every promise was kept. */
+/** Returns the broken guarantees. Empty where all were kept. */
 export function judge(history: History, { rounds = {}, excused = () => false }: Expectation = {}): string[] {
   return [
     ...judgeEffects(history, rounds),

@@ -8,18 +8,18 @@ import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
 import { watchUpgrade } from './watched-upgrade.ts'
 
-/** A container that is killed twice within ten minutes waits ten seconds, so each run takes a pod of its own. */
+/** Each run takes a pod of its own: a container that is killed twice within ten minutes waits for ten seconds. */
 const PODS_PER_BED = 8
 
 /**
- * The application killed around the image PATCH. Its crash-restart on the old image looks ready for a moment, and must
- * never be taken for the new container.
+ * The application is killed around the image PATCH. The restart on the old image looks ready for a moment, and must never be taken for the
+ * new container.
  */
 export const killApp: Scenario = {
   name: 'kill-app',
   runs: 40,
   runsPerBed: PODS_PER_BED,
-  // Ready late, so that the last kill comes before it is put back.
+  // The pods are ready late, so that the last kill comes before the restore.
   open: (cluster, namespace) =>
     startUpgradeBed(cluster, {
       name: namespace,
@@ -34,7 +34,7 @@ export const killApp: Scenario = {
     const found = (await bed.pods()).find(({ metadata }) => metadata.name === name)
     const direct = await bed.cluster.forward(`${found.status.podIP}:${appPort}`)
     const restored = askWhenRestored(bed, name, direct.address)
-    // Requests that are held keep it from being empty for a while: so there is a time before the PATCH to kill in.
+    // Held requests keep the pod from being empty for a while, so that the kill can come before the PATCH.
     const held = { heldShare: 0.3, holdMs: 800, expectFailures: true as const }
     const upgrade = await watchUpgrade(bed, { workload: `pod/${name}`, pods: [name], image: 'localhost/app:v2', traffic: held })
     const sluice = bed.start(upgrade.command)
@@ -53,14 +53,14 @@ export const killApp: Scenario = {
       problems: [
         ...exitProblems(exit, 0),
         ...(answer === 'v2' ? [] : [`put back, it answered ${answer}`]),
-        // What was in flight when the application was killed has failed, and is not sluice's.
+        // The requests in flight at the kill have failed, and sluice is not responsible.
         ...judge(history, { excused: ({ at }) => at <= killed.at }),
       ],
     }
   },
 }
 
-/** The application's process ends at once. Between two containers nobody is there to end: then the next one, if it comes soon. */
+/** Ends the process of the application. Between two containers, it tries to end the next one for a short time. */
 async function crash(address: string): Promise<{ at: number; version: string }> {
   const deadline = performance.now() + 900
   let version = 'nothing'
@@ -76,7 +76,7 @@ async function crash(address: string): Promise<{ at: number; version: string }> 
   return { at: Date.now(), version: `nothing (${version})` }
 }
 
-/** Asks the pod itself at the very moment when HAProxy is told to put it back: it must serve then, on the new image. */
+/** Asks the pod itself when HAProxy is told to put it back. The pod must then serve the new image. */
 function askWhenRestored(bed: UpgradeBed, name: string, address: string): () => Promise<string> {
   let answer: Promise<string> | undefined
   void bed.haproxy.recorder.setFaults({
@@ -91,7 +91,7 @@ function askWhenRestored(bed: UpgradeBed, name: string, address: string): () => 
   }
 }
 
-/** The application tells its version with every answer, also where it refuses. */
+/** Returns the version of the application, which is in every answer, including refusals. */
 async function ask(address: string): Promise<{ ok: boolean; said: string }> {
   try {
     const response = await fetch(`http://${address}/`, { method: 'POST', headers: { connection: 'close' } })

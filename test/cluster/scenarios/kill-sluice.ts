@@ -7,7 +7,7 @@ import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
 import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
 
-/** Right after an event, or so long after the run has begun. */
+/** A moment at an event, or at a delay after it. */
 export interface Moment {
   name: string
   event: (event: RunEvent) => boolean
@@ -30,7 +30,7 @@ export function enters(pod: string, state: PodState): (event: RunEvent) => boole
   return (event) => event.type === 'podState' && event.pod === pod && event.to === state
 }
 
-/** In turn at a boundary between two steps, and anywhere. */
+/** Chooses a moment: in turn at a boundary between two steps, and at any time. */
 function chooseMoment(random: Random, index: number): Moment {
   if (index % 10 === 9) return { name: 'planned', event: ({ type }) => type === 'planned', delayMs: random.between(0, 250) }
   if (index % 5 === 4) return { name: 'started', event: ({ type }) => type === 'started', delayMs: random.between(0, 6_000) }
@@ -39,14 +39,14 @@ function chooseMoment(random: Random, index: number): Moment {
   return { name: `${pod} ${state}`, event: enters(pod, state), delayMs: random.between(0, 50) }
 }
 
-/** Gives false where the process was faster. */
+/** Waits for a moment. Returns false where the process ended before it. */
 export async function waitForMoment(sluice: SluiceProcess, { event, delayMs }: Moment): Promise<boolean> {
   await sluice.seen(event)
   await Promise.race([sleep(delayMs), sluice.exit])
   return sluice.child.exitCode === null
 }
 
-/** `kill -9` anywhere, then the same command: one drain and one restore a pod in all. */
+/** sluice is killed by SIGKILL at any moment, and the command runs again: one drain and one restore for each pod in all. */
 export const killSluice: Scenario = {
   name: 'kill-sluice',
   runs: 30,

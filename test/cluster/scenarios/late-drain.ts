@@ -3,12 +3,12 @@ import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
 import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
 
-/** Later than sluice waits for an answer, and so late that the pod could be back in rotation long since. */
+/** The delay exceeds the time that sluice waits for an answer, so that the pod could be back in rotation long before. */
 const LATE_MS = 16_000
 
 /**
- * A drain that nobody answers and that is sent again, and that gets to HAProxy after all: no set of a state can be safe
- * from that, so the pod must not be put back while the first one may still be on its way.
+ * A drain gets no answer, is sent again, and still reaches HAProxy late. No state can be safe from that, so the pod must not be put back
+ * while the first drain may still be on its way.
  */
 export const lateDrain: Scenario = {
   name: 'late-drain',

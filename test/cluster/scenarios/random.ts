@@ -1,12 +1,12 @@
-/** Chance that repeats itself: the same seed gives the same moments (what the machine makes of them still differs). */
+/** A repeatable source of random numbers: equal seeds give equal moments. The machine itself still adds differences. */
 export interface Random {
-  /** 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number
   between(low: number, high: number): number
   pick<T>(choices: readonly T[]): T
 }
 
-/** mulberry32: small, and good enough to spread moments. */
+/** mulberry32 is small, and good enough to spread moments. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   function next(): number {

@@ -6,14 +6,14 @@ import type { SluiceExit, UpgradeBed } from '../upgrade-bed.ts'
 
 const SLUICE = fileURLToPath(new URL('../../../src/cli/sluice.ts', import.meta.url))
 
-/** The command that sluice says will go on from there, as it was printed. */
+/** Returns the command that sluice has printed to continue from here. */
 export function printedCommand({ stderr }: Pick<SluiceExit, 'stderr'>): string | undefined {
   const lines = stderr.split('\n')
   const heading = lines.findLastIndex((line) => line.includes('To go on from here'))
   return heading < 0 ? undefined : lines[heading + 1]?.trim()
 }
 
-/** Gives a shell the printed line, with `sluice` on its PATH, as a person would. */
+/** Gives the printed line to a shell with `sluice` on its PATH, as a user would. */
 export async function runAsPrinted(bed: UpgradeBed, command: string): Promise<Pick<SluiceExit, 'code' | 'stdout' | 'stderr'>> {
   const bin = join(dirname(bed.configFile), 'bin')
   await mkdir(bin, { recursive: true })

@@ -4,18 +4,18 @@ import type { Random } from './random.ts'
 import { storyOf } from './story.ts'
 
 export interface ScenarioRun {
-  /** What was done, for a person who reads the list. */
+  /** A description of the run, for a reader of the list. */
   note: string
-  /** Empty where all is as promised. */
+  /** The broken guarantees. Empty where all were kept. */
   problems: string[]
 }
 
-/** Something bad that is done to an upgrade, many times over on one bed, and what must hold all the same. */
+/** A disturbance of an upgrade, repeated on one bed, and the guarantees that must hold all the same. */
 export interface Scenario {
   name: string
-  /** Runs of `npm run chaos`. */
+  /** The number of runs in `npm run chaos`. */
   runs: number
-  /** Runs that one bed serves; a fresh one is made for the next. */
+  /** The number of runs on one bed. The next run gets a fresh bed. */
   runsPerBed: number
   open(cluster: Cluster, namespace: string): Promise<UpgradeBed>
   run(bed: UpgradeBed, random: Random, index: number): Promise<ScenarioRun>

@@ -9,7 +9,7 @@ import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade } from './web-bed.ts'
 export const FAULTS = ['dropReply', 'loseCommand', 'cut', 'hangReply', 'refuse'] as const
 export type Fault = (typeof FAULTS)[number]
 
-/** HAProxy's admin socket misbehaves: answers are lost, commands are lost, nobody answers at all for some seconds. */
+/** The admin socket of HAProxy misbehaves: replies are lost, commands are lost, or it gives no answer for some seconds. */
 export const socketFaults: Scenario = {
   name: 'socket-faults',
   runs: 25,
@@ -39,7 +39,7 @@ export const socketFaults: Scenario = {
   },
 }
 
-/** On half of the lines that change something; a hanging one costs a whole call, so only the first of those. */
+/** Puts a fault on half of the lines that change a server. A hanging line costs a whole call, so only the first of them hangs. */
 function faultOnEffects(fault: 'dropReply' | 'loseCommand' | 'hangReply', random: Random, hits: string[]): RecorderFaults {
   return {
     [fault](line: string): boolean {

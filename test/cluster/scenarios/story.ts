@@ -3,7 +3,7 @@ import type { RunEvent } from '../../../src/engine/events.ts'
 
 const MOST_LINES = 40
 
-/** What sluice told of a run, a line an event: for whoever has to find out what went wrong. */
+/** Returns the events of a run, one on each line, for the search for a cause. */
 export function storyOf(events: readonly RunEvent[]): string {
   const lines = events.flatMap((event) => {
     const text = wordsOf(event)

@@ -8,7 +8,10 @@ import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-b
 
 const STATES: PodState[] = ['emptying', 'restarting', 'draining', 'restoring', 'patching', 'warming', 'verifying']
 
-/** Stopped (a laptop that sleeps, a frozen VM) for longer than its Lease lives; another goes on; then it wakes. */
+/**
+ * A process is stopped for longer than its Lease lives, as by a sleeping laptop or a frozen VM. Another process continues, and then the
+ * first one wakes.
+ */
 export const takeover: Scenario = {
   name: 'takeover',
   runs: 14,
@@ -16,7 +19,7 @@ export const takeover: Scenario = {
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random, index) {
     const state = STATES[index % STATES.length]!
-    // On the last pod's way back the run may come to its end before it is stopped.
+    // On the way back of the last pod, the run may end before the stop.
     const isLate = state === 'restoring' || state === 'verifying'
     const pod = random.pick(isLate ? WEB_PODS.slice(0, -1) : WEB_PODS)
     const delayMs = random.between(0, 50)
@@ -27,7 +30,7 @@ export const takeover: Scenario = {
     await sleep(delayMs)
     first.child.kill('SIGSTOP')
     const second = bed.start(upgrade.command)
-    // It wakes either in the middle of the other's work, or after it.
+    // The process wakes during the work of the other one, or after it.
     if (wakesMeanwhile) {
       await second.seen(({ type }) => type === 'started')
       await sleep(random.between(0, 1_000))

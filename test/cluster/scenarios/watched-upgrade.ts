@@ -7,24 +7,24 @@ import { isReady } from '../workloads.ts'
 import type { History, PodAfter } from './judge.ts'
 
 export interface WatchOptions {
-  /** `kind/name`, as sluice takes it. */
+  /** The workload as `kind/name`, as sluice takes it. */
   workload: string
-  /** Its pods, which are HAProxy's servers. */
+  /** The pods, which are the servers of HAProxy. */
   pods: string[]
   image: string
   traffic?: Omit<TrafficOptions, 'url'>
 }
 
-/** One upgrade under traffic, however many processes it takes: from its start to the history that is judged. */
+/** One upgrade under traffic, with any number of processes: from its start to the history to judge. */
 export interface WatchedUpgrade {
   /** The arguments of `sluice`. */
   readonly command: string[]
   readonly image: string
-  /** Ends the traffic and looks at what has become of everything. */
+  /** Ends the traffic, and reads the final state. */
   end(): Promise<{ history: History; traffic: TrafficTotals }>
 }
 
-/** Long enough for traffic to show whether what was put back serves. */
+/** The time in which traffic shows whether a restored pod serves. */
 const TAIL_MS = 400
 
 export async function watchUpgrade(bed: UpgradeBed, options: WatchOptions): Promise<WatchedUpgrade> {
@@ -71,7 +71,7 @@ function podAfter(pod: KubeObject): PodAfter {
   }
 }
 
-/** Its count follows the pods' labels a moment later. */
+/** Returns the owner with its count, which follows the labels of the pods a moment later. */
 async function ownerOf(bed: UpgradeBed, workload: string): Promise<History['owner']> {
   const [kind, name] = workload.split('/') as [string, string]
   if (kind !== 'statefulset') return undefined

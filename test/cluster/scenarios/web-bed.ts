@@ -5,11 +5,11 @@ import { startUpgradeBed } from '../upgrade-bed.ts'
 import type { WatchedUpgrade, WatchOptions } from './watched-upgrade.ts'
 import { watchUpgrade } from './watched-upgrade.ts'
 
-/** In the order of their upgrade. */
+/** The pods in the order of their upgrade. */
 export const WEB_PODS = ['web-2', 'web-1', 'web-0']
 const WORKLOAD = 'statefulset/web'
 const IMAGES = ['localhost/app:v1', 'localhost/app:v2', 'localhost/app:v3']
-/** An image that a container has had within ten minutes waits before it starts again (CrashLoopBackOff), ever longer. */
+/** A container with an image that it had within ten minutes waits ever longer before its start (CrashLoopBackOff). */
 export const RUNS_PER_WEB_BED = IMAGES.length
 
 export interface WebBedOptions {
@@ -17,7 +17,7 @@ export interface WebBedOptions {
   config?: Record<string, unknown>
 }
 
-/** Three pods of a StatefulSet: the upgrade that most scenarios break into. */
+/** Opens a bed with three pods of a StatefulSet, which most scenarios upgrade. */
 export function openWebBed(
   cluster: Cluster,
   name: string,
@@ -27,7 +27,7 @@ export function openWebBed(
   return startUpgradeBed(cluster, { name, objects, app: 'web', count: WEB_PODS.length, config })
 }
 
-/** To the image after the one that it has. */
+/** Starts an upgrade to the next image. */
 export async function watchWebUpgrade(bed: UpgradeBed, traffic: WatchOptions['traffic'] = {}): Promise<WatchedUpgrade> {
   const { spec } = await bed.cluster.api.get('StatefulSet', 'web', bed.namespace)
   const image = IMAGES[(IMAGES.indexOf(spec.template.spec.containers[0].image) + 1) % IMAGES.length]!

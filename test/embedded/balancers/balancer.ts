@@ -1,22 +1,22 @@
-/** A load balancer in front of the pods of a bed, with what the product itself was told, however many processes have told it. */
+/** A load balancer in front of the pods of a bed, with the commands that the product has received from all processes. */
 export interface Balancer {
-  /** Entries of `loadBalancers` of a config. */
+  /** The entries of `loadBalancers` in a config. */
   readonly loadBalancers: readonly object[]
-  /** Of each pod, whether it was out: from the beginning on, without repetitions. Where there are several products: in each. */
+  /** Returns for each pod whether it was out, from the beginning on, without repetitions. Several products each have a history. */
   history(): Outs
-  /** All that it has been told to be now, in a form in which equal settings are equal. */
+  /** Returns the present settings, in a form in which equal settings are equal. */
   settings(): Promise<unknown>
   stop(): Promise<void>
 }
 
 export type Outs = Record<string, boolean[]>
 
-/** In rotation, out once, and in rotation again: for each of these pods. */
+/** Returns the history of one upgrade for each of these pods: in rotation, out once, and in rotation again. */
 export function onceEach(pods: readonly string[]): Outs {
   return Object.fromEntries(pods.map((pod) => [pod, [false, true, false]]))
 }
 
-/** `states`: whether each pod was out, at one time after another. */
+/** Returns the history without repetitions. Each of the `states` tells whether a pod was out at a moment. */
 export function withoutRepetitions(pods: readonly string[], states: readonly ((pod: string) => boolean)[]): Outs {
   return Object.fromEntries(
     pods.map((pod) => {

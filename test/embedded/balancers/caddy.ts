@@ -1,4 +1,4 @@
-/** Caddy itself behind a proxy that keeps each change, with all pods in one array of upstreams. */
+/** Caddy itself behind a proxy that records each change, with all pods in one array of upstreams. */
 import { type CaddyProcess, HANDLER, startCaddy, type Upstream } from '../../../adapters/conformance/beds/caddy-process.ts'
 import { type RecordingProxy, startRecordingProxy } from '../../../adapters/presets/testing/recording-proxy.ts'
 import { PORT, type ProductBed } from '../product-bed.ts'
@@ -7,9 +7,9 @@ import { type Balancer, withoutRepetitions } from './balancer.ts'
 export interface CaddyBalancer extends Balancer {
   caddy: CaddyProcess
   proxy: RecordingProxy
-  /** The pods that were out, one time after another without repetitions: `['', 'web-2', '', 'web-1 web-2']`. */
+  /** Returns the pods that were out, moment by moment without repetitions: `['', 'web-2', '', 'web-1 web-2']`. */
   sequence(): string[]
-  /** The entries of the config, where the admin API is at this URL. */
+  /** Returns the entries of the config, with the admin API at this URL. */
   at(url: string): object[]
 }
 
@@ -19,7 +19,7 @@ export async function startCaddyBalancer(bed: ProductBed, program: string): Prom
   const dials = new Map(bed.pods().map(({ metadata, status }) => [metadata.name, `${status!.podIP!}:${PORT}`]))
   const all = [...dials.values()]
 
-  /** The array after each change that was done. */
+  /** Returns the array after each successful change. */
   function arrays(): string[][] {
     const done = proxy.writes.filter(({ status }) => status === 200)
     return [all, ...done.map(({ body }) => (JSON.parse(body) as Upstream[]).map(({ dial }) => dial))]
@@ -42,7 +42,7 @@ export async function startCaddyBalancer(bed: ProductBed, program: string): Prom
       const outs = arrays().map((array) => [...dials.keys()].filter((pod) => !array.includes(dials.get(pod)!)).join(' '))
       return outs.filter((out, index) => out !== outs[index - 1])
     },
-    // An entry comes back at the end of the array, with the mark of its change.
+    // An entry returns at the end of the array, with the mark of its change.
     settings: async () => (await caddy.upstreams()).map(({ '@id': _mark, ...upstream }) => JSON.stringify(upstream)).sort(),
     async stop() {
       proxy.close()

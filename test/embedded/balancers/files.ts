@@ -1,4 +1,4 @@
-/** An Envoy and a Traefik, each with a file of its own. What is in the file is kept after each script that sluice runs there. */
+/** An Envoy and a Traefik, each with a file of its own. The content of the file is recorded after each script that sluice runs there. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -10,17 +10,17 @@ import { type Balancer, withoutRepetitions } from './balancer.ts'
 export interface FileBalancer extends Balancer {
   file: string
   log: string
-  /** The entries of the config, where the scripts run behind a prefix. */
+  /** Returns the entries of the config, with the scripts behind a prefix. */
   behind(prefix: readonly string[]): object[]
 }
 
 const END = '--\n'
-/** Arguments: the file, the log, and what is to be run. One write to the log, as there may be several scripts at once. */
+/** The arguments are the file, the log, and the command. It writes to the log at once, since several scripts may run. */
 const RECORD = `file=$0 log=$1; shift; "$@"; status=$?; text=$(cat "$file"; echo '--'); printf '%s\\n' "$text" >>"$log"; exit $status`
 
 export async function startEnvoyBalancer(bed: ProductBed, program: string): Promise<FileBalancer & { envoy: EnvoyProcess }> {
   const folder = freshFolder(bed, 'envoy')
-  // The pods are simulated: no request reaches them, and no health check.
+  // The pods are simulated, and get no request and no health check.
   const envoy = await startEnvoy({ program, folder, endpoints: bed.endpoints(), checked: 0 })
   const options = { file: envoy.file, cluster: 'web', admin: [envoy.admin] }
   const balancer = fileBalancer(bed, { name: 'mesh', adapter: 'envoy', options, folder }, (text) => {
@@ -55,7 +55,7 @@ export async function startTraefikBalancer(
   }
 }
 
-/** Runs on record name the file: one balancer after another has the same place. */
+/** Returns a fresh folder at a fixed place: the records of runs name the file, so later balancers need the same path. */
 function freshFolder(bed: ProductBed, name: string): string {
   const folder = join(bed.folder, name)
   rmSync(folder, { recursive: true, force: true })
@@ -70,7 +70,7 @@ interface Kind {
   folder: string
 }
 
-/** `outs`: whether each entry of the file is out, in the order of the pods. */
+/** Starts a balancer with a file. `outs` returns whether each entry of the file is out, in the order of the pods. */
 function fileBalancer(
   bed: ProductBed,
   { folder, options, ...kind }: Kind,

@@ -1,4 +1,4 @@
-/** A real nginx whose file has an upstream for each workload. What it was told to load is kept at each reload. */
+/** A real nginx whose file has an upstream for each workload. The loaded file is recorded at each reload. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type NginxProcess, startNginx } from '../../../adapters/conformance/beds/nginx-process.ts'
@@ -7,14 +7,14 @@ import { type Balancer, withoutRepetitions } from './balancer.ts'
 
 export interface NginxBalancer extends Balancer {
   process: NginxProcess
-  /** Between a write and its reload another process may write: what was loaded last. */
+  /** Returns the file as it was last loaded: another process may write between a write and its reload. */
   loaded(): string
-  /** The entries of the config, where its scripts run behind a prefix. */
+  /** Returns the entries of the config, with the scripts behind a prefix. */
   behind(prefix: readonly string[]): object[]
 }
 
 const END = '--\n'
-/** Arguments: the file, the log, and what reloads. */
+/** The arguments are the file, the log, and the command that reloads. */
 const RECORD = `cat "$0" >>"$1"; echo '--' >>"$1"; shift; exec "$@"`
 
 export async function startNginxBalancer(bed: ProductBed, program: string, workloads: readonly string[]): Promise<NginxBalancer> {
@@ -24,7 +24,7 @@ export async function startNginxBalancer(bed: ProductBed, program: string, workl
     const lines = bed.endpoints(name).map(({ address }) => `server ${address};`)
     await process.edit((text) => `${text}upstream ${name} { ${lines.join(' ')} }\n`)
   }
-  // The first upstream has the name that the server of nginx goes by.
+  // The first upstream has the name that the server of nginx uses.
   const upstreamOf = (workload: string): string => (workload === first ? 'web' : workload)
   const log = join(process.folder, 'loaded')
   const addresses = new Map(bed.pods().map(({ metadata, status }) => [metadata.name, status!.podIP!]))

@@ -1,4 +1,4 @@
-/** The small load balancer of the demo, behind the plugin that comes with sluice: a program that is started for each call. */
+/** The small load balancer of the demo, behind the plugin of sluice: a program that is started for each call. */
 import { join } from 'node:path'
 import { createLoadBalancer, type LoadBalancer } from '../../../demo/load-balancer/load-balancer.ts'
 import { PORT, type ProductBed } from '../product-bed.ts'
@@ -6,7 +6,7 @@ import { type Balancer, withoutRepetitions } from './balancer.ts'
 
 export interface ProgramBalancer extends Balancer {
   balancer: LoadBalancer
-  /** The entries of the config, where this program is the plugin. */
+  /** Returns the entries of the config, with this command as the plugin. */
   by(command: readonly string[]): object[]
 }
 
@@ -18,7 +18,7 @@ export async function startProgramBalancer(bed: ProductBed): Promise<ProgramBala
   const balancer = await createLoadBalancer({ servers })
   const names = bed.names()
 
-  /** Names of the servers that are drained, after each call that has changed one. */
+  /** Returns the names of the drained servers, after each call that has changed a server. */
   function drained(): Set<string>[] {
     const states = [new Set<string>()]
     for (const { changed, path, body } of balancer.calls) {

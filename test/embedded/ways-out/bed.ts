@@ -26,35 +26,35 @@ export interface Started {
   ended: Promise<Ended>
 }
 
-/** A small cluster with a load balancer before its pods, and sluice and kubectl to be typed. */
+/** A small cluster with a load balancer before its pods, for typed commands of sluice and kubectl. */
 export interface Bed {
   cluster: EmbeddedCluster
   edge(): LoadBalancer
   pods(): Pod[]
   pod(name: string): Pod
-  /** Waits until there are so many pods, and all of them are ready. */
+  /** Waits until there are `count` pods, and all of them are ready. */
   ready(count: number): Promise<void>
   until(isSo: () => boolean): Promise<void>
   /** Waits until the StatefulSet's controller has seen its template. */
   observed(): Promise<void>
-  /** Puts a load balancer before the pods of these names, all unless named, and names it in the config. `id`: of an entry, in CEL. */
+  /** Puts a load balancer before the pods of these names, by default all, and adds it to the config. `id` is the CEL of an entry's ID. */
   balance(options?: { names?: readonly string[]; as?: string; id?: string; settle?: string }): Promise<void>
-  /** Nothing answers there until it is balanced again. */
+  /** Stops the load balancer until the next `balance`. */
   stopBalancer(): Promise<void>
   setState(server: string, state: 'ready' | 'drain' | 'maint'): Promise<void>
-  /** The words of a command with the way to the cluster and the config. */
+  /** Returns the words of a command, with the flags for the cluster and the config. */
   wordsOf(...args: string[]): string[]
-  /** A command as it is typed on a terminal that names the cluster and the config. */
+  /** Starts a command as on a terminal whose environment names the cluster and the config. */
   start(...args: string[]): Started
   sluice(...args: string[]): Promise<Ended>
-  /** A line as it is pasted into a shell that knows neither the cluster nor the config; `more` is typed behind it. */
+  /** Runs a line as pasted into a shell without such an environment. `more` is typed behind the line. */
   paste(line: string, ...more: string[]): Promise<Ended>
   close(): Promise<void>
 }
 
 const PORT = 80
 const TAGS = ['v1', 'v2', 'v3']
-/** Of these commands alone: the others have no `--config`. */
+/** The commands that have `--config`. */
 const CONFIGURED = new Set(['plan', 'upgrade', 'undo', 'abort'])
 
 export async function openBed(): Promise<Bed> {

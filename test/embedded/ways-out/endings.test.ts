@@ -3,21 +3,24 @@ import type { NextPurpose } from '../../../src/cli/printed-commands/next-command
 import { kubectlIsHere } from '../kubectl.ts'
 import { type Bed, CONTAINER, type Ended, openBed, podTemplate, statefulSet } from './bed.ts'
 
-/* How runs and plans end, and each command that is printed then: pasted as it is, a run with `--dry-run` first. */
+/*
+ * The ends of runs and plans, and each command that is printed then. Each command is pasted unchanged; a run is first tried with
+ * `--dry-run`.
+ */
 
 interface Ending {
   name: string
-  /** Of what the last lines offer, in their order. */
+  /** The kinds of offers in the last lines, in order. */
   kinds: (NextPurpose | 'perform' | 'untouched' | 'resolve' | 'describe')[]
-  /** What is printed. */
+  /** Brings the end about, and returns the output. */
   end(bed: Bed): Promise<Ended>
-  /** Between what is printed and what is pasted. */
+  /** A change between the output and the pasted commands. */
   meanwhile?(bed: Bed): Promise<void>
 }
 
 const V2 = ['sts/web', 'app=app:v2']
 
-/** Above the command. */
+/** The lines above the commands. */
 const HEADINGS: Record<Ending['kinds'][number], RegExp> = {
   backToTemplate: /^statefulset\/web: \d of \d pods run other images than the template/,
   undo: /^To take it back:$/,
@@ -38,7 +41,7 @@ async function interrupted(bed: Bed, ...args: string[]): Promise<Ended> {
   return ended
 }
 
-/** One pod of two is upgraded when somebody pauses the run. */
+/** Pauses a run after one of its two pods is upgraded. */
 async function paused(bed: Bed): Promise<Ended> {
   const { ended } = bed.start('upgrade', ...V2, '--ready-for', '2s', '--exit-when-paused')
   await bed.until(() => bed.pods().some(({ spec }) => spec.containers[0]!.image === 'app:v2'))
@@ -72,7 +75,7 @@ const ENDINGS: Ending[] = [
       await bed.until(() => terminal.events.listenerCount('SIGINT') > 0)
       terminal.events.emit('SIGINT')
       const stderr = terminal.written.err
-      // The terminal of a test goes on after its exit.
+      // The terminal of the test continues after the exit.
       return { ...(await ended), stdout: '', stderr }
     },
   },
@@ -127,7 +130,7 @@ interface Offer {
   commands: string[]
 }
 
-/** Commands that stand on lines of their own, each with what it is for. */
+/** Returns the commands on lines of their own, each with its purpose. */
 function offers(text: string): Offer[] {
   const found: Offer[] = []
   let heading = ''
@@ -145,7 +148,7 @@ function offers(text: string): Offer[] {
   return found
 }
 
-/** An order and a word of a person have no dry run. */
+/** Reports whether a command has a dry run. Orders and `sluice resolve` have none. */
 function isRun(command: string): boolean {
   return /^sluice (upgrade|undo) /.test(command)
 }
@@ -171,7 +174,7 @@ describe.concurrent('what is printed last is accepted', () => {
       text,
       kinds,
     ])
-    // The way on is the last thing to read.
+    // The last line is the way on.
     expect(text.split('\n').at(-1)!.trim()).toBe(offered.at(-1)!.commands.at(-1))
     await meanwhile?.(bed)
     // Commands that have a dry run come first, since an order changes the state that later commands find.

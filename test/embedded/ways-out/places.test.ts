@@ -3,7 +3,7 @@ import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/* Where the source makes or words a command that is to be typed: each place has its test, or says why it has none. */
+/* The places in the source that make or word a command to type. Each place has a test, or a reason why it has none. */
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -39,7 +39,7 @@ const AS_WORDS =
 test('each place that words a command is known', async () => {
   const found: string[] = []
   for await (const file of glob('{src,adapters}/**/*.ts', { cwd: ROOT })) {
-    // What a command is, and no place that makes one.
+    // Files that define commands are no places that make one.
     const isMeant = !/\.test\.ts$|\/testing\//.test(file) && !file.startsWith('src/reasons/')
     const source = readFileSync(join(ROOT, file), 'utf8')
     if (isMeant && (AS_DATA.test(source) || AS_WORDS.test(source))) found.push(file)

@@ -4,16 +4,16 @@ import { kubectlIsHere } from '../kubectl.ts'
 import { type Bed, openBed, statefulSet } from './bed.ts'
 import { CODES, REFUSALS, type RefusalRow, type Way } from './refusals.ts'
 
-/* Each refusal is brought about on the embedded cluster, and left by what is printed last. */
+/* Each refusal is brought about on the embedded cluster, and resolved as the last output says. */
 
 interface Printed {
-  /** All of it. */
+  /** The whole output. */
   text: string
   hint: string
   command: string | undefined
 }
 
-/** The last lines of a refused plan. */
+/** Returns the last lines of a refused plan. */
 function lastRefusal(text: string): Printed {
   const lines = text.trimEnd().split('\n')
   const below = lines.slice(lines.findLastIndex((line) => line.startsWith('refused: ')) + 1)
@@ -23,14 +23,14 @@ function lastRefusal(text: string): Printed {
 
 const FLAG = /--[a-z][\w-]*(?: [\w.-]*\w)?(?=[.,)]|$)/g
 
-/** Offered, and tried by none of the ways. */
+/** Returns the offered commands and flags that none of the ways tries. */
 function untried({ hint, command }: Pick<Printed, 'hint' | 'command'>, ways: readonly Way[]): string[] {
   const flags = ways.some(({ kind }) => kind === 'flag') ? [] : (hint.match(FLAG) ?? [])
   const commands = command === undefined || ways.some(({ kind }) => kind === 'command') ? [] : [command]
   return [...commands, ...flags.filter((flag) => !ways.some((way) => way.kind === 'arguments' && way.flag === flag))]
 }
 
-/** What `plan` is asked for once the way out is taken. */
+/** Takes a way out. Returns the arguments of the next `plan`. */
 async function take(way: Way, printed: Printed, { bed, args }: { bed: Bed; args: string[] }): Promise<string[]> {
   const paste = async (line: string, meanwhile?: (bed: Bed) => void): Promise<string[]> => {
     const pasted = bed.paste(line)
@@ -80,7 +80,7 @@ async function leave(
   return { printed, code: plan.code, said: plan.stdout + plan.stderr }
 }
 
-/** Accepted: exit code 0 or 1; where something else is in the way, that alone. */
+/** Expects that a plan is accepted (exit code 0 or 1), or refused only for the given reason. */
 function assertLeft({ code, said }: Left, after: RefusalRow['after']): void {
   const refused = Array.from(said.matchAll(/^refused: .* \[(.*)\]$/gm), ([, one]) => one)
   const isAccepted = code === 0 || code === 1
@@ -89,7 +89,7 @@ function assertLeft({ code, said }: Left, after: RefusalRow['after']): void {
   )
 }
 
-/** Their commands are kubectl's. */
+/** The refusals whose commands are commands of kubectl. */
 const KUBECTL = new Set<RefusalCode>(['rollout-in-progress', 'update-strategy', 'workload-paused'])
 
 test('each code has a way out', () => {
@@ -103,7 +103,7 @@ describe.concurrent('a refusal is left by what is printed last', () => {
     if (way.kind === 'command' && KUBECTL.has(row.code) && !kubectlIsHere) context.skip('there is neither kubectl nor Go')
     const left = await leave(row, way, context)
     expect(left.printed.hint).not.toBe('')
-    // The commands and flags that are offered are those that the row tries.
+    // The row tries the offered commands and flags.
     expect(untried(left.printed, ways)).toEqual([])
     assertLeft(left, way.kind === 'elsewhere' ? row.code : after)
   })
@@ -119,7 +119,7 @@ describe('a StatefulSet that is deleted in the middle', () => {
     return bed
   }
 
-  /** Before the answer to this call; the first that has these words only asks whether it may be made. */
+  /** Deletes the workload before the answer to a call. The first matching call only asks for the right. */
   function deletedAt(bed: Bed, verb: string, resource: string): void {
     const { apiServer } = bed.cluster
     let asks = 0

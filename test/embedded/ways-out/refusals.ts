@@ -3,12 +3,12 @@ import type { RefusalCode } from '../../../src/reasons/refusals.ts'
 import { barePod, type Bed, CONTAINER, deployment, podTemplate, statefulSet } from './bed.ts'
 
 /**
- * How a refusal is left.
- * - `command`: the command below the hint, pasted as it is printed; `meanwhile`: what it waits for
- * - `flag`: the flag that the hint names, typed behind the same command, or in place of that of the command below the hint
- * - `arguments`: other arguments, which what is printed says; `flag`: one that is named without a value
- * - `byHand`: what the hint says is done to the cluster or the load balancer, and is no command
- * - `elsewhere`: not with sluice, which has no command and no flag for it
+ * A way out of a refusal:
+ * - `command`: the command below the hint, pasted unchanged; `meanwhile` makes the change that it waits for
+ * - `flag`: the flag in the hint, typed behind the command, or in place of the flag in the command below the hint
+ * - `arguments`: other arguments, which the output names; `flag` is a flag that is named without a value
+ * - `byHand`: a change of the cluster or the load balancer as the hint says, without a command
+ * - `elsewhere`: not with sluice, which has no command or flag for it
  */
 export type Way =
   | { kind: 'command'; meanwhile?(bed: Bed): void }
@@ -19,15 +19,15 @@ export type Way =
 export interface RefusalRow {
   code: RefusalCode
   name: string
-  /** Brings the refusal about; what `plan` is asked for. */
+  /** Brings the refusal about. Returns the arguments of `plan`. */
   set(bed: Bed): Promise<string[]>
-  /** Each is tried on a bed of its own. */
+  /** The ways out. Each is tried on a bed of its own. */
   ways: Way[]
-  /** What is refused after it all the same, for another reason. */
+  /** The refusal that follows for another reason. */
   after?: RefusalCode
 }
 
-/** Of each code: whether the table has it, or it takes a race, or the caller of a library. */
+/** For each code, whether the table has it. The other codes need a race, or a caller of the library. */
 export const CODES: Record<RefusalCode, 'table' | 'apart'> = {
   'container-twice': 'apart',
   'init-container': 'table',
@@ -83,7 +83,7 @@ const withAnnotation = (key: string, value: string) => (object: KubeObject) => (
   metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [key]: value } },
 })
 
-/** An upgrade that leaves the pod drained and patched: its image is never ready, and nobody waits for it. */
+/** Runs an upgrade that leaves the pod drained and patched: its image is never ready, and the run does not wait. */
 export async function leaveHalfDone(bed: Bed, ...args: string[]): Promise<void> {
   const { terminal, ended } = bed.start('upgrade', ...args, '--grace', '0s')
   await bed.until(() => bed.pods().some(({ spec }) => spec.containers[0]!.image === 'app:slow'))
@@ -193,7 +193,7 @@ export const REFUSALS: RefusalRow[] = [
       bed.cluster.apply(deployment())
       await bed.ready(1)
       await bed.balance()
-      // A rollout of the embedded cluster is over at once: one ReplicaSet more is in the way of its end.
+      // A rollout of the embedded cluster is over at once, so a further ReplicaSet keeps it from its end.
       const { store } = bed.cluster.apiServer
       const [newest] = store.list('replicasets.apps', 'default')
       store.create(
@@ -453,7 +453,7 @@ export const REFUSALS: RefusalRow[] = [
   },
 ]
 
-/** As an entry that follows its pod by name: at the address of the one in its place, and drained as it was. */
+/** Makes the entry follow its pod by name: it has the address of the replacement, and is still drained. */
 async function entryFollows(bed: Bed): Promise<void> {
   await bed.balance()
   await bed.setState('web-0', 'drain')

@@ -9,34 +9,34 @@ import { type AuditEvent, type AuditFilter, auditPolicy, readAuditFile } from '.
 // oxlint-disable-next-line no-explicit-any
 export type Json = any
 
-/** An API server of both address families with the two controllers that make endpoints. */
+/** An API server of both address families, with the two controllers that make endpoints. */
 export interface ControlPlane {
-  /** Rejects where the answer is no success. */
+  /** Sends a request. Rejects where the answer is no success. */
   ask(method: string, path: string, body?: unknown): Promise<Json>
-  /** What the controller manager tells Prometheus. */
+  /** Returns the metrics of the controller manager for Prometheus. */
   managerMetrics(): Promise<string>
   managerMetricsUrl: string
-  /** The controller manager does nothing until it is thawed. */
+  /** Stops the controller manager until `thawManager`. */
   freezeManager(): void
   thawManager(): void
-  /** Another controller manager in its place, which syncs all Services as it begins. */
+  /** Starts another controller manager in its place, which first syncs all Services. */
   replaceManager(managerFlags: Record<string, string>): Promise<void>
-  /** Each request that the API server has answered. */
+  /** Returns the requests that the API server has answered. */
   audit(filter?: AuditFilter): Promise<AuditEvent[]>
-  /** The path of the kubeconfig of its admin. */
+  /** The path of the kubeconfig of the administrator. */
   kubeconfig: string
   stop(): Promise<void>
 }
 
 const CONNECTIONS = 8
-/** Above what the tests write, so that the controllers do not wait. */
+/** The rate is above the writes of the tests, so that the controllers do not wait. */
 const REQUESTS_A_SECOND = '500'
 
-/** `managerFlags`: of the controller manager, instead of these here or besides. */
+/** Starts the control plane. `managerFlags` override or extend the flags of the controller manager. */
 export async function startControlPlane(programs: string, managerFlags: Record<string, string> = {}): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-endpoints-'))
   const [auditLog, policy] = [join(folder, 'audit.log'), join(folder, 'audit-policy.json')]
-  // What the controller has written into Endpoints, too.
+  // The audit log also has the Endpoints that the controller has written.
   const bodies = { level: 'Request', verbs: ['update'], resources: [{ group: '', resources: ['endpoints'] }] }
   writeFileSync(policy, JSON.stringify({ ...auditPolicy, rules: [bodies, ...auditPolicy.rules] }))
   const kubernetes = await startKubernetes({

@@ -12,10 +12,10 @@ export interface Snapshot {
   readonly endpoints: readonly Json[]
 }
 
-/** How the endpoints of a Service are worked out: as in src/endpoints, or with an error planted. */
+/** A function that computes the endpoints of a Service: src/endpoints itself, or with a planted error. */
 export type Model = (service: Service, snapshot: Snapshot) => ServiceEndpoints
 
-/** Where the controllers and the model differ: `+` only the controllers have it, `-` only the model does. Empty where they agree. */
+/** Returns the differences between controllers and model: `+` exists in the controllers only, `-` in the model only. */
 export function difference(snapshot: Snapshot, of: Model): string[] {
   return snapshot.services.flatMap((service) => {
     const real = [...realSlices(service, snapshot.slices), ...realEndpoints(service, snapshot.endpoints)]
@@ -28,7 +28,7 @@ export function difference(snapshot: Snapshot, of: Model): string[] {
   })
 }
 
-/** As often as a line is in the one list more than in the other. */
+/** Returns the lines that one list has more often than the other. */
 function without(lines: readonly string[], others: readonly string[]): string[] {
   const left = [...others]
   return lines.filter((line) => {
@@ -45,7 +45,7 @@ function realSlices({ metadata: { name } }: Service, all: readonly Json[]): stri
   )
   return own.flatMap(({ addressType, endpoints, ports, metadata }) => {
     const others = own.filter((one) => one !== undefined && one.addressType === addressType)
-    // An empty one may be left beside those that have endpoints.
+    // An empty slice may be left beside slices with endpoints.
     const isLeft = (endpoints ?? []).length === 0 && others.some((one) => (one.endpoints ?? []).length > 0)
     return isLeft ? [] : sliceLines(addressType, ports ?? [], endpoints ?? [], metadata.labels)
   })
@@ -90,7 +90,7 @@ function expectedLines({ made }: ServiceEndpoints): string[] {
   ]
 }
 
-/** An absent name is an empty one. */
+/** Formats ports. An absent name counts as empty. */
 function portsText(ports: readonly Json[]): string {
   return `[${ports
     .map(({ name = '', port, protocol, appProtocol }) => sorted({ name, port, protocol, appProtocol }))

@@ -6,7 +6,10 @@ const NOT_READY = 10
 
 export const LARGE = 'large-1'
 
-/** More pods than Endpoints take, of which some are not ready, and a port that has one of two numbers. The Service comes last, so that the controllers sync once. */
+/**
+ * Makes more pods than Endpoints can hold, some of them not ready, and a port with one of two numbers. The Service comes last, so that the
+ * controllers sync once.
+ */
 export async function largeScene({ ask }: ControlPlane): Promise<void> {
   const at = `/api/v1/namespaces/${LARGE}`
   await ask('POST', '/api/v1/namespaces', { metadata: { name: LARGE } })

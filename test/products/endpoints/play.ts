@@ -7,7 +7,7 @@ export async function makeNodes({ ask }: ControlPlane): Promise<void> {
   for (const node of nodes) await ask('POST', '/api/v1/nodes', node)
 }
 
-/** Runs them side by side, so many at once. */
+/** Runs a function for each item, with a limited number at once. */
 export async function forEach<One>(some: readonly One[], run: (one: One) => Promise<void>): Promise<void> {
   const left = some.values()
   await Promise.all(
@@ -18,8 +18,8 @@ export async function forEach<One>(some: readonly One[], run: (one: One) => Prom
 }
 
 /**
- * Makes what the scene has and changes it. In the end each Service is touched: the controllers do not sync a Service for a pod of which
- * only the phase has changed, nor for a node.
+ * Makes the objects of a scene and changes them. It touches each Service at the end: the controllers sync no Service for a node, or for a
+ * pod whose phase alone has changed.
  */
 export async function play({ ask }: ControlPlane, { namespace, services, pods, changes }: Scene): Promise<void> {
   const at = (of: string, name = ''): string => `/api/v1/namespaces/${namespace}/${of}${name === '' ? '' : `/${name}`}`
@@ -43,7 +43,7 @@ export async function play({ ask }: ControlPlane, { namespace, services, pods, c
       return
     }
     const left = await ask('DELETE', path)
-    // A finished pod without finalizers has nothing to wait for, and goes at once.
+    // A finished pod without finalizers is removed at once.
     if (left.metadata.deletionGracePeriodSeconds === 0 && left.metadata.finalizers === undefined) gone.add(change.name)
   }
 }

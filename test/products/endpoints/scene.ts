@@ -1,7 +1,7 @@
 import { createRandom, type SeededRandom } from '../../simulation/random.ts'
 import type { Json } from './control-plane.ts'
 
-/** Services and pods of one namespace, as they are made, and what happens to them then. */
+/** Services and pods of one namespace at their creation, and their later changes. */
 export interface Scene {
   readonly seed: number
   readonly namespace: string
@@ -17,7 +17,7 @@ export type Change =
 
 const OLD_ANNOTATION = 'service.alpha.kubernetes.io/tolerate-unready-endpoints'
 export const GATE = 'example.org/traffic'
-/** The third does not exist. */
+/** The names of the nodes. The third node does not exist. */
 const NODES = ['node-a', 'node-b', 'node-gone'] as const
 const NODE_ADDRESSES: Record<string, [string, string]> = {
   'node-a': ['10.1.0.1', 'fd00:1::1'],
@@ -134,7 +134,7 @@ function initContainers(random: SeededRandom): Json[] {
   ]
 }
 
-/** The conditions as a kubelet, or the node lifecycle controller, writes them. */
+/** Returns the status as a kubelet, or the node lifecycle controller, writes it. */
 function running(random: SeededRandom, hasGate: boolean): object {
   const areReady = random.chance(0.7)
   const isGateOpen = random.chance(0.5)

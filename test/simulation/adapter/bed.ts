@@ -35,7 +35,7 @@ export function makeSimulatedBed(level: Level, over: Partial<LoadBalancerOptions
       ...over,
     })
 
-    /** Async, so that what `leave` throws rejects the call. */
+    /** The method is async, so that an error of `leave` rejects the call. */
     const wire: Wire = {
       async call({ name, leave, arrive }) {
         const isEffect = name === 'drain' || name === 'restore'
@@ -47,7 +47,7 @@ export function makeSimulatedBed(level: Level, over: Partial<LoadBalancerOptions
         if (fault === 'request-lost') throw new WireError('the connection broke', { bytesLeft: true })
         const answer = arrive()
         if (fault === 'reply-lost') throw new WireError('the connection broke', { bytesLeft: true })
-        // The deadline of the call, or the end of the adapter, whichever a case waits for.
+        // The delay exceeds the deadline of the call; a case may instead wait for the end of the adapter.
         if (fault === 'no-answer') await new Promise((resolve) => setTimeout(resolve, 50))
         if (fault === 'no-answer') throw new WireError('no answer within the deadline', { bytesLeft: true })
         return answer

@@ -21,7 +21,7 @@ import type { Refusal, WriteEntry, WriteResult } from '../../../sim/load-balance
 export interface SimulatedAdapterOptions {
   balancer: LoadBalancer
   wire: Wire
-  /** Who sends, for the history. */
+  /** The process that sends, for the history. */
   process: string
 }
 
@@ -34,7 +34,7 @@ const KINDS: Record<Refusal, AdapterErrorKind> = {
   forbidden: 'fatal',
 }
 
-/** In every record: it may be a name, or what an API says of an entry, and the API server compares texts as they are written. */
+/** A text in every record. It stands for a name or a text of an API, and the API server compares texts in their escaped form. */
 const ODD_TEXT = 'R&D <\u2028>'
 
 interface Prior {
@@ -42,7 +42,7 @@ interface Prior {
   weight: number
 }
 
-/** The adapter of the simulated load balancers, of whatever level they are. */
+/** Creates the adapter of a simulated load balancer of any level. */
 export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAdapterOptions): Adapter {
   const { level, options } = balancer
   const component = `simulated ${balancer.name}`
@@ -58,11 +58,11 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     ...(options.jobMs === undefined ? {} : { longestJobMs: options.jobMs }),
     volatileOnReload: options.volatile ?? false,
     disruptsOthers: false,
-    // A stale read-back is waited out as well: until it counts what came last.
+    // A stale read-back is waited out too, until it counts the last requests.
     settleMs: (options.traffic?.lagMs ?? 0) + (options.staleMs ?? 0),
   }
 
-  /** One call on the wire. What was not answered is in doubt only where it may have changed something. */
+  /** Makes one call on the wire. A call without an answer is in doubt only where it may have changed an entry. */
   async function send<T>(name: string, call: Call, arrive: (leftAt: number) => T | Throttled): Promise<T> {
     if (closed) throw new AdapterError(component, 'retryable', 'the adapter is closed')
     try {
@@ -90,7 +90,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     return new AdapterError(component, 'not-found', `no server ${id}`)
   }
 
-  /** An entry that has another address by now is another pod's. */
+  /** Reads the entries of targets. An entry that has another address by now belongs to another pod. */
   async function read(
     name: string,
     targets: readonly Target[],
@@ -113,7 +113,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     call: EffectCall,
   ): Promise<Map<string, EffectResult>> {
     const targets = wanted.map(({ target }) => target)
-    // The write rests on what is read right before it. Both share the time that the call has.
+    // The write rests on a read right before it. Both share the deadline of the call.
     const half = { ...call, deadlineMs: call.deadlineMs / 2, assertLive: () => {} }
     const known = level === 'G3' ? await read('versions', targets, half) : undefined
     const entries = wanted.map(({ target, prior }): WriteEntry => {
@@ -172,7 +172,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     },
 
     async snapshot(targets, call) {
-      // Nothing is known: it is taken to be in rotation as it is configured.
+      // G0 cannot be read: each target counts as in rotation, as configured.
       if (level === 'G0') return new Map(targets.map(({ id }) => [id, { prior: null, inRotation: true }]))
       const { find } = await read('snapshot', targets, call)
       return new Map(
@@ -213,7 +213,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
   }
 }
 
-/** `NAME@ADDRESS:PORT`: an entry of that name with another address is not this target. */
+/** Splits a target ID, `NAME@ADDRESS:PORT`. An entry of this name with another address is not the target. */
 function parse({ id }: Target): { name: string; address: string; port: number } {
   const [name = '', where = ''] = id.split('@')
   const [address = '', port] = where.split(':')

@@ -5,7 +5,7 @@ import { embeddedAnswers } from './embedded.ts'
 import { askAll } from './questions.ts'
 import { type Answers, createRecorder } from './record.ts'
 
-// Recorded by test/cluster/api-answers.cluster.test.ts.
+// The recording is made by test/cluster/api-answers.cluster.test.ts.
 const real = JSON.parse(readFileSync(join(import.meta.dirname, '../../golden/api-answers.json'), 'utf8')) as Answers
 
 test('the embedded API server answers as the real one did', async () => {

@@ -4,7 +4,7 @@ import { createVirtualClock } from '../../../src/kube/testing/virtual-clock.ts'
 import { askAll } from './questions.ts'
 import { type Answers, createRecorder, type Question, type RawAnswer } from './record.ts'
 
-/** What the embedded API server answers. */
+/** Returns the answers of the embedded API server. */
 export async function embeddedAnswers(): Promise<Answers> {
   const clock = createVirtualClock()
   let seed = 1

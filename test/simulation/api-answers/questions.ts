@@ -1,6 +1,6 @@
 import type { Ask, Body, Question } from './record.ts'
 
-/* What sluice, its workloads' controllers and a kubectl ask of an API server, and above all what is refused. */
+/* The requests of sluice, of its workloads' controllers and of kubectl to an API server. Most of them are refused. */
 
 export const NAMESPACE = 'api-answers'
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
@@ -25,7 +25,7 @@ const test = (path: string, value: unknown) => ({ op: 'test', path, value })
 const add = (path: string, value: unknown) => ({ op: 'add', path, value })
 const replace = (path: string, value: unknown) => ({ op: 'replace', path, value })
 
-/** Nobody schedules it: its status is whatever is written here. */
+/** The spec of a pod without a scheduler: only these requests write its status. */
 const podSpec = { schedulerName: 'nobody', containers: [{ name: 'app', image: 'app:v1' }] }
 const pod = (name: string, more: { metadata?: object; spec?: object } = {}) => ({
   apiVersion: 'v1',
@@ -60,7 +60,7 @@ const names = ({ metadata, items }: Body) => ({
 const escapedAsGo = (body: unknown): string =>
   JSON.stringify(body).replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** `forgetThePast`: what was written before cannot be asked for any more. */
+/** Asks all questions. `forgetThePast` makes the API server forget the versions before it. */
 export async function askAll(ask: Ask, forgetThePast: () => Promise<void>): Promise<void> {
   await paths(ask)
   await creation(ask)
@@ -179,7 +179,7 @@ async function guardedPatches(ask: Ask): Promise<void> {
     jsonPatch(web, test('/metadata/annotations/example.org~1a', 'b'), add('/metadata/annotations/example.org~1a', 'c')),
     podFacts,
   )
-  // What a test finds equal is told by the text that was sent: the server's own is escaped as Go does it.
+  // A `test` compares with the sent text: the server holds its texts escaped as Go does.
   const odd = { '&': 'and', '<': 'less', '>': 'more', '\u2028': 'line', '\u2029': 'paragraph', 'é\b\f\u001b\u007f"\\': 'other' }
   const at = (called: string): string => `/metadata/annotations/odd-${called}`
   await ask('odd texts', jsonPatch(web, ...Object.entries(odd).map(([text, called]) => add(at(called), text))))
@@ -634,7 +634,7 @@ async function rights(ask: Ask): Promise<void> {
   await ask('all rights of one who has them all', post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', rules), allRights)
 }
 
-/** A real server tells what everybody may do besides. */
+/** Returns the rights to everything. A real server lists basic rights besides. */
 function allRights({ status }: Body): unknown {
   const { resourceRules, nonResourceRules, incomplete } = status
   const ofAll = (rules: Body[] = []): Body[] => rules.filter(({ verbs }) => verbs.includes('*'))

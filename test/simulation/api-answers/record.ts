@@ -1,24 +1,24 @@
-/* One request after another to an API server, real or embedded, and what of the answers both must have in common. */
+/* Sends requests to an API server, real or embedded, and records the parts of the answers that both must have in common. */
 
 export interface Question {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With `watch=1`, also `timeoutSeconds`: the answer is then its lines. */
+  /** The path. With `watch=1`, it also has `timeoutSeconds`, and the answer is the lines of the watch. */
   path: string
-  /** Of the body; that of JSON where left out. */
+  /** The content type of the body; JSON where left out. */
   type?: string
-  /** Sent as it is where it is a string. */
+  /** The body. A string is sent as it is. */
   body?: unknown
-  /** The words of the refusal are those of a parser written in Go. */
+  /** True where the refusal has the words of a parser written in Go. */
   ownWords?: boolean
-  /** Asked by a user without any right. */
+  /** True where a user without any right asks. */
   withoutRights?: boolean
 }
 
-// What comes back is looked at, never relied on.
+// Tests only look at the body and do not rely on its type.
 // oxlint-disable-next-line no-explicit-any
 export type Body = any
 
-/** What a success is known by. */
+/** Returns the recorded part of a successful answer. */
 export type Show = (body: Body) => unknown
 
 export type Ask = (name: string, question: Question, show?: Show) => Promise<Body>
@@ -55,7 +55,7 @@ export function createRecorder(send: (question: Question) => Promise<RawAnswer>)
   }
 }
 
-/** By key: the real one sorts maps, and the embedded one leaves them as they came. */
+/** Sorts maps by key: the real server sorts them, and the embedded one keeps their order. */
 function sorted(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_key, at: Body) =>
     typeof at === 'object' && at !== null && !Array.isArray(at)
@@ -93,7 +93,7 @@ function defined(object: Record<string, unknown>): object {
 }
 
 function withSteady({ causes, ...details }: Body): unknown {
-  // The real one validates some things twice.
+  // The real server validates some fields twice.
   const once = causes && [...new Map(causes.map((cause: Body) => [JSON.stringify(cause), cause])).values()]
   return steadily({ ...details, causes: once })
 }
@@ -102,13 +102,13 @@ function steadily(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_key, at: unknown) => (typeof at === 'string' ? steady(at) : at))
 }
 
-/** Without what differs from run to run, and without the specs that a refused pod update is printed with. */
+/** Removes values that differ from run to run, and the specs in the message about a refused pod update. */
 function steady(message: string | undefined): string | undefined {
   return (
     message
       ?.split('\n', 1)[0]!
       .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
-      // From here on in the words of a library.
+      // The rest of these messages is in the words of a library.
       .replace(
         /(json parse error|error decoding patch|continue key is not valid|cannot be handled as a [A-Za-z]+): .*/,
         '$1: ...',

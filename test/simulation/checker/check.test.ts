@@ -6,7 +6,7 @@ import type { Story, StoryOptions } from './testing/story.ts'
 import { createStory, STEPS } from './testing/story.ts'
 import type { Invariant } from './violation.ts'
 
-/* Each invariant: a history that keeps it, and several that break it. A judge that finds nothing proves nothing. */
+/* For each invariant, a history that keeps it and several histories that break it. A checker that finds nothing proves nothing. */
 
 const LEVELS: Level[] = ['G0', 'G1', 'G2', 'G3']
 
@@ -14,21 +14,21 @@ function judged({ history, scenario }: Story): string[] {
   return check(history, scenario).map(({ invariant, message }) => `${invariant} ${message}`)
 }
 
-/** The invariants that are broken. */
+/** Returns the broken invariants. */
 function broken(tell: (story: Story) => void, options: StoryOptions = {}): Invariant[] {
   const story = createStory(options)
   tell(story)
   return [...new Set(check(story.history, story.scenario).map(({ invariant }) => invariant))]
 }
 
-/** The new container of the first pod ends by itself, and is started once more. */
+/** The new container of the first pod ends by itself, and is started again. */
 function endAnew(story: Story): void {
   const container = { uid: 'uid-0', container: 'app', id: 'c2', image: 'app:v2', address: '10.0.0.1' }
   story.tell({ type: 'container', what: 'exited', ...container })
   story.step(0, 'start')
 }
 
-/** The first pod is drained, patched, and patched back before anything has come of it. */
+/** The first pod is drained, patched, and patched back before its container has changed. */
 function patchBack(story: Story): void {
   for (const step of ['drainIntent', 'drain', 'patch'] as const) story.step(0, step)
   story.pod(0, ({ spec, metadata: { annotations } }) => {
@@ -37,7 +37,7 @@ function patchBack(story: Story): void {
   })
 }
 
-/** The first pod is patched so long after its drain, while requests are under way on it. */
+/** The first pod is patched `afterMs` after its drain, while requests are under way on it. */
 function patchUnderWay(story: Story, afterMs = 0): void {
   story.step(0, 'drainIntent')
   const before: TargetState = { address: '10.0.0.1', routable: true, weight: 5, inFlight: 2, emptyAt: null, admin: 'ready' }
@@ -46,13 +46,13 @@ function patchUnderWay(story: Story, afterMs = 0): void {
   story.step(0, 'patch')
 }
 
-/** The first process is killed, and a second goes on. */
+/** The first process is killed, and a second process continues. */
 function takeOver(story: Story, wanted?: string): void {
   story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
   story.process('sluice-1', wanted)
 }
 
-/** A run is aborted when it has patched the template; that has this image in the end. */
+/** A run is aborted after it has patched the template. The template ends with `image`. */
 function abortWith(story: Story, image: string): void {
   story.workload(1, 'app:v1')
   story.ledger(0, 'open')
@@ -62,7 +62,7 @@ function abortWith(story: Story, image: string): void {
   story.end({ 0: { outcome: 'unchanged', reason: 'aborted' } }, 'aborted: by a person')
 }
 
-/** A run about the first pod finds the template so, and is aborted; the template has this image in the end. */
+/** A run about the first pod finds the template with the image `found`, and is aborted. The template ends with `image`. */
 function abortFrom(story: Story, found: string, image: string, others: Parameters<Story['end']>[0] = {}): void {
   story.workload(2, found)
   story.ledger(0, 'open')
@@ -72,7 +72,7 @@ function abortFrom(story: Story, found: string, image: string, others: Parameter
   story.end({ 0: { outcome: 'unchanged', reason: 'aborted' }, ...others }, 'aborted: by a person')
 }
 
-/** Of three runs the second is done, and the others are aborted together; the template has this image in the end. */
+/** Of three runs the second is done, and the two others are aborted together. The template ends with `image`. */
 function abortAround(story: Story, image: string): void {
   story.workload(1, 'app:v1')
   story.ledger(0, 'open', { run: 'r1', before: 'app:v1' })
@@ -85,7 +85,7 @@ function abortAround(story: Story, image: string): void {
   story.end({ 0: { outcome: 'unchanged', reason: 'aborted' } }, 'aborted: by a person')
 }
 
-/** Two runs upgrade the pod, and are aborted together; the template has this image in the end. */
+/** Two runs upgrade the pod, and are aborted together. The template ends with `image`. */
 function abortTwo(story: Story, image: string): void {
   story.workload(1, 'app:v1')
   story.ledger(0, 'open', { run: 'sluice-0', before: 'app:v1' })
@@ -101,7 +101,7 @@ function abortTwo(story: Story, image: string): void {
   story.end({}, 'aborted: by a person')
 }
 
-/** The workload is to have so many pods by then. */
+/** A drain intent is stored while two other pods are going. The workload has `replicas` by then. */
 function intentWhileTwoGo(story: Story, replicas: number): void {
   story.workload(replicas, 'app:v1')
   for (const place of [1, 2]) story.pod(place, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
@@ -109,7 +109,10 @@ function intentWhileTwoGo(story: Story, replicas: number): void {
   story.step(0, 'drainIntent')
 }
 
-/** The second pod was long going, scaled away; its controller has been told to keep more so long ago, and just made another. */
+/**
+ * The second pod was scaled away and has been going for long. Its controller was told `sinceMs` ago to keep two pods again, and has just
+ * made another pod.
+ */
 function intentWhenBack(story: Story, sinceMs: number): void {
   story.workload(1, 'app:v1')
   story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
@@ -121,7 +124,7 @@ function intentWhenBack(story: Story, sinceMs: number): void {
   story.step(0, 'drainIntent')
 }
 
-/** The restore intent of one that was killed is stored when the next has ended, which never had the Lease, with this word. */
+/** The restore intent of a killed process is stored after the next process, which never had the Lease, has ended with `outcome`. */
 function arriveLate(story: Story, outcome: string): void {
   story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
   story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
@@ -131,7 +134,7 @@ function arriveLate(story: Story, outcome: string): void {
   story.journal(0, 'restore')
 }
 
-/** The same of its drain, of which this is said before it arrives. */
+/** The drain of a killed process arrives after the next process, which never had the Lease, has ended with `outcome`. */
 function drainOfKilled(story: Story, outcome: string): void {
   story.step(0, 'drainIntent')
   story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
@@ -142,16 +145,16 @@ function drainOfKilled(story: Story, outcome: string): void {
 }
 
 interface LateIntent {
-  /** What the ledger of the run says before it is stored. */
+  /** The entry of the ledger before the intent is stored. */
   ledger?: Parameters<Story['ledger']>[2]
-  /** Its sender is killed, or lives. */
+  /** True where the sender was killed before. Otherwise it is killed after the intent. */
   killed?: boolean
-  /** Another owner has come. */
+  /** True where another owner has come before the intent is stored. */
   followed?: boolean
   meanwhile?: () => void
 }
 
-/** A drain intent is stored when its sender can act on it no more, and nobody is told of it; and what comes meanwhile. */
+/** A drain intent is stored when its sender can no longer act on it, and the end of the run does not mention it. `meanwhile` follows. */
 function lateIntent(story: Story, { ledger = {}, killed = true, followed = true, meanwhile }: LateIntent = {}): void {
   story.ledger(0, 'open')
   const leftAt = story.history.at(-1)!.at
@@ -166,7 +169,7 @@ function lateIntent(story: Story, { ledger = {}, killed = true, followed = true,
   story.end({ 0: { outcome: 'unchanged', reason: 'not started' } }, 'needsOperator: another pod')
 }
 
-/** The next attempt, by the owner that has found nothing open. */
+/** The next attempt, by the owner that has found no open journal. */
 function drainOverVoid(story: Story, attempt: number): void {
   const own = { run: 'r1', epoch: 2, attempt }
   story.journal(0, 'drain', own)
@@ -177,7 +180,10 @@ function drainOverVoid(story: Story, attempt: number): void {
   story.journal(0, 'closed', own)
 }
 
-/** Put back, with the weight from before an operator's, when nobody knew whether it was drained; the drain, sent then, comes after that. */
+/**
+ * A restore puts back the weight from before the operator's, while the state of the drain is unknown. The drain, sent earlier, arrives
+ * after it.
+ */
 function drainAfterWeight(story: Story): number {
   story.step(0, 'drainIntent')
   const leftAt = story.history.at(-1)!.at
@@ -189,7 +195,7 @@ function drainAfterWeight(story: Story): number {
   return leftAt
 }
 
-/** Its process has ended meanwhile, with this said of the pod; and another after it was refused. */
+/** The drain arrives after its process has ended, with `said` about the pod. Another process is refused afterwards. */
 function drainLate(story: Story, said: Parameters<Story['end']>[0]): void {
   story.step(0, 'drainIntent')
   story.end(said, 'needsOperator: look')
@@ -198,7 +204,7 @@ function drainLate(story: Story, said: Parameters<Story['end']>[0]): void {
   story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'refused: not now' })
 }
 
-/** The first pod is upgraded by one run, and by another to the next images. */
+/** A run upgrades the first pod, and another run upgrades it to the next images. */
 function runTwice(story: Story): void {
   story.ledger(0, 'open', { run: 'sluice-0' })
   story.upgrade(0)
@@ -208,7 +214,7 @@ function runTwice(story: Story): void {
   story.upgrade(0)
 }
 
-/** The first run has upgraded the pod, and begins with it once more for what somebody has patched in; another finds it so. */
+/** A run has upgraded the pod, and begins with it again since an operator has patched it. Another run finds it half done. */
 function runOver(story: Story): void {
   story.ledger(0, 'open', { run: 'sluice-0' })
   story.upgrade(0, { before: { close: () => patchByHand(story, 'app:v9') } })
@@ -218,7 +224,7 @@ function runOver(story: Story): void {
   story.upgrade(0, { without: ['drainIntent', 'drain'] })
 }
 
-/** Somebody patches another image into the first pod, past sluice. */
+/** An operator patches another image into the first pod, past sluice. */
 function patchByHand(story: Story, image: string): void {
   story.pod(
     0,
@@ -232,12 +238,12 @@ function patchByHand(story: Story, image: string): void {
   )
 }
 
-/** Its container comes up on what is in its spec. */
+/** The container of the pod comes up on the image in its spec. */
 function comeUp(story: Story): void {
   for (const step of ['notReady', 'start', 'serve', 'ready'] as const) story.step(0, step)
 }
 
-/** The newest run is taken back, it is said: the first pod is on that image then. */
+/** A process takes the newest run back, and says that it is done. The first pod then has `image`. */
 function undoTo(story: Story, image: string): void {
   story.tell({ type: 'process', process: 'sluice-1', what: 'crashed' })
   patchByHand(story, image)
@@ -388,7 +394,6 @@ describe('what is right', () => {
       tell: (story) => abortAround(story, 'app:v3'),
     },
     {
-      // Harsh seed 2660743.
       name: 'said to be aborted, with what the pods had that it was about',
       tell(story) {
         story.pod(1, ({ spec }) => void (spec.containers[0]!.image = 'app:v2'), 'operator')
@@ -449,13 +454,11 @@ describe('what is right', () => {
       },
     },
     {
-      // Seed 133281451.
       name: 'an intent while one is going that was scaled away, and one that will be made anew',
       options: { pods: 3, maxUnavailable: 2 },
       tell: (story) => intentWhileTwoGo(story, 2),
     },
     {
-      // Seed 135328864.
       name: 'an intent when its controller has just been told to keep more again, and made another',
       options: { pods: 2 },
       tell: (story) => intentWhenBack(story, 0),
@@ -518,7 +521,7 @@ describe('what is right', () => {
       },
     },
     {
-      // Found at G0: nothing can be read of it, and the next pod leaves.
+      // A G0 balancer cannot be read, and the next pod leaves.
       name: 'an operator ends his maintenance after the restore, and leaves the target as he had found it, drained',
       options: { level: 'G0', pods: 2 },
       tell(story) {
@@ -1821,7 +1824,7 @@ describe('what nobody can know', () => {
       { who: 'its owner goes on for longer than it lives', by: 'sluice-0', ms: 16_000, excused: false },
       { who: 'another acts beside it', by: 'sluice-1', ms: 4_000, excused: false },
       { who: 'another acts when it has run out', by: 'sluice-1', ms: 16_000, excused: true },
-      // One that is cleared is waited out in any case.
+      // A cleared Lease is waited out in any case.
       { who: 'another acts, and nothing was on record', by: 'sluice-1', ms: 4_000, hasBegun: false, excused: how === 'deleted' },
     ])('$who: $excused', ({ by, ms, hasBegun = true, excused }) => {
       const found = broken((story) => {
@@ -1836,7 +1839,6 @@ describe('what nobody can know', () => {
     })
   })
 
-  // Harsh seed 9301609.
   test('the holder of a Lease is cleared that got an order last, and it is taken by another when its owner’s last renewal has run out', () => {
     const found = broken((story) => {
       story.step(0, 'drainIntent')
@@ -1850,7 +1852,6 @@ describe('what nobody can know', () => {
     expect(found).not.toContain('I5')
   })
 
-  // Harsh seed 9502002.
   test('the holder of a Lease was cleared once, and its owner has had it again, and has given it back', () => {
     const found = broken((story) => {
       story.clearLease()
@@ -1863,7 +1864,6 @@ describe('what nobody can know', () => {
     expect(found).not.toContain('I5')
   })
 
-  // Harsh seeds 9202463 and 9202756.
   test.each([true, false])(
     'the owner of a Lease that was cleared ends, and had sent before that what comes then: %s',
     (isBefore) => {
@@ -1993,7 +1993,6 @@ describe('what nobody can know', () => {
     expect(found.includes('I7')).toBe(effects)
   })
 
-  // Harsh seed 2675757.
   test.each([
     { when: 'before the intent is taken over', staleMs: 0, excused: false },
     { when: 'after that', staleMs: 0, excused: true },
@@ -2020,7 +2019,7 @@ describe('what nobody can know', () => {
   describe('a pod is patched while the drain of a load balancer that counts nothing may not have taken effect yet', () => {
     const trailMs = { edge: 5_000 }
 
-    /** Whether that is a violation. */
+    /** Reports whether the history is a violation. */
     function isCut(tell: (story: Story) => void, { level, ...over }: Partial<Scenario> & { level?: Level } = {}): boolean {
       const scenario = { uncounted: ['edge'], trailMs, ...over }
       const found = broken(
@@ -2072,7 +2071,6 @@ describe('what nobody can know', () => {
       expect(isCut(drainedAgain)).toBe(cut)
     })
 
-    // Harsh seed 9424087, and seed 60002460, where a read-back may be old.
     test.each([
       { sent: 'before', inMs: 100, trail: 5_000, stale: 0, cut: false },
       { sent: 'before', inMs: 100, trail: 10, stale: 0, cut: true },
@@ -2146,7 +2144,6 @@ describe('what nobody can know', () => {
     })
   })
 
-  // Harsh seed 2507163.
   test.each([
     { when: 'after the intent', untouched: 0, excused: true },
     { when: 'before the intent', untouched: 1, excused: false },
@@ -2285,7 +2282,7 @@ describe('what nobody can know', () => {
     expect(found.includes('I1')).toBe(balancer === 'inner')
   })
 
-  /** The drain intent of one is stored 5 s after the other has gone down. */
+  /** The drain intent of one pod is stored 5 s after the other pod has gone down. */
   const intended = (meanwhile: (story: Story) => void): Invariant[] =>
     broken(
       (story) => {
@@ -2567,7 +2564,7 @@ describe('what nobody can know', () => {
       }, LAG)
     expect(settled(100)).not.toContain('I3')
     expect(settled(2_000)).toContain('I3')
-    // Seed 66539123: it was there when the intent left, which no guard of a ledger can say.
+    // The intent left while the pod was there, which no guard of a ledger can check.
     expect(settled(9_000, 8_500)).not.toContain('I3')
     expect(settled(9_000, 7_000)).toContain('I3')
   })
@@ -2579,7 +2576,7 @@ describe('what nobody can know', () => {
 })
 
 describe('what a level does not promise', () => {
-  /** A drain that left with the first one arrives after everything was put back, as old as told. */
+  /** A drain that left with the first drain arrives `ageMs` old, after everything was put back. */
   function late(level: Level, ageMs: number, mended: boolean): Invariant[] {
     return broken(
       (story) => {
@@ -2605,7 +2602,7 @@ describe('what a level does not promise', () => {
     { level: 'G3', ageMs: 15_000, mended: true, broken: ['I1'] },
   ])('$level, a drain $ageMs ms old, mended: $mended', (told) => {
     const found = late(told.level, told.ageMs, told.mended)
-    // In the second place it is only ever a consequence.
+    // A further invariant is broken only as a consequence.
     expect(found.slice(0, told.broken.length || 1)).toEqual(told.broken)
   })
 
@@ -2636,7 +2633,7 @@ describe('what a level does not promise', () => {
         },
         { level: 'G2' },
       )
-    // Control: sent a second time, by sluice.
+    // The control: sluice itself sends the call a second time.
     expect([left(true), left(false).includes('I6')]).toEqual([[], true])
   })
 
@@ -2674,7 +2671,7 @@ test('a good history with its effects in any other order is no good history', ()
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
 
-/** The effects trade places, and each finds the target as it is there. */
+/** Reorders the effects of a history. Each effect takes the state of the target at its new place as its state before. */
 function reordered(history: readonly HistoryEntry[], order: readonly number[]): HistoryEntry[] {
   const effects = history.filter((entry): entry is Effect => entry.type === 'effect')
   const states = new Map<string, TargetState>()
@@ -2713,7 +2710,7 @@ describe('a container that somebody has named may be changed while its pod is in
   })
 })
 
-/** The first of two is drained, and goes; the second is upgraded. */
+/** The first of two pods is drained and goes away. The second pod is upgraded. */
 function goesDrained(story: Story): void {
   story.step(0, 'drainIntent')
   story.step(0, 'drain')
@@ -2726,7 +2723,7 @@ const SETTLED = {
   1: { outcome: 'skipped', reason: 'there already' },
 } as const
 
-/** Another comes in the place of the first pod, and after that the first process says that its entry stays out. */
+/** Another pod takes the place of the first, and later the first process says that the entry of the first pod stays out. */
 function saysLater(story: Story): void {
   story.pass(1)
   comesBack(story)
@@ -2735,7 +2732,7 @@ function saysLater(story: Story): void {
   story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'conflict: another has taken over', pods })
 }
 
-/** It says of the first pod, which is gone, that it stays out, and is killed before its end. */
+/** The process says that the first pod, which is gone, stays out. It is killed before its end. */
 function tellsAndIsKilled(story: Story, { finished = true, last }: { finished?: boolean; last?: string } = {}): void {
   story.tell({ type: 'told', process: 'sluice-0', uid: 'uid-0', outcome: 'settled', leftOut: true })
   if (last !== undefined) story.tell({ type: 'told', process: 'sluice-0', uid: 'uid-0', outcome: last })
@@ -2743,7 +2740,7 @@ function tellsAndIsKilled(story: Story, { finished = true, last }: { finished?: 
   story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
 }
 
-/** The first pod of the StatefulSet is made again, at another address. */
+/** The StatefulSet makes its first pod again, at another address. */
 function comesBack(story: Story): void {
   const ownerReferences = [{ kind: 'StatefulSet', name: 'web', controller: true }]
   const metadata = { uid: 'uid-9', name: 'web-0', ownerReferences }

@@ -1,7 +1,6 @@
 /**
- * Judges a history by what the world stored, received and became, and by nothing that the engine says of itself, but for
- * whom it told at the end. It imports nothing: the judge shares no code with what it judges. What is promised at which
- * level is in docs/guarantees.md.
+ * Judges a history by what the world stored, received and became. The statements of the engine count only for the messages at its end. The
+ * checker imports no code of sluice: it shares no code with what it judges. docs/guarantees.md has the guarantees of each level.
  */
 import type { HistoryEntry, Scenario } from './history.ts'
 import { judgeDoomed, judgeOverwritten } from './rules/by-hand.ts'
@@ -28,7 +27,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
   }
 
   function judge(entry: HistoryEntry): void {
-    // What is judged by what was before.
+    // These rules judge an entry by the state before it.
     const former = journalBefore(entry)
     if (entry.type === 'effect') {
       judgeEffect(world, entry, report)
@@ -36,7 +35,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
       judgeReturn(world, entry, report)
     }
     const { write, settled = [] } = world.apply(entry, index)
-    // What is judged by what has become of it.
+    // These rules judge an entry by the state after it.
     if (entry.type === 'effect' && entry.effect === 'drain') judgeWindow(world, report)
     if (entry.type === 'container' && (entry.what === 'stopping' || entry.what === 'exited')) judgeStop(world, entry, report)
     if (entry.type === 'container' && entry.what === 'stopping')
@@ -55,7 +54,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     judgeOwner(world, pod, journal, report)
     if (former) judgeJournal(world, pod, former, journal, report)
     judgeEpoch(world, pod, former, report)
-    // Where somebody has removed what came later, an earlier owner's intent may come to light, and is taken over.
+    // After a foreign removal of later records, an earlier owner's intent may come to light, and is taken over.
     const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)
     const isOpened = former === undefined || former.step === 'closed'
     if (!pod.attempts.has(journal.attempt)) pod.attempts.set(journal.attempt, entry.by)
@@ -64,7 +63,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
       judgeAnew(pod, entry.by, report)
       judgeOrdered(world, pod, journal, report)
     }
-    // A successor writes it again as its own before it looks: no new intent.
+    // A successor writes the intent again as its own before it looks. This is no new intent.
     const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt
     if (journal.step !== 'restore' || isClaimed) return
     judgeRestore(world, pod, journal.leftAt, report)

@@ -1,12 +1,11 @@
 /**
- * What the checker reads: only what the world stored, received and became. Whoever runs the world writes it down, in the
- * order in which it happened, on one clock. `by` is the process that acted: a run's process by its name, `kubelet`, a
- * controller, or `operator`.
+ * The input of the checker: what the world stored, received and became. The runner of the world records it in order, on one clock. `by` is
+ * the process that acted: the name of a run's process, `kubelet`, a controller, or `operator`.
  */
 export type HistoryEntry = { at: number } & Happening
 
 export type Happening =
-  /** A write of an object, as the API server stored it; raw Kubernetes JSON. */
+  /** A write of an object, as the API server stored it, in raw Kubernetes JSON. */
   | {
       type: 'stored'
       by: string
@@ -14,10 +13,10 @@ export type Happening =
       verb: 'create' | 'update' | 'delete'
       before: unknown
       after: unknown
-      /** When its bytes left the process, where it was one of sluice. */
+      /** The time when the bytes left the process, for writes of sluice. */
       leftAt?: number
     }
-  /** A drain or restore that arrived at a load balancer. `target` is the entry's name there, whatever address it has. */
+  /** A drain or restore that arrived at a load balancer. `target` is the name of the entry, regardless of its address. */
   | {
       type: 'effect'
       by: string
@@ -26,14 +25,14 @@ export type Happening =
       effect: 'drain' | 'restore'
       operation: string
       fence: number
-      /** When its bytes left the process. */
+      /** The time when the bytes left the process. */
       leftAt: number
-      /** Taken; false where it was refused (by a fence, a version), or known as done already. */
+      /** True where the call was taken. False where it was refused (by a fence, a version), or known as done already. */
       accepted: boolean
       before: TargetState
       after: TargetState
     }
-  /** The entry changed without an effect of sluice: set up, an operator, a reload. Null where it is not there. */
+  /** A change of the entry without an effect of sluice: the setup, an operator, a reload. Null where the entry does not exist. */
   | {
       type: 'target'
       by: 'setup' | 'operator' | 'reload'
@@ -42,7 +41,7 @@ export type Happening =
       before: TargetState | null
       after: TargetState | null
     }
-  /** What happened on a node. */
+  /** An event on a node. */
   | {
       type: 'container'
       what: 'started' | 'serving' | 'stopping' | 'exited'
@@ -52,74 +51,77 @@ export type Happening =
       image: string
       address: string
     }
-  /** A process of sluice. `outcome` when it ended by itself; `pods` as it told. */
+  /** An event of a process of sluice. `outcome` is set at its own end; `pods` are its statements about the pods. */
   | {
       type: 'process'
       process: string
       what: 'started' | 'crashed' | 'paused' | 'continued' | 'exited'
-      /** With `started`: it only writes down what a person has seen of some pods. */
+      /** With `started`: the process only records what an operator has seen of some pods. */
       isWord?: true
-      /** With `started`: container name → image that it was asked for. */
+      /** With `started`: container name → image that the process was asked for. */
       wanted?: Record<string, string>
-      /** With `started`: the names of the pods that it is about, where these are not all. */
+      /** With `started`: the names of its pods, where the process is about a part of the pods. */
       part?: readonly string[]
       outcome?: string
       pods?: { uid: string; outcome: string; reason: string; leftOut?: true }[]
     }
-  /** Before its own end a process has told, where a person reads it, how this pod has ended. */
+  /** The end of a pod that a process has reported to its operator before its own end. */
   | { type: 'told'; process: string; uid: string; outcome: string; leftOut?: true }
-  /** What a process says of itself, for who reads a replay; no rule goes by it. */
+  /** A statement of a process about itself, for the reader of a replay. No rule uses it. */
   | { type: 'said'; process: string; words: string }
-  /** From here on the load balancer answers nobody, nor does as it is told; or not this process, which asks it one thing at a time. */
+  /**
+   * The load balancer neither answers nor acts from here on. With `process`, this holds for that process only, which calls it one at a
+   * time.
+   */
   | { type: 'silent'; balancer: string; process?: string; forMs: number }
-  /** The load balancer has been reloaded, and does not remember any more which operations it has done. */
+  /** The load balancer was reloaded, and has forgotten which operations it has done. */
   | { type: 'forgot'; balancer: string }
   /** A fault of the seed took effect. */
   | { type: 'fault'; fault: string; detail: string }
-  /** From here on nothing goes wrong any more, and the processes are started again until they end. */
+  /** No faults happen from here on, and the processes are started again until they end. */
   | { type: 'calm' }
 
 /** One entry of a load balancer. */
 export interface TargetState {
   address: string
-  /** New requests reach it. */
+  /** True where new requests reach the target. */
   routable: boolean
   weight: number
   inFlight: number
-  /** When the last request on it ends, or ended; null while new ones arrive. */
+  /** The time when the last request on the target ends or ended. Null while new requests arrive. */
   emptyAt: number | null
-  /** The operator's view: in rotation, draining, in maintenance. */
+  /** The state as the operator sees it: in rotation, draining, in maintenance. */
   admin: 'ready' | 'drain' | 'maint'
 }
 
 export type Level = 'G0' | 'G1' | 'G2' | 'G3'
 
-/** What was set up, and what is promised for it. */
+/** The setup, and its guarantees. */
 export interface Scenario {
   seed: number
-  /** Of each load balancer, by name. */
+  /** The level of each load balancer, by name. */
   levels: Record<string, Level>
   namespace: string
-  /** Pods of the request that may be out at once. */
+  /** The number of the request's pods that may be out at once. */
   maxUnavailable: number
   /** Container name → wanted image, for each pod of the request. */
   wanted: Record<string, string>
-  /** So many milliseconds after its drain intent a pod is patched though requests are still under way. */
+  /** The time after the drain intent at which a pod is patched although requests are still under way, in milliseconds. */
   proceedsAfterMs?: number
-  /** Names of containers that may restart while their pod is in rotation, where no other one is changed. */
+  /** The names of containers that may restart while their pod is in rotation, where no other container is changed. */
   undrained?: readonly string[]
-  /** Load balancers that cannot tell how many requests are under way. */
+  /** Load balancers that do not know the number of requests under way. */
   uncounted?: readonly string[]
-  /** Of load balancers whose drain takes effect late: milliseconds after it in which new requests still arrive. */
+  /** The time after a drain in which new requests still arrive, in milliseconds, for load balancers whose drain takes effect late. */
   trailMs?: Readonly<Record<string, number>>
-  /** Milliseconds that a call may be under way: what G0, G1 and G2 assume. 10,000 unless given. */
+  /** The time that a call may be under way, in milliseconds. G0, G1 and G2 assume it. Default 10,000. */
   callLifeMs?: number
-  /** G2: milliseconds that an operation id is remembered. For ever unless given. */
+  /** For G2, the time that an operation ID is remembered, in milliseconds. Without a limit unless given. */
   memoryMs?: number
-  /** Milliseconds that what a process has observed may be old, at most: watches, and reads of the load balancers. */
+  /** The greatest age of what a process has observed, in milliseconds: by watches, and by reads of the load balancers. */
   lagMs?: number
-  /** … and how old what a watch tells, where nobody is held up. */
+  /** The greatest age of what a watch reports, where no process is held up. */
   watchMs?: number
-  /** Of that, how old a read of a load balancer may be. */
+  /** The part of `lagMs` that is the age of a read of a load balancer. */
   staleMs?: number
 }

@@ -1,6 +1,6 @@
 /**
- * The journal as it lies on the pod, read anew here: in the annotation `sluice.dev/journal` (patched, restore), or in the
- * message of the condition of that type (drain, closed). Only what the judgement needs.
+ * Reads the journal of a pod independently of sluice: from the annotation `sluice.dev/journal` (patched, restore), or from the message of
+ * the condition of that type (drain, closed). It reads only the fields that the rules need.
  */
 const KEY = 'sluice.dev/journal'
 
@@ -9,15 +9,15 @@ export type Step = 'drain' | 'patched' | 'restore' | 'closed'
 export interface JournalText {
   run: string
   epoch: number
-  /** The uid of the Lease that the epoch is of, where it says so. */
+  /** The uid of the Lease of the epoch, where the journal has it. */
   lease: string | undefined
   attempt: number
   step: Step
-  /** It was an earlier run's, or a person has said that the pod is out. */
+  /** True where the intent belonged to an earlier run, or an operator has said that the pod is out. */
   isClaim: boolean
-  /** `said`: a person says that it is out. */
+  /** `said`: an operator has said that the target is out. */
   targets: { balancer: string; target: string; untouched: boolean; said: boolean }[]
-  /** It says that nothing is to be drained. */
+  /** True where the journal says that nothing is to be drained. */
   isUndrained: boolean
 }
 
@@ -32,8 +32,8 @@ function textsOf(object: unknown): [string | undefined, string | undefined] {
 }
 
 /**
- * What a write of the pod did to its journal: a record, `unreadable` where it left one that makes no sense, `removed` where
- * nothing is left; undefined where it did nothing.
+ * Returns the effect of a write on the journal of the pod: a record; `unreadable` after an invalid record; `removed` where no record is
+ * left; undefined where the journal is unchanged.
  */
 export function journalWrite(before: unknown, after: unknown): JournalText | 'unreadable' | 'removed' | undefined {
   const [annotation, condition] = textsOf(after)
@@ -81,13 +81,13 @@ function parse(text: string): JournalText | 'unreadable' {
   }
 }
 
-/** The address that a target's id means, where it says one. */
+/** Returns the address in the ID of a target, if it has one. */
 export function addressOf(target: string): string | undefined {
   const at = target.lastIndexOf('@')
   return at === -1 ? undefined : target.slice(at + 1).replace(/:\d+$/, '')
 }
 
-/** A target's id ends with the address that is meant; the history goes by the entry alone. */
+/** Returns the name of the entry, which the history uses. The ID of a target also has the address. */
 export function entryName(target: string): string {
   const at = target.lastIndexOf('@')
   return at === -1 ? target : target.slice(0, at)

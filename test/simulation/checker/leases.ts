@@ -1,4 +1,4 @@
-/** The Leases of the workloads, as they were written: who may act when. */
+/** The Leases of the workloads, as they were written. They decide which process may act. */
 import type { Scenario } from './history.ts'
 import type { Process, Span } from './processes.ts'
 import { asleepSince, isProcess, remainderMs } from './processes.ts'
@@ -9,18 +9,18 @@ export interface LeaseRecord {
   by: string
   holder: string
   transitions: number
-  /** Runs that are to be paused or aborted. */
+  /** The runs that are ordered to be paused or aborted. */
   ordered: string[]
-  /** Somebody has deleted it after this. */
+  /** True where the Lease was deleted by hand after this record. */
   isDeleted?: true
-  /** … or has cleared its holder. */
+  /** True where the holder was cleared by hand after this record. */
   isCleared?: true
 }
 
 interface Owned {
-  /** By namespace and name. */
+  /** The records of each Lease, by namespace and name. */
   leases: Map<string, LeaseRecord[]>
-  /** By name. */
+  /** The processes, by name. */
   processes: Map<string, Process>
 }
 
@@ -28,9 +28,9 @@ interface Renewed extends Pick<Owned, 'leases'> {
   scenario: Required<Pick<Scenario, 'callLifeMs'>>
 }
 
-/** Who sleeps longer cannot have kept one. */
+/** The duration of a Lease. A process that sleeps longer has lost it. */
 export const LEASE_MS = 15_000
-/** Until a renewal is given up that nobody has answered. */
+/** The time after which a renewal without an answer is given up. */
 const LEASE_ANSWER_MS = 4_000
 
 interface RawLease {
@@ -53,16 +53,15 @@ export function readLease(
   return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0, ordered }
 }
 
-/** Who held that Lease at that moment, or else any. */
+/** Returns the holders of a Lease at a moment, or of any Lease where none is named. */
 export function holdersAt({ leases, processes }: Owned, at: number, lease?: string): string[] {
   const asked = lease === undefined ? leases.values() : [leases.get(lease) ?? []]
   return [...asked].flatMap((records) => holdersIn(records, processes, at))
 }
 
 /**
- * Who had one that somebody has deleted, or whose holder he has cleared, may act until it has run out, since it cannot know before its
- * next renewal; and whoever has taken it meanwhile may not (harsh seed 9109739), but where it was deleted with nothing on record of that
- * owner yet (harsh seed 9299600).
+ * The former owner of a Lease that was deleted or cleared by hand may act until the Lease has run out: it learns of the loss at its next
+ * renewal. Until then a new holder may not act, except where the Lease was deleted before that owner had begun.
  */
 function holdersIn(records: readonly LeaseRecord[], processes: Owned['processes'], at: number): string[] {
   const written = records.filter((record) => record.at <= at)
@@ -72,7 +71,7 @@ function holdersIn(records: readonly LeaseRecord[], processes: Owned['processes'
   const [lost, next] = place === -1 ? [] : written.slice(place)
   const owner = [...processes.values()].find(({ name }) => lost !== undefined && isProcess(lost.holder, name))
   if (lost === undefined || owner === undefined) return [last.holder]
-  // An order on it is no renewal (harsh seed 9301609). It may have ended since (harsh seeds 9202463, 9202756).
+  // An order on the Lease is no renewal. The owner may also have ended since.
   const { at: renewedAt } = written.slice(0, place + 1).findLast(({ by }) => by === owner.name) ?? lost
   const hasEnded = !owner.isRunning && (asleepSince(owner) ?? at) < at
   if (hasEnded || at - renewedAt > LEASE_MS) return [last.holder]
@@ -80,15 +79,15 @@ function holdersIn(records: readonly LeaseRecord[], processes: Owned['processes'
   return isKnown ? [lost.holder] : [lost.holder, last.holder]
 }
 
-/** Milliseconds in which it could see what happened, and do something about it. */
+/** Returns the milliseconds in which a process could see events and react. */
 export function ableMs(world: Renewed, process: Process, since: number, at: number): number {
   const spans = [...process.sleeps, ...unsure(world, process, at)]
   return remainderMs(spans, Math.max(since, process.startedAt), at)
 }
 
 /**
- * It could not renew its Lease for so long that this would not have outlived a call, by all that it had been answered: then it may
- * call nobody (harsh seed 6212276).
+ * Returns the spans in which a process could not renew its Lease: by its last answers, the Lease might have ended during a call, and then
+ * the process may make no call.
  */
 function unsure({ leases, scenario }: Renewed, { name }: Process, at: number): Span[] {
   return [...leases.values()].flatMap((records) => {

@@ -1,38 +1,38 @@
-/** What runs have on record, read anew here from their ConfigMaps. Only what the judgement needs. */
+/** The records of runs, read from their ConfigMaps independently of sluice. Only the fields that the rules need are read. */
 import { addressOf, entryName } from './journal.ts'
 
-/** What a ledger says of a pod that is gone. */
+/** The entry of a ledger about a pod that is gone. */
 export interface LedgerEntry {
   state: string
-  /** Its targets stay out, since nothing was to come in its place. */
+  /** True where the targets stay out, since no pod was to come in its place. */
   leftOut?: true
   owner: string | undefined
-  /** `address`: whose pod is meant. */
+  /** The targets of the pod. `address` is the address of the pod that is meant. */
   targets: { balancer: string; target: string; address: string | undefined; untouched: boolean }[]
 }
 
 export interface Ledger extends LedgerHeader {
-  /** When it was made, and where in the history that is. */
+  /** The time of its creation, and the place in the history. */
   at: number
   entry: number
-  /** Whoever has made it had ended by then. */
+  /** True where its creator had ended by then. */
   isOrphan: boolean
-  /** Who wrote that its run is. */
+  /** The process that recorded the end of the run. */
   finishedBy: string | undefined
 }
 
 export interface LedgerHeader {
-  /** So is its run. */
+  /** True where the run is finished. */
   finished: boolean
-  /** By an order. */
+  /** True where an order ended the run. */
   aborted: boolean
-  /** It takes another run back. */
+  /** True where the run takes another run back. */
   isUndo: boolean
-  /** It has found another template. */
+  /** True where the run has changed a template. */
   hasSetTemplate: boolean
-  /** It is about a pod or a template. */
+  /** True where the run is about a pod or a template. */
   hasWork: boolean
-  /** Uids. */
+  /** The uids of the pods. */
   pods: string[]
 }
 
@@ -40,10 +40,10 @@ export function dataOf(object: unknown): Record<string, string> {
   return ((object ?? {}) as { data?: Record<string, string> }).data ?? {}
 }
 
-/** What the name of each run's ledger begins with. */
+/** The prefix of the name of each run's ledger. */
 export const LEDGER = 'sluice-run-'
 
-/** The run that the newest undo takes back: the newest that was no undo itself, and had something to do. */
+/** Returns the run that the newest undo takes back: the newest run before it that was no undo itself, and had work. */
 export function undoneRun({ ledgers }: { ledgers: Map<string, Ledger> }): string | undefined {
   const runs = [...ledgers]
   const before = runs.slice(
@@ -56,12 +56,12 @@ export function undoneRun({ ledgers }: { ledgers: Map<string, Ledger> }): string
   return before.findLast(([, { isUndo, hasWork }]) => !isUndo && hasWork)?.[0].slice(LEDGER.length)
 }
 
-/** What a run's ledger, or a part of one, says by key; nothing of any other ConfigMap. */
+/** Returns the data of a run's ledger, or of a part of it, by key. Empty for any other ConfigMap. */
 export function ledgerOf(object: unknown): Record<string, string> {
   return readLedger(object).key === undefined ? {} : dataOf(object)
 }
 
-/** `header` only where this ConfigMap has it. */
+/** Reads a ledger. `header` is set only where this ConfigMap has it. */
 export function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
   const { metadata } = (object ?? {}) as { metadata?: { name: string } }
   if (!metadata?.name.startsWith(LEDGER)) return {}

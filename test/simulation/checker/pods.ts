@@ -8,10 +8,12 @@ import { createReplicas } from './replicas.ts'
 export interface Container {
   id: string
   image: string
-  /** Where in the history it was started. */
+  /** The place in the history at which the container was started. */
   startedAt: number
   address: string
-  /** It does not answer, and why: sluice, or somebody else, has given the pod another image, or it ended by itself. */
+  /**
+   * The reason why the container does not answer: sluice or another writer changed the image of the pod, or the container ended by itself.
+   */
   down: 'sluice' | 'person' | 'itself' | undefined
 }
 
@@ -20,7 +22,7 @@ export interface StoredJournal extends JournalText {
   by: string
   leftAt: number
   at: number
-  /** A drain intent whose sender could act on it no more when it was stored. */
+  /** True for a drain intent whose sender could no longer act on it when it was stored. */
   isLate: boolean
 }
 
@@ -29,71 +31,71 @@ export interface Pod {
   name: string
   namespace: string
   address: string | undefined
-  /** When it came to this address, and where in the history that is. */
+  /** The time when the pod came to this address, and the place in the history. */
   arrived: { at: number; entry: number }
-  /** Addresses at which it was before, and until when. */
+  /** The former addresses of the pod, and the time when it left each. */
   left: Map<string, number>
   owner: string | undefined
   createdAt: number
   isDeleting: boolean
-  /** It has ended for good, and is started no more. */
+  /** True where the pod has ended for good, and is not started again. */
   isFinished: boolean
   isGone: boolean
   goneAt: number | undefined
-  /** Since when nothing in its place has taken requests: it is not ready, or going, or those that it has come for were. */
+  /** The time since which no pod in this place has taken requests: the pod is not ready or going, or its predecessor was. */
   awaySince: number | undefined
-  /** When its controller, which had no use for it any more, was told to keep more. */
+  /** The time when its controller, which no longer needed the pod, was told to keep more pods. */
   missedAgainAt: number
-  /** Another of its controller has come in its place, or none was to. */
+  /** True where another pod of its controller has taken its place, or none was to. */
   isReplaced: boolean
   ready: boolean
-  /** Since when it is as `ready` says. */
+  /** The time of the last change of `ready`. */
   readySince: number
-  /** Container name → image, as asked for. */
+  /** Container name → image in the spec. */
   images: Record<string, string>
-  /** The same, when it was home last: one after another, where somebody has patched it there. */
+  /** The images when the pod was last home. There are several where the pod was patched by hand while it was home. */
   homeImages: Record<string, string>[]
   /**
-   * By each run that has given it images: those that it had when it was home last before that. Where the run has found it half
-   * done and brought it home in passing, also those before it (seed 10514529).
+   * By each run that has changed its images: the images when the pod was last home before. Where the run has found the pod half done and
+   * has brought it home first, also the images before the earlier run.
    */
   formerImages: Map<string, { images: Record<string, string>[]; isOver: boolean }>
-  /** Containers whose Ready says that they answer. */
+  /** Containers with a readiness probe: their Ready says that they answer. */
   probed: ReadonlySet<string>
   journal: StoredJournal | undefined
-  /** Attempts that were begun, and by whom. */
+  /** The attempts, and the process that began each. */
   attempts: Map<number, string>
-  /** Who has put it back last with nothing patched. */
+  /** The process that last put the pod back unpatched. */
   readmittedBy: string | undefined
-  /** Somebody else has changed the journal: what it says is not sluice's word any more. */
+  /** The place of the last foreign change of the journal, or 0. The journal is then no longer a statement of sluice. */
   tampered: number
   /** The last write of images by sluice since the journal was closed. */
   patch: { entry: number; containers: string[]; by: string } | undefined
-  /** When somebody else has given it other images last. */
+  /** The last change of its images by another writer. */
   meddled: { at: number; entry: number } | undefined
-  /** When the write left that closed its journal last. */
+  /** The time when the write left that last closed its journal. */
   closedAt: number | undefined
   generation: number
-  /** What the kubelet says that it has seen. */
+  /** The generation that the kubelet has reported. */
   observedGeneration: number
-  /** Who has given it other images last. */
+  /** The last writer of its images. */
   patchedBy: string | undefined
   containers: Map<string, Container>
-  /** Containers that the API has said to be ready, by their ids. */
+  /** The IDs of containers that the API has reported as ready. */
   saidReady: Set<string>
-  /** Where in the history each container was started, by its id. */
+  /** Container ID → place in the history at which it was started. */
   starts: Map<string, number>
-  /** … and of which image. */
+  /** Container ID → image. */
   imagesOf: Map<string, string>
-  /** Container name → id, as the API says. */
+  /** Container name → ID, as the API shows it. */
   shown: Map<string, string>
 }
 
-/** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
+/** Returns the Lease of the pod's workload. Undefined for a pod that is gone: its targets may be handled under any Lease. */
 export function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
   if (isGone) return undefined
   const [kind, of] = owner === undefined ? ['pod', name] : owner.split('/')
-  // The ReplicaSets of a Deployment are named after it.
+  // The name of a ReplicaSet begins with the name of its Deployment.
   return `${namespace}/sluice-${kind === 'ReplicaSet' ? `deployment-${of!.replace(/-[^-]*$/, '')}` : `${kind!.toLowerCase()}-${of}`}`
 }
 
@@ -119,13 +121,13 @@ interface RawPod {
 export interface Pods extends Pick<Replicas, 'scale' | 'scaledAt' | 'isSurplus'> {
   byUid: Map<string, Pod>
   alive(): Pod[]
-  /** Those that are gone, and in whose place their controller is still to make another. */
+  /** Returns the pods that are gone, and whose controller has still to make a replacement. */
   missing(): Pod[]
-  /** All that are at the address, and those that were until then or later. */
+  /** Returns all pods at the address, and the pods that were there at `since` or later. */
   lately(address: string, since: number): Pod[]
-  /** The pod that has this address, and is still there. */
+  /** Returns the present pod at this address. */
   at(address: string): Pod | undefined
-  /** Takes a write of a pod; answers what it did to its journal. */
+  /** Takes a write of a pod, and returns its effect on the pod and the journal. */
   store(entry: Extract<Happening, { type: 'stored' }>, at: number, index: number, isSluice: boolean): PodWrite | undefined
   node(entry: Extract<Happening, { type: 'container' }>, index: number): void
 }
@@ -134,12 +136,12 @@ export interface PodWrite {
   pod: Pod
   /** Containers that got another image. */
   patched: string[]
-  /** Over what somebody has patched in since the same process had patched it. */
+  /** True where the write replaces images that were patched in by hand after the same process had patched the pod. */
   isOverHis: boolean
   journal: ReturnType<typeof journalWrite>
 }
 
-/** Its images are what somebody else has patched in last. */
+/** Reports whether the last change of the pod's images was made by another writer. */
 function isHis({ meddled, patch }: Pod): boolean {
   return meddled !== undefined && meddled.entry > (patch?.entry ?? -1)
 }
@@ -147,8 +149,7 @@ function isHis({ meddled, patch }: Pod): boolean {
 function noteFormer({ formerImages, homeImages, journal }: Pod, { run }: JournalText, isPatched: boolean): void {
   const { images, isOver } = formerImages.get(run) ?? { images: [], isOver: false }
   const isFound = journal !== undefined && journal.step !== 'closed' && journal.run !== run
-  // What it is at home on after that is the run's own doing.
-  // Nor is what it has come home on in the middle of the one that it was found half done by (seed 44927001).
+  // Images at home after that, also after an earlier half-done run came home in the middle, are the doing of the run itself.
   const earlier = isFound ? (formerImages.get(journal.run)?.images ?? []) : []
   const all = [...images, ...earlier, ...homeImages]
   if ((isFound || isPatched) && !isOver) formerImages.set(run, { images: all, isOver: isPatched })
@@ -204,7 +205,7 @@ export function createPods(): Pods {
     return pod
   }
 
-  /** What a controller makes takes the place of the one that it has missed the longest, from then on. */
+  /** A new pod of a controller takes the place of the pod that has been missing longest, and its time of absence. */
   function replace(pod: Pod): void {
     const lost = [...byUid.values()].find(
       (one) => one !== pod && one.owner === pod.owner && !one.isReplaced && (one.isGone || one.isDeleting),
@@ -224,7 +225,7 @@ export function createPods(): Pods {
     isSurplus: replicas.isSurplus,
     at(address) {
       const there = [...byUid.values()].filter((pod) => !pod.isGone && pod.address === address)
-      // One that is going still shows the address that another has by now.
+      // A pod that is going still shows its address, which another pod may have by now.
       return there.find(({ isDeleting }) => !isDeleting) ?? there[0]
     },
     lately: (address, since) =>
@@ -237,7 +238,7 @@ export function createPods(): Pods {
       const pod = podOf(raw.metadata.uid, at)
       if (verb === 'delete') {
         pod.isGone = true
-        // Its controller may be told to keep more again (seed 44310413).
+        // The controller may be told later to keep more pods again.
         if (!replicas.hasTooFew(pod.owner, (one) => !one.isDeleting)) pod.isReplaced = true
         pod.goneAt = at
         pod.awaySince ??= at
@@ -284,7 +285,7 @@ export function createPods(): Pods {
       }
       const record = typeof journal === 'object' ? journal : undefined
       if (isSluice && record) noteFormer(pod, record, patched.length > 0)
-      // Put back with nothing patched, it is home on what it was on: also before somebody had patched it (seed 6313).
+      // A pod that was put back unpatched is home on its present images, and also on the images before a patch by hand.
       const isLeft = record?.step === 'closed' && pod.patch === undefined
       if (isLeft) pod.homeImages = [...pod.homeImages, pod.images]
       else if (verb === 'create' || record?.step === 'closed') pod.homeImages = [pod.images]
@@ -296,14 +297,14 @@ export function createPods(): Pods {
       if (what === 'started') {
         pod.starts.set(id, index)
         pod.imagesOf.set(id, image)
-        // It answers when `serving` says so; until then it is down for the same reason as the one before.
+        // A container answers from `serving` on. Until then it is down for the reason of the container before.
         pod.containers.set(container, { id, image, startedAt: index, address, down: now?.down ?? 'itself' })
         return
       }
       if (now === undefined || now.id !== id) return
       if (what === 'serving') now.down = undefined
       else if (pod.images[container] !== image) now.down ??= isHis(pod) ? 'person' : 'sluice'
-      // Said to be ready before it answered, it had come back as far as anybody can know.
+      // A container that was reported as ready before it answered counts as back.
       else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },
     scale(owner, count, at) {

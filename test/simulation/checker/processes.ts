@@ -1,4 +1,4 @@
-/** The processes of sluice: when they could see what happened, and what they were about. */
+/** The processes of sluice, with the times in which they could see events, and their pods. */
 import type { HistoryEntry } from './history.ts'
 
 export interface Process {
@@ -6,20 +6,20 @@ export interface Process {
   isRunning: boolean
   startedAt: number
   /**
-   * Its first effect, or write of a pod, since it was started or had slept for long: until then it reads what there is, also of pods
-   * that its ledger alone knows, and waits for the template (harsh seed 2508761).
+   * The time of its first effect, or write of a pod, since its start or a long sleep. Until then the process reads the present state,
+   * including pods that only its ledger knows, and waits for the template.
    */
   begunAt: number | undefined
-  /** When it saw and decided nothing: it was stopped, until it went on, or has ended. */
+  /** The spans in which the process saw and decided nothing: it was stopped, or has ended. */
   sleeps: { from: number; to: number }[]
   /** The entry of its end, where it ended by itself. */
   exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
-  /** By uid: what it told last of a pod, also where it was killed before its end. */
+  /** The last statement about each pod, by uid. It counts also where the process was killed before its end. */
   told: Map<string, Extract<HistoryEntry, { type: 'told' }> & { entry: number }>
   wanted: Record<string, string> | undefined
-  /** The names of the pods that it is about, where these are not all. */
+  /** The names of its pods, where the process is about a part of the pods. */
   part: readonly string[] | undefined
-  /** It writes down what a person has seen. */
+  /** True where the process records the observation of an operator. */
   isWord: boolean
 }
 
@@ -28,12 +28,12 @@ export interface Span {
   to: number
 }
 
-/** Milliseconds in which it could see what happened. */
+/** Returns the milliseconds in which the process could see events. */
 export function awakeMs({ startedAt, sleeps }: Process, since: number, at: number): number {
   return remainderMs(sleeps, Math.max(since, startedAt), at)
 }
 
-/** What these leave of the time. They may lie over one another. */
+/** Returns the milliseconds outside the spans. The spans may overlap. */
 export function remainderMs(spans: readonly Span[], since: number, until: number): number {
   let from = since
   let remainder = 0
@@ -44,18 +44,18 @@ export function remainderMs(spans: readonly Span[], since: number, until: number
   return remainder + Math.max(0, until - from)
 }
 
-/** Since when it decides nothing. */
+/** Returns the time since which the process decides nothing. */
 export function asleepSince({ sleeps }: Process): number | undefined {
   const last = sleeps.at(-1)
   return last?.to === Infinity ? last.from : undefined
 }
 
-/** Of other pods it says nothing. */
+/** Reports whether a pod belongs to the process. A process makes no statement about other pods. */
 export function isAbout({ part }: Process, pod: { name: string }): boolean {
   return part === undefined || part.includes(pod.name)
 }
 
-/** A process adds to its name what makes it the only one. */
+/** Reports whether a holder is a process: a holder has the name of the process with a unique suffix. */
 export function isProcess(holder: string, name: string): boolean {
   return holder === name || holder.startsWith(`${name}_`)
 }

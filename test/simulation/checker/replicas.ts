@@ -3,19 +3,19 @@ interface KeptPod {
   owner: string | undefined
   isGone: boolean
   isDeleting: boolean
-  /** Another has come in its place, or none is to. */
+  /** True where another pod has taken its place, or none is to. */
   isReplaced: boolean
 }
 
-/** How many pods each controller is to keep, and which of those that go it misses. */
+/** The number of pods that each controller keeps, and the missing pods among those that go. */
 export interface Replicas {
-  /** The controller is to keep so many. */
+  /** Sets the number of pods that the controller keeps. */
   scale(owner: string, replicas: number, at: number): void
-  /** When it was told last to keep another number. */
+  /** Returns the time of the last change of that number. */
   scaledAt(owner: string | undefined): number
-  /** Of those that are there, and count, there are fewer than it is to keep. */
+  /** Reports whether fewer of the present pods count than the controller keeps. */
   hasTooFew(owner: string | undefined, counts: (pod: KeptPod) => boolean): boolean
-  /** It goes, and its controller is to keep no more than are there without it. */
+  /** Reports whether the pod is going and its controller does not need it. */
   isSurplus(pod: KeptPod): boolean
 }
 
@@ -30,7 +30,9 @@ export function createReplicas(byUid: ReadonlyMap<string, KeptPod>): Replicas {
     return there.length < wanted(owner)
   }
 
-  /** Of several that go only as many are missed as there are too few (seed 133281451): of a StatefulSet the lowest. */
+  /**
+   * Reports whether a controller misses a pod that goes. It misses only as many pods as there are too few, for a StatefulSet the lowest.
+   */
   function isMissed(pod: KeptPod): boolean {
     const ofOwner = [...byUid.values()].filter(({ owner }) => owner === pod.owner)
     const staying = ofOwner.filter(({ isGone, isDeleting }) => !isGone && !isDeleting)

@@ -3,27 +3,27 @@ import type { Happening, Level, Scenario, TargetState } from './history.ts'
 type Effect = Extract<Happening, { type: 'effect' }>
 type Change = Extract<Happening, { type: 'target' }>
 
-/** A durable word that this target may be drained, or restored, for a pod. */
+/** A durable record that this target may be drained, or restored, for a pod. */
 export interface Claim {
   at: number
-  /** When it was sent: what it rests on was read before. */
+  /** The time when the claim was sent. The reads that it rests on are older. */
   leftAt: number
   entry: number
   uid: string
-  /** The same for all that is one attempt of one pod. */
+  /** The ID of the attempt. All claims of one attempt of a pod have one ID. */
   attempt: string
   step: 'drain' | 'patched' | 'restore' | 'closed'
   untouched: boolean
-  /** Somebody else had changed the record by then: what came before is not known from it. */
+  /** True where another writer had changed the record by then, so that the record does not show earlier steps. */
   isTampered: boolean
-  /** Written down for a person who has looked. */
+  /** True where the claim records the observation of an operator. */
   isSaid: boolean
 }
 
-/** How far the drain and the restore of one attempt have come. */
+/** The progress of the drain and the restore of one attempt. */
 export interface Progress {
   done: 0 | 1 | 2
-  /** Somebody else has changed the target since: what comes next mends that. */
+  /** True where another actor has changed the target since. The next effect corrects that. */
   isDisturbed: boolean
 }
 
@@ -32,40 +32,40 @@ export interface Target {
   balancer: string
   name: string
   level: Level
-  /** Undefined where the entry is not there. */
+  /** The state. Undefined where the entry does not exist. */
   state: TargetState | undefined
-  /** Who changed it last. */
+  /** The last actor that changed the target. */
   by: 'setup' | 'sluice' | 'operator' | 'reload'
-  /** Which process of sluice, where it was one. */
+  /** The last sender, where it is a process of sluice. */
   sender: string | undefined
-  /** When that left it. */
+  /** The time when the last change left its sender. */
   leftAt: number
-  /** Sluice has drained it, and nobody has put it back since. */
+  /** True where sluice has drained the target, and it was not put back since. */
   isDrained: boolean
-  /** What was drained was left so on purpose: nothing was to come in the place of its pod. */
+  /** True where the target was left drained on purpose, since no pod was to come in the place of its pod. */
   isLeftOut: boolean
   /** The entry of its last drain by sluice. */
   drainEntry: number
   changedAt: number
-  /** The entry that changed it last. */
+  /** The entry of its last change. */
   entry: number
-  /** When it got requests again last. */
+  /** The time when the target last began to get requests again. */
   returnedAt: number
-  /** When it was taken out last, and when what has done so was sent. */
+  /** The time when the target was last taken out, and the time when that change was sent. */
   leave: { at: number; sentAt: number } | undefined
-  /** When the last drain was sent that was not taken. */
+  /** The time when the last refused drain was sent. */
   refusedAt: number | undefined
-  /** It was home, and not out, when somebody other than sluice changed it last. */
+  /** True where the target was home and not drained at the last change by another actor. */
   wasHome: boolean
-  /** As it was before sluice took it out, and as an operator has wanted it since. */
+  /** The states that count as home: the state before the drain, and the later wishes of an operator. */
   homes: TargetState[]
   claims: Claim[]
   progress: Map<string, Progress>
-  /** A call came later than its level can stand: what is promised since is less. */
+  /** Set where a call came later than its level allows: the guarantees are weaker since. */
   late: 'mended' | 'unseen' | undefined
-  /** Operation → when it was done, as a G2 remembers it; -Infinity where that is forgotten. */
+  /** Operation → time at which it was done, as a G2 remembers it. -Infinity where it is forgotten. */
   done: Map<string, number>
-  /** Calls that have arrived. */
+  /** The calls that have arrived. */
   arrived: Set<string>
 }
 
@@ -74,7 +74,7 @@ export interface Targets {
   of(balancer: string, name: string): Target
   at(address: string): Target[]
   claim(balancer: string, name: string, claim: Claim): void
-  /** The load balancer takes any operation for a new one. */
+  /** Makes the load balancer forget all operations. */
   forget(balancer: string): void
   apply(entry: Effect | Change, at: number, index: number): void
 }
@@ -130,16 +130,16 @@ export function createTargets(scenario: Scenario): Targets {
       const { before, after } = entry
       if (entry.type === 'effect' && entry.effect === 'drain' && !entry.accepted) target.refusedAt = entry.leftAt
       if (entry.type === 'effect' && !changes(before!, after!)) {
-        // Put back, as far as sluice may: whatever becomes of it is the operator's from here on.
+        // The target is back, as far as sluice may put it back. Its maintenance belongs to the operator.
         if (entry.effect === 'restore' && entry.accepted && before!.admin === 'maint') target.isDrained = false
         return
       }
-      // What it has to come back to. Drained again after a reload or an operator: to either; put back as something else: as before.
+      // A drain after a reload or an operator's change adds a home. A drain of a target at home replaces the homes. Otherwise they stay.
       if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
         target.homes = isTouched(target) ? [...target.homes, before!] : isHome(target) ? [before!] : target.homes
       if (entry.type === 'target') {
         target.wasHome = !target.isDrained && isHome(target)
-        // What it was before may have been read still, where reads are not of this moment.
+        // The state before may still be read, where reads are stale.
         if (before !== null && target.homes.length === 0) target.homes.push(before)
         if (after !== null && entry.by === 'operator') target.homes.push(wish(target, after))
         for (const progress of target.progress.values()) progress.isDisturbed = true
@@ -162,46 +162,48 @@ export function createTargets(scenario: Scenario): Targets {
   }
 }
 
-/** It changes what the balancer does, not only when its last request ends. */
+/** Reports whether a change affects the balancer's work, rather than only the end of its last request. */
 export function changes(before: TargetState, after: TargetState): boolean {
   return before.admin !== after.admin || before.weight !== after.weight || before.address !== after.address
 }
 
-/** What an operator wants of it. Who gives a weight or an address to what sluice has out, or gives it back, does not want it out. */
+/**
+ * Returns the state that an operator wants. A change of weight or address of a target that sluice has out does not mean to leave it out.
+ */
 function wish({ isDrained }: Target, after: TargetState): TargetState {
   return isDrained && after.admin === 'drain' ? { ...after, admin: 'ready' } : after
 }
 
-/** As it was before it was drained, or as an operator has set it since. */
+/** Reports whether the target is as before the drain, or as an operator has set it since. */
 export function isHome({ state, homes, level }: Target): boolean {
-  // What cannot be read comes back as it is configured, and in rotation, whatever an operator had set.
+  // A target that cannot be read returns to its configured state in rotation, regardless of an operator's settings.
   const isSame = (home: TargetState): boolean => state?.admin === home.admin && (level === 'G0' || state.weight === home.weight)
   return homes.length === 0 || homes.some(isSame) || (level === 'G0' && state?.admin === 'ready')
 }
 
-/** Somebody else has changed it since sluice did. */
+/** Reports whether the last change was made by an operator or a reload. */
 export function isTouched({ by }: Target): boolean {
   return by === 'operator' || by === 'reload'
 }
 
-/** Somebody else has changed it since that entry, or since then. */
+/** Reports whether an operator or a reload made the last change, after that entry or at or after that time. */
 export function isTouchedSince(target: Target, entry: number, at: number): boolean {
   return isTouched(target) && (target.entry > entry || target.changedAt >= at)
 }
 
-/** Out, and it was sluice that took it out. */
+/** Reports whether the target is out and sluice took it out. */
 export function isTakenOut(target: Target): boolean {
   return target.isDrained && target.state?.routable === false && !isHome(target)
 }
 
-/** Out, and it was somebody else who took it out. */
+/** Reports whether the target is out and another actor took it out. */
 export function isHeldOut(target: Target): boolean {
   return target.state?.routable === false && !isTakenOut(target)
 }
 
 /**
- * What allowed this when it left, or else what was written last. A target that was drained for a pod that is gone may be
- * claimed for that one, and for the pod in its place.
+ * Returns the claim that allowed an effect when it left, or else the last claim. A target that was drained for a pod that is gone may be
+ * claimed for that pod and for its replacement.
  */
 export function claimAt({ claims }: Target, at: number, effect: 'drain' | 'restore'): Claim | undefined {
   const until = claims.filter((claim) => claim.at <= at)

@@ -1,4 +1,5 @@
 /**
+ * The invariants:
  * - `I1` one drain and one restore for each target of an attempt, in order; none for what an operator has out
  * - `I2` no image is patched unless its template has it, and every target of the pod is out and settled, and empty where that can be known
  * - `I3` a pod is put back only where it is ready, and where it was patched only with a container proven new
@@ -12,12 +13,12 @@ export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'exposu
 
 export interface Violation {
   invariant: Invariant
-  /** Milliseconds on the history's clock. */
+  /** The time on the clock of the history, in milliseconds. */
   at: number
   message: string
-  /** The places in the history that show it. */
+  /** The entries of the history that show the violation. */
   entries: number[]
 }
 
-/** Told of each violation that a rule finds at the entry that is being looked at. */
+/** Takes each violation that a rule finds at the present entry. */
 export type Report = (invariant: Invariant, message: string, ...earlier: (number | undefined)[]) => void

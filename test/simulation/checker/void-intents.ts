@@ -1,20 +1,20 @@
 import type { JournalText } from './journal.ts'
 
-/** What the ledgers say of drain intents that nobody has claimed: by which of them nothing was drained, nor will be. */
+/** The drain intents that never take effect, according to the ledgers: nothing was drained by them, nor will be. */
 export interface VoidIntents {
-  /** This is what a part of the run's ledger has by now. */
+  /** Takes the present data of a part of the run's ledger. */
   note(run: string, data: Record<string, string>): void
   isSaid(uid: string, journal: JournalText, ledgers: Iterable<KnownLedger>): boolean
 }
 
 export interface KnownLedger {
   run: string
-  /** When it was made. */
+  /** The time of its creation. */
   at: number
 }
 
 export function createVoidIntents(): VoidIntents {
-  /** By run and uid: below which epoch, of the Lease of this uid. */
+  /** By run and uid: the epoch, of this Lease, below which intents are void. */
   const bounds = new Map<string, { lease: string; below: number }>()
   return {
     note(run, data) {
@@ -27,7 +27,7 @@ export function createVoidIntents(): VoidIntents {
       const known = [...ledgers]
       const own = known.find((one) => one.run === run)
       if (step !== 'drain' || isClaim || own === undefined) return false
-      // Those before it say nothing of it, nor those of another Lease.
+      // Ledgers from before the run, and entries about another Lease, say nothing about the intent.
       return known.some((one) => {
         const found = bounds.get(`${one.run} ${uid}`)
         return found !== undefined && one.at >= own.at && found.lease === lease && epoch < found.below

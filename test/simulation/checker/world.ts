@@ -1,4 +1,4 @@
-/** What the history has come to, up to the entry that is being looked at. */
+/** The state of the world that the history leads to, up to the present entry. */
 import type { HistoryEntry, Scenario } from './history.ts'
 import type { JournalText } from './journal.ts'
 import type { LeaseRecord } from './leases.ts'
@@ -25,21 +25,21 @@ export interface World {
   pods: Pods
   targets: Targets
   processes: Map<string, Process>
-  /** By namespace and name: who held it since when. */
+  /** The records of each Lease, by namespace and name. */
   leases: Map<string, LeaseRecord[]>
-  /** Of each workload whose template sluice patches, by its kind and name: what it had since when. */
+  /** The records of each template that sluice patches, by kind and name of the workload. */
   templates: Map<string, TemplateRecord[]>
-  /** By the name of its ConfigMap. */
+  /** The ledgers, by the name of their ConfigMap. */
   ledgers: Map<string, Ledger>
   /**
-   * The journal of the pod is a drain intent that was stored when its sender could act on it no more, and the ledgers say that it counts
-   * for nothing: what comes after it begins anew, as after one that is closed (seed 44046630).
+   * Reports whether the journal of the pod is a drain intent that was stored too late for its sender, and that the ledgers declare void.
+   * The next attempt begins as after a closed journal.
    */
   isVoid(pod: Pod): boolean
   calmAt: number | undefined
-  /** Until when a load balancer answered nobody, or not this process. */
+  /** Returns the end of the last silence of a load balancer towards a process. */
   silentUntil(balancer: string, process: string): number
-  /** Takes an entry; answers what a write did to a pod, and which pods' targets a ledger has released for their heirs. */
+  /** Takes an entry. Returns the effect of a write on a pod, and the pods whose targets a ledger has released for their replacements. */
   apply(entry: HistoryEntry, index: number): Applied
 }
 
@@ -53,7 +53,7 @@ const NOTHING: Applied = {}
 export function createWorld(given: Scenario): World {
   const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, watchMs: 30_000, staleMs: 0, ...given }
   const pods = createPods()
-  /** By load balancer, or that and the process. */
+  /** The end of each silence, by load balancer, or by load balancer and process. */
   const silences = new Map<string, number>()
   const targets = createTargets(scenario)
   const processes = new Map<string, Process>()
@@ -62,7 +62,7 @@ export function createWorld(given: Scenario): World {
   const ledgers: World['ledgers'] = new Map()
   const voidIntents = createVoidIntents()
 
-  /** The journal of the pod now says whose its targets are. */
+  /** Records the claims of a pod's new journal on its targets. */
   function journaled(
     { pod, journal }: PodWrite,
     { at, by, leftAt = at }: Extract<HistoryEntry, { type: 'stored' }>,
@@ -78,7 +78,7 @@ export function createWorld(given: Scenario): World {
     if (journal.step === 'closed') {
       pod.patch = undefined
       pod.closedAt = leftAt
-      // It has no list of its targets any more.
+      // A closed journal has no list of targets.
       for (const { claims, balancer, name } of targets.all.values()) {
         const last = claims.at(-1)
         if (last?.uid === pod.uid && last.step !== 'closed')
@@ -95,7 +95,7 @@ export function createWorld(given: Scenario): World {
     }
   }
 
-  /** Entries of a ledger that say, newly, that the targets of a gone pod may be restored. */
+  /** Returns the new entries of a ledger that release the targets of a gone pod for a restore. */
   function settled(before: unknown, after: unknown, at: number, index: number): Applied['settled'] {
     const former = dataOf(before)
     const found: { uid: string; entry: LedgerEntry }[] = []
@@ -103,7 +103,7 @@ export function createWorld(given: Scenario): World {
       if (text === former[uid] || uid === 'header' || uid === 'fence') continue
       const entry = readLedgerEntry(text)
       if (entry === undefined || entry.state === 'open') continue
-      // What a process tells of its part goes there too, and releases nothing.
+      // The ledger also has the statements of a process about its part. A repeated statement releases nothing.
       const known = former[uid] === undefined ? undefined : readLedgerEntry(former[uid])
       if (JSON.stringify(known) === JSON.stringify(entry)) continue
       if (entry.state === 'restore') found.push({ uid, entry })
@@ -125,7 +125,9 @@ export function createWorld(given: Scenario): World {
     return voidIntents.isSaid(uid, journal, known)
   }
 
-  /** Another owner had come by then; or it was killed, and it was said of all that it has sent. */
+  /**
+   * Reports whether a drain intent was stored too late: another owner had come, or the sender was killed and its intents are declared void.
+   */
   function isLate(pod: Pod, journal: JournalText, by: string): boolean {
     if (journal.step !== 'drain') return false
     const lease = leases.get(leaseOf(pod) ?? '')?.at(-1)
@@ -135,7 +137,7 @@ export function createWorld(given: Scenario): World {
     return wasKilled && isSaidVoid(pod.uid, journal)
   }
 
-  /** What was sent before it slept says nothing of what it has seen since. */
+  /** Records the start of work. A write that was sent before a sleep does not show that the process has looked since. */
   function begin(name: string, leftAt: number, at: number): void {
     const process = processes.get(name)
     if (process !== undefined && leftAt >= (process.sleeps.at(-1)?.to ?? 0)) process.begunAt ??= at
@@ -193,7 +195,7 @@ export function createWorld(given: Scenario): World {
           const isAsleep = last?.to === Infinity
           if (what === 'continued' && isAsleep) {
             last.to = entry.at
-            // It has lost its Leases, and looks at all anew.
+            // The process has lost its Leases, and reads the state again.
             if (entry.at - last.from > LEASE_MS) process.begunAt = undefined
           } else if (what !== 'started' && what !== 'continued' && !isAsleep) {
             process.sleeps.push({ from: entry.at, to: Infinity })
@@ -218,7 +220,7 @@ export function createWorld(given: Scenario): World {
             const lease = readLease(after)
             const previous = leases.get((lease ?? readLease(before))?.key ?? '')?.at(-1)
             const owner = processes.get(entry.by)
-            // It had run out meanwhile, and its owner looks at all anew, however long that takes (harsh seed 4322041).
+            // The Lease had run out meanwhile, and its owner reads the state again.
             if (lease && owner && previous && lease.holder === previous.holder && at - previous.at > LEASE_MS)
               owner.begunAt = undefined
             if (lease === undefined && previous) previous.isDeleted = true
@@ -230,7 +232,7 @@ export function createWorld(given: Scenario): World {
             const { kind, metadata, spec } = after as RawWorkload
             pods.scale(`${kind}/${metadata.name}`, spec.replicas ?? 1, at)
           }
-          // A Deployment's is left as it is.
+          // The template of a Deployment is not patched.
           if (resource === 'statefulsets.apps' || resource === 'daemonsets.apps') {
             const { kind, metadata, spec } = after as RawWorkload
             const images = Object.fromEntries(spec.template.spec.containers.map(({ name, image }) => [name, image]))
@@ -249,7 +251,7 @@ export function createWorld(given: Scenario): World {
               const finishedBy = made.finishedBy ?? (header.finished ? entry.by : undefined)
               ledgers.set(key, { ...made, ...header, finishedBy })
             }
-            // Without the number of the part.
+            // The run, without the number of the part.
             voidIntents.note(key.slice(LEDGER.length).replace(/-\d+$/, ''), dataOf(after))
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }

@@ -1,4 +1,4 @@
-/** `node --import ./test/simulation/mutations/apply.ts PROGRAM` with MUTATION=NAME: PROGRAM runs on code with that break in it. */
+/** `node --import ./test/simulation/mutations/apply.ts PROGRAM` with MUTATION=NAME runs PROGRAM on code with that mutation. */
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

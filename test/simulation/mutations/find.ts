@@ -8,11 +8,11 @@ export interface Found {
   message: string
 }
 
-/** So many seeds are run at a time: few at first, since most mutations are found by one of the first. */
+/** The number of seeds in a batch. The first batches are small, since one of the first seeds shows most mutations. */
 const FEWEST = 16
 const MOST_AT_ONCE = 512
 
-/** Runs so many seeds; undefined where none of them shows it. */
+/** Runs up to `most` seeds. Returns the first seed that shows the mutation. Undefined where none shows it. */
 export async function findMutation(
   { name, harsh = false }: Mutation,
   { most, jobs }: { most: number; jobs?: number | undefined },
@@ -20,7 +20,7 @@ export async function findMutation(
   let size = FEWEST
   for (let from = 1; from <= most; from += size, size = Math.min(2 * size, MOST_AT_ONCE)) {
     const { violations } = await runSeeds({ from, count: Math.min(size, most + 1 - from), jobs, mutation: name, harsh })
-    // Whichever process was first: the lowest seed counts, so that the same code gives the same answer.
+    // The lowest seed counts, independently of the order of the processes, so that equal code gives equal results.
     for (const violation of violations.toSorted((a, b) => a.seed - b.seed)) {
       if (await isClean(violation.seed, harsh)) return violation
     }
@@ -28,7 +28,7 @@ export async function findMutation(
   return undefined
 }
 
-/** This seed shows it, by the same invariant. */
+/** Reports whether the seed shows the mutation by the same invariant. */
 export async function isFoundBy(
   { name, harsh = false }: Mutation,
   { seed, invariant }: Pick<Found, 'seed' | 'invariant'>,
@@ -37,7 +37,7 @@ export async function isFoundBy(
   return violations.some((violation) => violation.invariant === invariant) && (await isClean(seed, harsh))
 }
 
-/** A seed that shows something without the mutation too shows nothing of it. */
+/** Reports whether the seed has no violation without the mutation. Otherwise it does not show the mutation. */
 async function isClean(seed: number, harsh: boolean): Promise<boolean> {
   const { violations } = await runSeeds({ from: seed, count: 1, jobs: 1, harsh })
   return violations.length === 0

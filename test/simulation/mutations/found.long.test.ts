@@ -3,7 +3,7 @@ import { runSeeds } from '../seeds.ts'
 import { MUTATIONS } from './mutations.ts'
 import { readRecorded } from './recorded.ts'
 
-/* Each mutation with the seed that has shown it. Where one shows nothing any more: npm run mutations -- --moved. */
+/* Each mutation with its recorded seed. `npm run mutations -- --moved` searches again for mutations that their seed no longer shows. */
 
 const recorded = readRecorded()
 const found = MUTATIONS.flatMap(({ harsh = false, ...mutation }) => {

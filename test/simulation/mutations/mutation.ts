@@ -1,22 +1,22 @@
 /** A deliberate break of one protection, as changes of single places in the code. */
 export interface Mutation {
   name: string
-  /** What is broken, in words for the table in docs/simulation.md. */
+  /** The break in words, for the table in docs/simulation.md. */
   breaks: string
-  /** Looked for among the harsh seeds: the usual ones hardly ever show it. */
+  /** True where the mutation is searched among the harsh seeds, since the usual seeds hardly ever show it. */
   harsh?: boolean
   changes: Change[]
 }
 
 export interface Change {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   file: string
-  /** Stands exactly once in the file. */
+  /** The text to replace. It occurs exactly once in the file. */
   find: string
   replace: string
 }
 
-/** @throws where a text does not stand exactly once: the code has changed, and the mutation would break nothing */
+/** Applies the changes to a source. @throws Error where a text does not occur exactly once: the code has changed */
 export function mutate(name: string, changes: readonly Change[], source: string): string {
   let text = source
   for (const { file, find, replace } of changes) {

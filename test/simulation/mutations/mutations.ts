@@ -15,7 +15,7 @@ const OWNERSHIP = 'src/engine/leases/ownership.ts'
 const ROLLOUT = 'src/engine/rollout/rollout.ts'
 const NEEDS_DRAIN = 'src/pods/needs-drain.ts'
 
-/** Each takes one protection away. The simulation must find every one of them. */
+/** The mutations. Each removes one protection, and the simulation must find each. */
 export const MUTATIONS: Mutation[] = [
   {
     name: 'no-drain-intent',
@@ -223,8 +223,8 @@ export const MUTATIONS: Mutation[] = [
   },
   {
     name: 'late-drain-not-waited-out',
-    // Rare: the call has to arrive once it was given up, sent again, and the pod put back, all within ten seconds. One of
-    // 11,000 of the usual seeds showed it.
+    // The mutation shows rarely: the call has to arrive after it was given up and sent again and the pod was put back, within ten seconds.
+    // One in about 11,000 usual seeds shows it.
     harsh: true,
     breaks: 'the pod is put back while a drain that nobody answered may still arrive, and nobody looks again',
     changes: [
@@ -571,7 +571,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a pod is not drained where one of the containers that change needs no drain',
     changes: [
       { file: NEEDS_DRAIN, find: 'changes.every(({ container })', replace: 'changes.some(({ container })' },
-      // The patch is guarded too.
+      // The guard of the patch has to be removed too.
       {
         file: NEEDS_DRAIN,
         find: 'undrained.includes(container) && notFor.includes(container)',

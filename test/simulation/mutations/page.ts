@@ -4,7 +4,7 @@ import type { Recorded } from './recorded.ts'
 const BEGIN = '<!-- written by npm run mutations -->'
 const END = '<!-- end of the table -->'
 
-/** The mutations as docs/simulation.md shows them. */
+/** Returns the table of the mutations in docs/simulation.md. */
 export function mutationsTable(mutations: readonly Mutation[], recorded: Recorded): string {
   const rows = mutations.map(({ name, breaks }) => {
     const found = recorded[name]
@@ -13,7 +13,7 @@ export function mutationsTable(mutations: readonly Mutation[], recorded: Recorde
   return ['| mutation | what is broken | found within | by |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** docs/simulation.md with this table in it. */
+/** Returns the text of docs/simulation.md with this table. */
 export function withTable(page: string, table: string): string {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** By the name of the mutation: the first seed that shows it, and by which invariant. Written by `npm run mutations`. */
+/** The first seed that shows each mutation, with its invariant, by the name of the mutation. `npm run mutations` writes it. */
 export type Recorded = Record<string, { seed: number; invariant: string }>
 
 const FILE = join(import.meta.dirname, '../../golden/mutations.json')

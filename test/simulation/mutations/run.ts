@@ -1,8 +1,7 @@
 /**
- * `npm run mutations`: takes one protection away after another, and runs seeds until one shows it. What is found is kept
- * in test/golden/mutations.json, which `npm test` goes by, and in the table of docs/simulation.md. The exit code is 1
- * where one is not found. `-- --only NAME` runs one alone, and may be given several times; `-- --moved` those alone whose
- * seed shows nothing any more, since something has changed.
+ * `npm run mutations` removes one protection after another, and runs seeds until one shows it. The results are kept in
+ * test/golden/mutations.json, which `npm test` uses, and in the table of docs/simulation.md. The exit code is 1 where a mutation is not
+ * found. `-- --only NAME` runs one mutation, and may be repeated; `-- --moved` runs the mutations that their seed no longer shows.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +46,7 @@ console.log(
 )
 process.exitCode = missed.length > 0 ? 1 : 0
 
-/** After each: a run of all of them takes minutes. Those that are no mutation any more go. */
+/** Keeps the result of one mutation, since a complete run takes minutes. Results of removed mutations are dropped. */
 function keep(name: string, found: { seed: number; invariant: string } | undefined): void {
   const before = readRecorded()
   const names = MUTATIONS.map((mutation) => mutation.name)

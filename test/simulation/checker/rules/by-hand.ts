@@ -7,21 +7,21 @@ import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
 /*
- * What a person patches into a pod past sluice is his own, and so is the restart that follows. Sluice is held to this: it puts no
- * pod back on a container that is about to be killed for that, and leaves what he has patched in over its own patch.
+ * A patch by hand belongs to its operator, and so does the restart that follows. The rules for sluice: it puts no pod back on a container
+ * that is about to be killed for such a patch, and it does not overwrite such a patch over its own.
  */
 
-/** I2: sluice has stored images over those that somebody has patched in since this process had patched the pod. */
+/** I2: sluice has stored images over images that were patched in by hand since this process had patched the pod. */
 export function judgeOverwritten({ processes }: World, { name, images }: Pod, by: string, report: Report): void {
-  // What fails goes back to what it was on before, whoever has made it fail.
+  // A pod that fails goes back to its images from before, regardless of who has caused the failure.
   for (const [container, wanted] of Object.entries(processes.get(by)?.wanted ?? {}))
     if (images[container] === wanted)
       report('I2', `${name} got ${wanted} once more over what somebody has patched in since ${by} had patched it`)
 }
 
 /**
- * I3: the restore intent of a pod that somebody has patched since sluice did. It is guarded by the images in its spec, and by the
- * container that the API shows: whatever else may be old, these two it was decided on.
+ * I3: judges the restore intent of a pod that was patched by hand since sluice patched it. The images in the spec and the container in the
+ * API guard the intent, so these two are always current.
  */
 export function judgeMeddledRestore(pod: Pod, report: Report): void {
   for (const name of pod.patch?.containers ?? []) {
@@ -40,8 +40,8 @@ export function isMeddledSince({ meddled }: Pod, entry: number): boolean {
 }
 
 /**
- * A container is being ended, since somebody has patched the pod, or has taken that back: had sluice put it back on that, though
- * it knew of it?
+ * Judges a container that is ended because the pod was patched by hand, or because that patch was taken back. Sluice must not have put the
+ * pod back on that container while it knew of the patch.
  */
 export function judgeDoomed(world: World, pod: Pod, name: string, report: Report): void {
   const { meddled, images, containers, generation, observedGeneration } = pod
@@ -61,17 +61,17 @@ export function judgeDoomed(world: World, pod: Pod, name: string, report: Report
   }
 }
 
-/** Who sent the call that put it back had seen what somebody had patched. */
+/** Reports whether the sender of the restore had seen the patch by hand. */
 function isKnown(world: World, { uid, meddled }: Pod, { claims, sender, leftAt }: Target): boolean {
   const process = world.processes.get(sender ?? '')
   const intent = claims.findLast((claim) => claim.uid === uid && claim.step === 'restore' && claim.at <= leftAt)
-  // Patched in where it took requests, it ends a container that does.
+  // A patch by hand while the pod took requests ends a container in rotation in any case.
   const first = claims.find(({ attempt }) => attempt === intent?.attempt)
   if (process === undefined || intent === undefined || first!.entry > meddled!.entry) return false
   return hasSeen(world, process, { since: meddled!.at, intentAt: intent.at, at: leftAt })
 }
 
-/** By the answer to its intent, or by its watch. */
+/** Reports whether a process has seen a change, by the answer to its intent or by its watch. */
 export function hasSeen(
   world: World,
   process: Process,
@@ -80,7 +80,7 @@ export function hasSeen(
   return since < intentAt || awakeMs(process, since, at) > world.scenario.watchMs
 }
 
-/** A restore has just arrived: does the pod not answer, as somebody has patched it, and was that known? */
+/** Reports whether the pod of a restore that has just arrived is down by a patch by hand, and whether the sender knew that. */
 export function isKnownDown(
   world: World,
   { meddled, journal }: Pod,

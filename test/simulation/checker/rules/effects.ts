@@ -13,8 +13,8 @@ type Effect = Extract<HistoryEntry, { type: 'effect' }>
 type Stored = Extract<HistoryEntry, { type: 'stored' }>
 
 /**
- * I1 and I5, before the effect is taken into the world. What a level does not promise is not judged, but noted at the
- * target (`late`): the end of the run still has to be right, where the engine can have seen it.
+ * Judges I1 and I5 before the effect is taken into the world. Effects beyond the guarantee of the level are not judged. They are noted at
+ * the target (`late`): the end of the run still has to be right, where the engine could see them.
  */
 export function judgeEffect(world: World, entry: Effect, report: Report): void {
   const target = world.targets.of(entry.balancer, entry.target)
@@ -27,17 +27,17 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
   } else {
     judgeOrder(world, entry, target, claim, progress, report)
-    // It undoes what came too late.
+    // This effect undoes an effect that came too late.
     if (changes(entry.before, entry.after)) target.late = undefined
   }
   note(entry, target, progress)
-  // The call that this one came before is still on its way.
+  // The call that this effect overtook is still on its way.
   if (isBeyond) progress.isDisturbed = true
-  // What another attempt has done is undone by it, and is to be done again.
+  // This effect has undone the effect of another attempt, which has to act again.
   if (isBeyond && changes(entry.before, entry.after)) for (const one of target.progress.values()) one.isDisturbed = true
 }
 
-/** I5: who sends has written down before that it will, and holds the Lease. */
+/** I5: the sender has stored its intent before, and holds the Lease. */
 function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim | undefined, report: Report): void {
   const { by, effect, leftAt } = entry
   const wasTampered = claim !== undefined && (world.pods.byUid.get(claim.uid)?.tampered ?? 0) > claim.entry
@@ -54,7 +54,7 @@ function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim |
     report('I5', `a ${effect} of ${target.key} left ${by}, which did not hold the Lease (${holders.join(', ') || 'nobody'} did)`)
 }
 
-/** I5: the journal of this pod has just been stored. Whoever writes it holds the Lease. */
+/** I5: judges the journal of this pod, which was just stored. Its writer must hold the Lease. */
 export function judgeOwner(world: World, pod: Pod, { by, step, leftAt }: NonNullable<Pod['journal']>, report: Report): void {
   const holders = holdersAt(world, leftAt, leaseOf(pod))
   if (holders.some((holder) => isProcess(holder, by))) return
@@ -62,7 +62,10 @@ export function judgeOwner(world: World, pod: Pod, { by, step, leftAt }: NonNull
   report('I5', `the journal of ${pod.name} (${step}) left ${by}, which did not hold the Lease (${who} did)`)
 }
 
-/** I5: the drain intent of a new attempt has just been stored. Who has renewed its Lease with an order on it knows of that. */
+/**
+ * I5: judges the drain intent of a new attempt, which was just stored. A process that has renewed its Lease with an order on it knows of
+ * the order.
+ */
 export function judgeOrdered(
   { leases }: World,
   pod: Pod,
@@ -74,7 +77,7 @@ export function judgeOrdered(
     report('I5', `${pod.name} is to be drained by ${by}, which knew that ${run} was to be paused or aborted`, known.entry)
 }
 
-/** I5: the record of a run has just been stored, or removed. Whoever changes what it says of a pod holds the Lease for that. */
+/** I5: judges a record of a run that was just stored or removed. The writer of a pod's entry must hold the Lease for it. */
 export function judgeLedger(world: World, { by, at, leftAt = at, before, after }: Stored, report: Report): void {
   const [was, is] = [ledgerOf(before), ledgerOf(after)]
   for (const key of Object.keys({ ...was, ...is })) {
@@ -87,7 +90,7 @@ export function judgeLedger(world: World, { by, at, leftAt = at, before, after }
   }
 }
 
-/** I1: for each attempt the drain, then the restore, once each. */
+/** I1: in each attempt, the drain and then the restore happen once each. */
 function judgeOrder(world: World, entry: Effect, target: Target, claim: Claim, progress: Progress, report: Report): void {
   const { effect } = entry
   if (!counts(entry, target) || progress.isDisturbed) return
@@ -106,14 +109,14 @@ function judgeOrder(world: World, entry: Effect, target: Target, claim: Claim, p
     report('I1', `${target.key} was out by an operator before the attempt began, and was changed`, target.entry)
 }
 
-/** What changes it. Of what cannot be read each call that is taken, also one that would change nothing. */
+/** Reports whether a call counts: it changes the target. Where the target cannot be read, each accepted call counts. */
 function counts({ accepted, before, after }: Effect, { level }: Target): boolean {
   return level === 'G0' ? accepted : changes(before, after)
 }
 
 /**
- * Later than the level can stand, or delivered twice where nothing would know the second from the first: a G2 knows what it has
- * done, not what it has refused (harsh seed 11679790). A G3 refuses both itself: nothing is ever beyond its promise.
+ * Reports whether a call is beyond the guarantee of the level: it is too late, or a second delivery that the balancer cannot recognize. A
+ * G2 remembers the operations that it has done, not the ones that it has refused. A G3 refuses both itself.
  */
 function isBeyondPromise({ scenario }: World, { at, leftAt, operation, effect }: Effect, target: Target): boolean {
   if (target.level === 'G3') return false
@@ -124,8 +127,8 @@ function isBeyondPromise({ scenario }: World, { at, leftAt, operation, effect }:
 }
 
 /**
- * A run that has a doubt looks again for as long as twice the life of a call. What comes after that, or after it has
- * ended, or a second time where the first was answered, nobody sees.
+ * Reports whether a run sees a late change: a run in doubt looks for up to twice the life of a call. It does not see changes after that or
+ * after its end, or a second delivery of an answered call.
  */
 function isSeen(world: World, { at, leftAt }: Effect, { level }: Target): boolean {
   const age = at - leftAt
@@ -139,7 +142,7 @@ function note(entry: Effect, target: Target, progress: Progress): void {
   const key = `${effect} ${operation}`
   if (accepted && !target.done.has(key)) target.done.set(key, at)
   if (!counts(entry, target)) return
-  // A weight that an operator had given it: the drain that it was put back for may still come (seed 44310512).
+  // The restore only undid the weight of an operator: the drain of the attempt may still arrive.
   const isWeight = target.level !== 'G0' && effect === 'restore' && progress.done === 0 && before.admin === after.admin
   if (!isWeight) progress.done = effect === 'drain' ? 1 : 2
   progress.isDisturbed = false
@@ -153,17 +156,17 @@ function progressOf({ scenario }: World, { effect }: Effect, target: Target, { a
   let found = target.progress.get(attempt)
   if (found === undefined) {
     const first = target.claims.find((claim) => claim.attempt === attempt)!
-    // What the claim rests on may have been read before somebody changed it: the write may have taken long to arrive.
+    // The reads that the claim rests on may be older than the foreign change, since the write may have been long on its way.
     const seenAt = first.leftAt - scenario.lagMs
     const isTouched = isTouchedSince(target, first.entry, seenAt)
-    // A call that was beyond its promise has just changed it, for another attempt: this one's may find nothing left to do.
+    // A call beyond the guarantee has just changed the target for another attempt, so this attempt may find nothing to do.
     const isOvertaken = target.late !== undefined && target.changedAt >= seenAt
-    // It is out already for a pod whose address this one has got, as that one's status does not say yet (seed 4023358).
+    // The target is out already for the former pod at this address, whose status does not show that yet.
     const isShared = target.by === 'sluice' && target.isDrained && target.changedAt >= seenAt && isAnothers(target, first)
     found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken || isShared }
     target.progress.set(attempt, found)
   }
-  // Whether its drain has arrived, or another has it out: that it is, a person has found out. It may be in again since.
+  // An operator has said that the target is out, although its drain may not have arrived. It may be in again since.
   const isSaid = target.claims.some((claim) => claim.attempt === attempt && claim.isSaid)
   if (found.done === 0 && isSaid && !(effect === 'drain' && target.state?.routable)) found.done = 1
   return found

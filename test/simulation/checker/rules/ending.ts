@@ -7,12 +7,12 @@ import { isHome } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
-/** How a pod may end that is neither where it was nor silently lost. */
+/** The ends of a pod that count as told to an operator. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
-/** Of these, what only hands it on: a later process that says that all is done has taken it, also of a pod that is gone. */
+/** The ends that only hand a pod on. A later process that ends as done has taken the pod, even if the pod is gone. */
 const FOR_ANOTHER = new Set(['interrupted', 'conflict'])
 
-/** I6, at the end of the history: everything is home and closed, or a person was told. */
+/** I6, at the end of the history: each target is home and each journal closed, or an operator was told. */
 export function judgeEnding(world: World, report: Report): void {
   if (world.calmAt === undefined) return
   const running = [...world.processes.values()].filter(({ isRunning }) => isRunning)
@@ -29,24 +29,24 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   if (state === undefined || isHome(target) || late === 'unseen') return
   const uid = claims.at(-1)?.uid
   const pod = uid === undefined ? undefined : world.pods.byUid.get(uid)
-  // Of a pod that is gone for good, and in whose place nothing has come, there or elsewhere: it stays out.
+  // The target of a pod that is gone for good stays out, if no pod has come in its place, at this address or elsewhere.
   const isGone = pod === undefined || (pod.isGone && !hasHeir(world, pod))
-  // Who has its address by now may have come when nobody was there any more who would look (harsh seed 9032717).
+  // The present pod at its address may have come after the end of the last process.
   const there = world.pods.at(state.address)
   const isLater = there !== undefined && there.createdAt > (lastExit(world)?.exit?.at ?? Infinity)
   if (isGone && (there === undefined || isLater)) return
   if (claims.some((claim) => isLeftOut(world, world.pods.byUid.get(claim.uid), target.drainEntry))) return
-  // It was home, and a reload has made of it what is configured since (seed 65455). Or an operator whose maintenance hid the
-  // restore has ended it, where nobody can read what that has become of (seed 3003712).
+  // After the pod was home, a reload has restored the configured state. Or, on a balancer that cannot be read, an operator has ended a
+  // maintenance that hid the restore.
   const isBeyond = target.by === 'reload' || (target.by === 'operator' && target.level === 'G0')
   const { journal } = pod ?? {}
-  // It may be home for a while before its journal is closed, where a call may still arrive (seed 51004057 of a search).
+  // The pod may be home for a while before its journal is closed, and a call may still arrive then.
   if (isBeyond && journal?.step === 'closed' && (journal.at < target.changedAt || (target.by === 'reload' && target.wasHome)))
     return
-  // That it is out by sluice may have been told before an operator ended his maintenance of it (seed 10010322).
+  // The process may have reported the target as out before the operator ended its maintenance.
   const changed = target.by === 'operator' && target.isDrained ? target.drainEntry : entry
-  // A call that arrives when its process has ended: that one has said that it was under way. Or it was killed, and nobody was there
-  // any more who would look: told is what was there before (seed 44778335).
+  // A process that ended has reported its open calls. For a call that arrives after the sender was killed and the last process has ended,
+  // the reports from before count.
   const sender = world.processes.get(target.sender ?? '')
   const about = lastExit(world, pod)?.exit
   const isLate = sender?.isRunning === false && sender.exit === undefined && changed > (about?.entry ?? Infinity)
@@ -56,8 +56,8 @@ function judgeTarget(world: World, target: Target, report: Report): void {
 }
 
 /**
- * It was said since that it stays out, for nothing was to come in its place: what has come there later is nobody's to put back,
- * also where another that was paused says so again when that is there (seed 44779323).
+ * Reports whether a process has said that the target stays out, since no pod was to come in its place. A pod that comes there later is put
+ * back by no process, even where a process that was paused repeats the statement.
  */
 function isLeftOut(world: World, pod: Pod | undefined, since: number): boolean {
   if (pod === undefined) return false
@@ -67,14 +67,14 @@ function isLeftOut(world: World, pod: Pod | undefined, since: number): boolean {
   return [...processes.values()].some((process) => {
     const told = lastWord(world, process, uid)
     if (!told?.leftOut || told.entry < since) return false
-    // What had just come may not have been seen yet.
+    // A pod that had just come may be unseen.
     return heirs.every(({ createdAt }) => createdAt > told.at - scenario.lagMs)
   })
 }
 
 /**
- * What it said of the pod at its end. Where it was killed before that, what it had told: once it has written that the run is over, nobody
- * goes on with it (harsh seed 10403730).
+ * Returns the statement of a process about the pod at its end. For a killed process, its earlier statement counts once it has recorded the
+ * end of the run, since no process continues that run.
  */
 function lastWord(
   { ledgers }: World,
@@ -87,7 +87,7 @@ function lastWord(
   return own && { at: exit.at, entry: exit.entry, ...(own.leftOut ? { leftOut: true } : {}) }
 }
 
-/** As a StatefulSet makes it. */
+/** Reports whether a replacement with the name of the pod exists, as a StatefulSet makes it. */
 function hasHeir({ pods }: World, { name, owner }: Pod): boolean {
   return pods.alive().some((one) => one.name === name && one.owner === owner)
 }
@@ -97,13 +97,12 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   if (isDeleting) return
   const writer = world.processes.get(journal?.by ?? '')
   const last = lastExit(world)
-  // What one that was killed has sent may arrive when nobody is there any more who would look at the pod: told is what was
-  // there before (harsh seed 5329957).
+  // A write of a killed process may arrive after the last process has ended: the reports from before count.
   const about = lastExit(world, pod)
   const isLate = writer?.isRunning === false && journal!.entry > (about?.exit?.entry ?? Infinity)
-  // A write that arrives when its process has ended: that one has said that it was under way.
+  // A process that ended has reported its open writes.
   const since = isLate ? about!.exit!.entry : Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
-  // Before an intent there was nothing (seed 11011550); what comes back was drained before (seed 21512968).
+  // A late drain intent stands for nothing: there was nothing before it, and a restore comes after a drain.
   const isOpen = journal !== undefined && journal.step !== 'closed' && !(isLate && journal.step === 'drain') && !world.isVoid(pod)
   if (isOpen && !isNamed(world, since, { uid, names: [name] }))
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
@@ -128,13 +127,13 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   }
 }
 
-/** What a run has given other images is on those again that it had when it was home before, when that is taken back. */
+/** After an undo, each image that the run has changed is again as it was when the pod was last home. */
 function judgeUndone(world: World, pod: Pod, last: Process, report: Report): void {
   const { name, images, formerImages, tampered } = pod
-  // Where somebody has edited its record nobody knows when it was home (seed 158).
+  // After a foreign edit of the record, the images at home are unknown.
   if (!isDone(last) || asksForImages(last) || tampered > 0 || isMeddledAfter(pod, last.startedAt)) return
   const formers = formerImages.get(undoneRun(world) ?? '')?.images ?? []
-  // Of another one no run knows what it was on, and a person may have patched it before that began.
+  // No run knows the images of other containers, and an operator may have patched them before the run began.
   const asked = new Set([...world.processes.values()].flatMap(({ wanted = {} }) => Object.keys(wanted)))
   for (const container of Object.keys(formers[0] ?? {}).filter((one) => asked.has(one))) {
     const allowed = formers.map((former) => former[container])
@@ -147,28 +146,28 @@ function judgeUndone(world: World, pod: Pod, last: Process, report: Report): voi
   }
 }
 
-/** One that is stopped on its way out may have been overtaken by another wish (seeds 520855 and 3006430). */
+/** Reports whether a process that began later has patched the object: a process that is stopped before its end may be overtaken. */
 function isOvertaken({ processes }: World, last: Process, patchedBy: string | undefined): boolean {
   const patcher = processes.get(patchedBy ?? '')
   return patcher !== undefined && patcher.startedAt > last.startedAt
 }
 
-/** It was home when somebody patched it, as far as whoever brought it home could know: that is his own. */
+/** Reports whether the pod was home at a patch by hand, as far as the process could know. The patch then belongs to the operator. */
 function isHomeMeddled({ scenario }: World, { meddled, closedAt = Infinity }: Pod): boolean {
   return meddled !== undefined && meddled.at > closedAt - scenario.watchMs
 }
 
-/** Whoever began before that may have looked at it already. */
+/** Reports whether the pod was patched by hand after `at`: a process that began before may have looked at it already. */
 function isMeddledAfter({ meddled }: Pod, at: number): boolean {
   return meddled !== undefined && meddled.at > at
 }
 
-/** An undo does not. */
+/** Reports whether a process asks for images. An undo does not. */
 function asksForImages({ wanted = {} }: Process): boolean {
   return Object.keys(wanted).length > 0
 }
 
-/** Found at the images already, or not spoken of at all, by a process that has done all: it was there when that began. */
+/** Reports whether a process that ended as done has skipped or omitted a pod that was there at its start. */
 function isOverlooked(process: Process, { createdAt, isFinished }: Pod, outcome: string | undefined): boolean {
   return isDone(process) && !isFinished && createdAt < process.startedAt && (outcome === undefined || outcome === 'skipped')
 }
@@ -178,8 +177,8 @@ function isDone({ exit }: Process): boolean {
 }
 
 /**
- * Where a run was ended by an order, and none has begun since, the template has what it had before that, and those ended with
- * it; or what all the pods had, where the template had something else then.
+ * After an abort, with no later run, each template has the image from before the aborted runs. The image that all pods had is allowed too,
+ * where the template had another one.
  */
 function judgeAborted(world: World, report: Report): void {
   const last = [...world.processes.values()].findLast(({ exit }) => exit?.outcome?.startsWith('aborted'))
@@ -197,7 +196,10 @@ function judgeAborted(world: World, report: Report): void {
   }
 }
 
-/** If the newest was: with those before it, as far back as no other run has patched a template in between. */
+/**
+ * Returns the aborted runs up to the newest run, back to the last other run that patched a template. Empty where the newest run was not
+ * aborted.
+ */
 function abortedRuns({ ledgers }: World): { id: string; at: number }[] {
   const runs = Array.from(ledgers, ([name, ledger]) => ({ ...ledger, id: name.slice(LEDGER.length) }))
   if (runs.at(-1)?.aborted !== true) return []
@@ -205,18 +207,18 @@ function abortedRuns({ ledgers }: World): { id: string; at: number }[] {
   return runs.slice(others + 1).filter(({ aborted }) => aborted)
 }
 
-/** Of all pods, or of those that the run was about. None where they had different ones. */
+/** Returns the image of all pods, or of the pods of the run, before the run. Empty where they had different images. */
 function imageBefore({ pods, ledgers }: World, run: string, container: string): string[] {
   const own = (ledgers.get(`${LEDGER}${run}`)?.pods ?? []).flatMap((uid) => pods.byUid.get(uid) ?? [])
   return [pods.alive(), own].flatMap((some) => {
     const former = some.flatMap(({ formerImages, homeImages }) => formerImages.get(run)?.images ?? homeImages)
     const images = new Set(former.map((each) => each[container]!))
-    // What somebody has patched in between may have been seen, or not.
+    // A patch by hand in between may have been seen or not, so both images are allowed.
     return images.size === 1 || some.some(({ meddled }) => meddled !== undefined) ? [...images] : []
   })
 }
 
-/** What comes anew comes up on what was asked for. */
+/** After a run that is done, the templates have the wanted images, so that new pods come up on them. */
 function judgeTemplates(world: World, report: Report): void {
   const last = lastExit(world)
   if (last === undefined || !isDone(last)) return
@@ -229,18 +231,18 @@ function judgeTemplates(world: World, report: Report): void {
   }
 }
 
-/** A run that says "done" without a fault has nothing left in a ledger. */
+/** A run that ends as done leaves no ledger open. */
 function judgeLedgers(world: World, report: Report): void {
   const last = lastExit(world)
   if (last?.exit === undefined || !isDone(last) || last.part !== undefined || last.startedAt < world.calmAt!) return
   for (const [name, { finished, at, entry, isOrphan }] of world.ledgers) {
-    // A dead process's write may arrive when all is done, or when the one that does it has looked: the next run closes it.
+    // The write of a dead process may arrive after the end, or after the last process has looked. The next run closes that ledger.
     const isLate = entry > last.exit.entry || (isOrphan && at > last.startedAt)
     if (!finished && !isLate) report('I6', `${name} is left open after ${last.name} was done`, last.exit.entry)
   }
 }
 
-/** Whether a process that ended after this said that it needs somebody, by uid or in words. */
+/** Reports whether a process that ended after `since` has named the pod or target for an operator, by uid or in words. */
 function isNamed(
   world: World,
   since: number,
@@ -252,7 +254,7 @@ function isNamed(
     isDone(last) &&
     (last.part === undefined || names.some((name) => name !== undefined && last.part!.includes(name)))
   const handedOver = isHandedOver ? last.exit!.entry : -1
-  // Each run goes on with what it finds half done of the pods that are there.
+  // Each run continues the half-done pods that are present.
   const isThere = uid !== undefined && world.pods.byUid.get(uid)?.isGone === false
   return [...world.processes.values()].some(({ exit, isWord }) => {
     if (exit === undefined || isWord || exit.entry < since) return false
@@ -265,7 +267,7 @@ function isNamed(
   })
 }
 
-/** Of those about `pod`, where one is given. */
+/** Returns the process that ended last, among the processes about `pod` where it is given. */
 function lastExit({ processes }: World, pod?: Pod): Process | undefined {
   return [...processes.values()]
     .filter((process) => process.exit && (pod === undefined || isAbout(process, pod)))

@@ -8,23 +8,23 @@ import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
 /**
- * I2: sluice has just stored other images for this pod.
- * @param patched the containers that got them
+ * I2: judges the images of a pod that sluice has just changed.
+ * @param patched the containers with a new image
  */
 export function judgeImages(world: World, pod: Pod, patched: readonly string[], at: number, report: Report): void {
   const { journal } = pod
-  // Where no generation is told, the record of the patch before may read the same, and is not written anew.
+  // Without a generation, the record of the patch before may be equal, and is then not written again.
   const isAlike = journal?.step === 'patched' && pod.observedGeneration === 0
   const saysSo = journal?.step === 'patched' && journal.entry === pod.patch?.entry
-  // What somebody does to a target while the write is on its way, however long that takes, sluice cannot know.
+  // Sluice cannot know of a change of the target while its write is on its way.
   const leftAt = saysSo ? journal.leftAt : at
   if (!saysSo && !isAlike) report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
   judgeTemplate(world, pod, leftAt, report)
   if (mayBeInRotation(world, patched)) return
   for (const target of pod.address === undefined ? [] : world.targets.at(pod.address)) {
     const { state, key, entry } = target
-    // Whoever puts one back that answers nothing cannot be harmed by what mends it; nor can a reload, of what is not sluice's to
-    // drain (seed 4004735).
+    // A pod that does not answer is not harmed by a patch while it is in rotation by an operator, or by a reload of a target that sluice
+    // does not drain.
     const isForgotten = target.by === 'reload' && target.claims.at(-1)?.untouched === true
     const isInVain = (target.by === 'operator' || isForgotten) && (!pod.ready || pod.readySince > leftAt)
     if (state!.routable && !isInVain && !isExcused(world, pod, target, leftAt))
@@ -37,7 +37,7 @@ export function judgeImages(world: World, pod: Pod, patched: readonly string[], 
     if (isRepeated(target)) continue
     if (isSettling(world, target, leftAt))
       report('I2', `${pod.name} got other images while new requests of ${key} could still arrive`, entry)
-    // Requests that nobody counts are given the settle time, and no more.
+    // Requests that are not counted get the settle time only.
     if (target.level === 'G0' || world.scenario.uncounted?.includes(target.balancer)) continue
     if (isTakenUnseen(world, target, leftAt)) continue
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
@@ -45,12 +45,12 @@ export function judgeImages(world: World, pod: Pod, patched: readonly string[], 
   }
 }
 
-/** Somebody has named each container that was changed. */
+/** Reports whether the operator has allowed each changed container to restart in rotation. */
 export function mayBeInRotation({ scenario }: Pick<World, 'scenario'>, patched: readonly string[]): boolean {
   return patched.every((container) => scenario.undrained?.includes(container))
 }
 
-/** What comes anew in place of a pod that has the wanted images comes up on them too: its template had them first. */
+/** I2: the template has the wanted images before a pod gets them, so that a replacement comes up on them too. */
 function judgeTemplate(
   { processes, templates }: World,
   { name, owner, images, patchedBy }: Pod,
@@ -63,29 +63,25 @@ function judgeTemplate(
       report('I2', `${name} got ${wanted} while the template of ${owner} had ${template.images[container]}`)
 }
 
-/** When the drain intent was sent. */
+/** Returns the time when the drain intent was sent. */
 function beganAt({ claims }: Target, { uid }: Pod): number {
   const attempt = claims.findLast((claim) => claim.uid === uid)?.attempt
   return claims.find((claim) => claim.attempt === attempt)?.leftAt ?? Infinity
 }
 
-/** An operator has had it out for as long as it takes to be seen: what is under way there ends by itself. */
+/** Reports whether an operator has had the target out for long enough to be seen. Requests under way there end by themselves. */
 function isLongHeldOut({ scenario }: World, { by, balancer, changedAt }: Target, at: number): boolean {
   return (by === 'operator' || by === 'setup') && at - changedAt > scenario.lagMs + (scenario.trailMs?.[balancer] ?? 0)
 }
 
-/**
- * What has taken it out was delivered twice: it had been answered by then, and the load balancer had said that it was done, which it
- * was not (seed 9758).
- */
+/** Reports whether the drain took effect only at its second delivery. The balancer had answered the first with a false success. */
 function isRepeated({ leave, refusedAt }: Target): boolean {
   return leave !== undefined && leave.sentAt === refusedAt
 }
 
 /**
- * Somebody put it back, and a call that had been sent before that took it out once more before that could be seen: which of its
- * requests still arrive, nobody knows (harsh seed 9424087), nor which have come that a read-back from before shows none of (seed
- * 60002460).
+ * Reports whether the target was put back, and taken out again by an earlier call before that could be seen. Requests may still arrive
+ * then, and an older read-back may miss requests.
  */
 function isTakenUnseen({ scenario }: World, { balancer, leave, returnedAt }: Target, at: number): boolean {
   if (leave === undefined || leave.sentAt >= returnedAt || leave.at - returnedAt > scenario.lagMs) return false
@@ -93,8 +89,8 @@ function isTakenUnseen({ scenario }: World, { balancer, leave, returnedAt }: Tar
 }
 
 /**
- * Its drain has not taken effect for good yet. Not known to who sent the images before it was out, nor where a call that had
- * been sent before somebody put it back took it out once more.
+ * Reports whether the drain has not taken full effect yet. Sluice cannot know that where it sent the images before the target was out, or
+ * where an earlier call took the target out again after it was put back.
  */
 function isSettling({ scenario }: World, { balancer, state, leave, returnedAt }: Target, at: number): boolean {
   if (state?.routable !== false || leave === undefined || leave.at > at || leave.sentAt < returnedAt) return false
@@ -102,9 +98,9 @@ function isSettling({ scenario }: World, { balancer, state, leave, returnedAt }:
 }
 
 /**
- * Somebody else, or a call that came too late, has put it back: sluice sees that a while later, and what cannot be read
- * never.
- * @param looksFrom since when a process can look for it
+ * Reports whether another actor, or a call that came too late, has put the target back unseen. Sluice sees that after a while, and never on
+ * a target that cannot be read.
+ * @param looksFrom the time from which a process can look for it
  */
 export function isExcused(
   world: World,
@@ -116,11 +112,11 @@ export function isExcused(
   const { scenario, processes } = world
   if (target.late !== undefined) return true
   if (!isTouched(target)) return false
-  // Where it does not answer, it changes as soon as it does again.
+  // A change during the silence of a load balancer is seen only after the silence.
   const changedAt = ({ name }: Process): number =>
     Math.max(target.changedAt, Math.min(at, world.silentUntil(target.balancer, name)))
-  // Nobody was there to see it, or nobody for long enough: whoever acts now took over, or goes on, a moment ago. Who is about other
-  // pods leaves this one as it was left (seed 22545449).
+  // No owner was there long enough to see it: the present one has taken over or continues since a moment ago. A process about other pods
+  // leaves this pod alone.
   const owners = holdersAt(world, at - scenario.lagMs)
   const hasSeen = (process: Process): boolean =>
     process.isRunning &&

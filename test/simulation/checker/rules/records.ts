@@ -6,7 +6,7 @@ import { isProcess } from '../processes.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
-/** I4: a journal over another one of the same pod. */
+/** I4: judges a journal over another journal of the same pod. */
 export function judgeJournal(
   { processes }: World,
   { name }: Pod,
@@ -20,7 +20,8 @@ export function judgeJournal(
     report('I4', `the attempt of ${name} goes from ${before.attempt} back to ${after.attempt}`, before.entry)
   if (after.epoch === before.epoch && after.run !== before.run)
     report('I4', `the journal of ${name} goes from run ${before.run} to ${after.run} in the same epoch`, before.entry)
-  // What was put back, as a person says, is out: that begins another, since this one's restore may be known as done.
+  // An operator says that the pod is out after its restore intent. That begins a new attempt, since the restore of the old one may be known
+  // as done.
   const isSaid = before.step === 'restore' && processes.get(after.by)?.isWord === true
   const isNext = after.attempt === before.attempt + 1 && (before.step === 'closed' || isSaid)
   if (after.attempt > before.attempt && !isNext)
@@ -30,9 +31,9 @@ export function judgeJournal(
 }
 
 /**
- * I4: the journal of this pod has just been stored. No two owners write in one epoch, about whichever pods of the workload; nor
- * does the holder of the Lease write in an earlier one than another has. That a Lease is made with such an epoch nobody can help:
- * one that was deleted may be made anew by a write that was long on its way (seeds 94016617, 44733549).
+ * I4: judges the epoch of a journal that was just stored. No two owners write in one epoch, for any pods of the workload, and the holder of
+ * a Lease never writes in an earlier epoch than another owner. A deleted Lease may be made again with an old epoch by a delayed write,
+ * which is excused.
  */
 export function judgeEpoch(world: World, pod: Pod, before: Pod['journal'], report: Report): void {
   const { epoch, by, leftAt } = pod.journal!
@@ -52,13 +53,13 @@ export function judgeEpoch(world: World, pod: Pod, before: Pod['journal'], repor
   }
 }
 
-/** I1: the drain intent of a new attempt has just been stored. Who puts a pod back unpatched is done with it. */
+/** I1: judges the drain intent of a new attempt. A process that has put a pod back unpatched does not drain it again. */
 export function judgeAnew({ name, readmittedBy }: Pod, by: string, report: Report): void {
   if (readmittedBy === by)
     report('I1', `${name} is to be drained a second time by ${by}, which has put it back with nothing patched`)
 }
 
-/** I4: the epoch of a Lease. With one that is deleted goes its count: what its next owner writes is judged then. */
+/** I4: judges the epoch of a Lease. The count ends with a deleted Lease; then `judgeEpoch` judges the writes of the next owner. */
 export function judgeLease(world: World, key: string, entry: number, report: Report): void {
   const [before, after] = world.leases.get(key)?.slice(-2) ?? []
   if (before === undefined || before.isDeleted || after?.entry !== entry) return

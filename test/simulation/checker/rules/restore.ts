@@ -4,14 +4,16 @@ import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { isMeddledSince, judgeMeddledRestore } from './by-hand.ts'
 
-/** I3: the restore intent of this pod has just been stored. It was decided when it left, and may have been long on its way. */
+/**
+ * I3: judges the restore intent of a pod, which was just stored. The intent was decided when it left, and may have been long on its way.
+ */
 export function judgeRestore(world: World, pod: Pod, leftAt: number, report: Report): void {
   if (pod.isDeleting || pod.isGone) report('I3', `${pod.name} is to be put back, and is being deleted`)
   judgeReady(world, pod, leftAt, report)
   if (pod.patch !== undefined && isMeddledSince(pod, pod.patch.entry)) return judgeMeddledRestore(pod, report)
   for (const name of pod.patch?.containers ?? []) {
     const container = pod.containers.get(name)
-    // Patched back before anything had ended it (seed 719): what ran all the time is what is asked for.
+    // The pod was patched back before its container ended: the running container has the wanted image.
     const isWanted = container?.image === pod.images[name] && container?.down === undefined
     if (container === undefined || (container.startedAt < pod.patch!.entry && !isWanted))
       report(
@@ -27,12 +29,12 @@ export function judgeRestore(world: World, pod: Pod, leftAt: number, report: Rep
   }
 }
 
-/** I3: what was drained for a pod that is gone may be restored for the one in its place, as it was when this intent left. */
+/** I3: a target of a pod that is gone may be restored for the pod in its place, in the state of that pod when the intent left. */
 export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerEntry, leftAt: number, report: Report): void {
   for (const { balancer, target, address, untouched } of targets) {
     if (untouched || address === undefined) continue
     const key = `${balancer}/${target}`
-    // One that has gone a moment ago may not be known to have, and what has come after it not to be there.
+    // A pod that has just gone may not be known as gone, and its successor may not be known as present.
     const heirs = world.pods.lately(address, leftAt - world.scenario.lagMs).filter((pod) => pod.uid !== uid)
     const found = heirs.map((heir) => {
       const wrong: Parameters<Report>[] = []
@@ -48,20 +50,20 @@ export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerE
 }
 
 /**
- * Of this container, or of one that was started since the patch: another may have taken its place since, which the API does not
- * know yet.
+ * Reports whether the API has shown this container as ready, or another container since the patch. A newer container may have taken its
+ * place, unknown to the API.
  */
 function isSaidReady({ saidReady, starts, patch }: Pod, { id }: { id: string }): boolean {
   return saidReady.has(id) || [...saidReady].some((one) => (starts.get(one) ?? -1) > patch!.entry)
 }
 
-/** The ReplicaSets of a Deployment, one for each template that it had, have names that differ in their last part. */
+/** Compares owners. The ReplicaSets of a Deployment differ in the last part of their names. */
 function isSameOwner(a: string | undefined, b: string): boolean {
   const deployment = (owner: string): string => (owner.startsWith('ReplicaSet/') ? owner.replace(/-[^-]*$/, '') : owner)
   return a !== undefined && deployment(a) === deployment(b)
 }
 
-/** It may have been seen a while ago: Ready is no guard of the write. */
+/** Judges Ready, which may have been read a while ago: it does not guard the write. */
 function judgeReady({ scenario }: World, { name, ready, readySince, saidReady }: Pod, at: number, report: Report): void {
   if (!ready && at - readySince > scenario.lagMs)
     report('I3', `${name} is to be put back, and has not been ready for ${at - readySince} ms`)

@@ -9,7 +9,7 @@ import type { World } from '../world.ts'
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
 
-/** I7: a target has just been taken out. */
+/** I7: judges a target that was just taken out. */
 export function judgeWindow(world: World, report: Report): void {
   const { maxUnavailable } = world.scenario
   const out: Target[] = []
@@ -28,37 +28,34 @@ export function judgeWindow(world: World, report: Report): void {
     )
 }
 
-/**
- * I7: the drain intent of a new attempt has just been stored. It was decided on when it left: it may have been on its way for
- * long.
- */
+/** I7: judges the drain intent of a new attempt, which was just stored. It was decided when it left, and may have been long on its way. */
 export function judgeStart(world: World, pod: Pod, leftAt: number, by: string, report: Report): void {
   if (isGivenUp(world, pod)) return
-  // Out already, by an earlier owner: it takes no new place.
+  // The pod is out already by an earlier owner, so it takes no new place.
   if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
-  // What a process has sent may arrive long after it was stopped, or has ended.
+  // The write of a process may arrive long after the process was stopped or has ended.
   judgePlace(world, pod, by, Math.min(leftAt, asleepSince(world.processes.get(by)!) ?? leftAt), report)
 }
 
 /**
- * I7: an effect has just arrived, and is not taken into the world yet. Who drains a pod for an earlier owner's intent has to have
- * a place for it, which there is not where others were down when that was taken over, and are still.
+ * I7: judges an effect before it is taken into the world. A process that drains a pod for an earlier owner's intent needs a place for it.
+ * There is none where too many other pods were down at the takeover and still are.
  */
 export function judgeAdopted(world: World, { by, effect, before }: Effect, report: Report): void {
   if (effect !== 'drain' || !before.routable) return
   const pod = world.pods.at(before.address)
   const { journal, attempts } = pod ?? {}
   if (journal?.step !== 'drain' || journal.by !== by || attempts!.get(journal.attempt) === by) return
-  // Half of it is out: whether by that earlier owner or by somebody else nobody can tell.
+  // The pod is half out, by the earlier owner or by another actor: the two cannot be distinguished.
   if (world.targets.at(before.address).some((target) => target.state?.routable === false && isTouchedFor(pod!, target))) return
-  // It was out when that was taken over, or is read so by who sees what was, and needs no new place.
+  // The pod was out at the takeover, or a stale read shows it so: it needs no new place.
   const { staleMs } = world.scenario
   const isBack = ({ by: last, changedAt }: Target): boolean => last !== 'sluice' && changedAt + staleMs > journal.at
   if (world.targets.at(before.address).some(isBack)) return
   judgePlace(world, pod!, by, journal.leftAt, report)
 }
 
-/** Its workload has fewer pods by now: nobody counts on it (seed 93041427), nor on what is still drained for it (seed 94002170). */
+/** Reports whether the workload no longer needs the pod. Then neither the pod nor its drained targets count. */
 function isScaledAway({ pods }: World, pod: Pod): boolean {
   return pods.scaledAt(pod.owner) > -Infinity && pods.isSurplus(pod)
 }
@@ -79,8 +76,8 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
 }
 
 /**
- * Its record says that an operator has all of it out, or that it is not to be drained: nothing is taken out of rotation for it, and what
- * an operator has out does not count.
+ * Reports whether an operator has all targets of the pod out, or the pod is not to be drained. Such a pod is not taken out of rotation, and
+ * targets that an operator has out do not count for it.
  */
 function isLeftAlone({ targets }: World, { uid, address, journal }: Pod): boolean {
   if (journal?.isUndrained) return true
@@ -93,24 +90,26 @@ function isUnavailable(world: World, pod: Pod, at: number, process: Process): bo
 }
 
 /**
- * In the world as a process can have observed it; what sluice itself does it must know at once. One that is only meant to be
- * drained is in rotation: whether it loses its place to another before it is, the drains themselves tell.
+ * Reports whether a pod is down as a process can have observed it. Effects of sluice itself count at once. A pod with a drain intent only
+ * is still in rotation; the rules about drains judge a lost place.
  */
 function isDown(world: World, pod: Pod, at: number): boolean {
   const { targets, scenario } = world
   const { address, awaySince, isGone, journal } = pod
-  // Another counts in its place, or none is to come, but for what is still drained for it.
+  // Another pod counts in its place, or none is to come. Only its drained targets would count.
   if (isScaledAway(world, pod)) return false
   if (!isOver(world, pod, at) && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
-  // One that is going still shows the address that another has by now, and is drained at.
+  // A pod that is going still shows its address, which another pod may have by now and be drained at.
   const own = address === undefined || world.pods.at(address) !== pod ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && !target.isLeftOut && target.late === undefined && target.changedAt <= at))
     return true
   return !isOver(world, pod, at) && journal?.step === 'patched' && journal.at <= at
 }
 
-/** What an operator has out is seen when the run is planned, of its own pods that are where they are now by then. */
+/**
+ * Reports whether an operator has a target of the pod out. The run sees that when it is planned, for its own pods at their present address.
+ */
 function isHeldByOperator(world: World, pod: Pod, at: number, process: Process): boolean {
   const { targets, scenario } = world
   const { address, arrived, isGone } = pod
@@ -123,13 +122,13 @@ function isHeldByOperator(world: World, pod: Pod, at: number, process: Process):
     .some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
 }
 
-/** The run may not have seen yet that the pod is missing again. */
+/** Reports whether the place of the pod is filled, as far as the run can have seen. */
 function isOver({ pods, scenario }: World, pod: Pod, at: number): boolean {
   const { isDeleting, isReplaced, missedAgainAt } = pod
   return (isDeleting && (isReplaced || at - missedAgainAt <= scenario.lagMs)) || pods.isSurplus(pod)
 }
 
-/** Nothing is drained for an intent that arrives when nobody waits for it any more: its writer goes on with another record. */
+/** Reports whether an intent arrived after its writer gave it up. No target is drained for it: the writer continues with another record. */
 function isGivenUp({ scenario }: World, { journal }: Pod): boolean {
   return journal !== undefined && journal.at - journal.leftAt > scenario.callLifeMs
 }

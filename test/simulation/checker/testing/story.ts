@@ -1,7 +1,7 @@
 import type { Happening, HistoryEntry, Level, Scenario, TargetState } from '../history.ts'
 import type { Step } from '../journal.ts'
 
-/** The steps of one pod's upgrade, in the order in which they are taken. */
+/** The steps of one pod's upgrade, in order. */
 export const STEPS = [
   'drainIntent',
   'drain',
@@ -22,32 +22,32 @@ export interface StoryOptions {
   pods?: number
   maxUnavailable?: number
   scenario?: Partial<Scenario>
-  /** Places of pods that an operator has in maintenance. */
+  /** The places of pods that an operator has in maintenance. */
   maintained?: readonly number[]
 }
 
 type EffectEntry = Extract<Happening, { type: 'effect' }>
 
-/** Writes a history by hand: a world that is told what to do, and knows no better. */
+/** Writes a history by hand. The story does what it is told, without a cluster behind it. */
 export interface Story {
   readonly history: HistoryEntry[]
   readonly scenario: Scenario
-  /** Who acts from now on, with the Lease in hand; about the pods at these places alone, where such are given. */
+  /** Starts the process that acts from now on, with the Lease. With `part`, it is about the pods at these places only. */
   process(name: string, wanted?: string, part?: readonly number[]): void
-  /** One step of the pod at this place. */
+  /** Takes one step of the pod at this place. */
   step(place: number, name: StepName): void
-  /** All steps, but these; `before` comes before the step of that name. */
+  /** Takes all steps, without the ones in `without`. A function in `before` runs before its step. */
   upgrade(place: number, but?: { without?: readonly StepName[]; before?: Partial<Record<StepName, () => void>> }): void
   journal(place: number, step: Step, over?: Record<string, unknown>, by?: string): void
   effect(place: number, effect: 'drain' | 'restore', over?: Partial<EffectEntry>): void
-  /** Somebody else changes the target. */
+  /** Changes the target as an operator or a reload does. */
   change(place: number, by: 'operator' | 'reload', to: Partial<TargetState>): void
   pod(place: number, change: (raw: RawPod) => void, by?: string): void
-  /** `force`: its container goes on. */
+  /** Removes the pod. With `force`, its container runs on. */
   remove(place: number, how?: { force: boolean }): void
-  /** A pod of the same controller comes to the address of this one, ready. */
+  /** Adds a pod of the same controller at the address of this pod, ready by default. */
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
-  /** The controller of the pods is to keep so many, and has this image in its template. */
+  /** Sets the replicas and the image in the template of the controller. */
   workload(replicas: number, template: string): void
   ledger(
     place: number,
@@ -58,25 +58,25 @@ export interface Story {
       run?: string
       undoes?: string
       aborted?: boolean
-      /** What its template had. */
+      /** The image that the template had before. */
       before?: string
-      /** An owner of this epoch, of the Lease that is given or else of `LEASE`, has found nothing open on the pod. */
+      /** The epoch of an owner that has found no open journal on the pod. The Lease is `lease`, or else `LEASE`. */
       voidBelow?: number
       lease?: string
-      /** Nothing is drained for the pod. */
+      /** True where nothing is drained for the pod. */
       idle?: true
     },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
-  /** Somebody deletes the Lease of the workload. */
+  /** Deletes the Lease of the workload by hand. */
   deleteLease(): void
-  /** Somebody clears the holder of that. */
+  /** Clears the holder of the workload's Lease by hand. */
   clearLease(): void
-  /** The Lease of the process that acts is written with an order to pause its run, by that somebody. */
+  /** Writes the Lease of the acting process with an order by `by` to pause its run. */
   pause(by: string): void
   tell(happening: Happening): void
   pass(ms: number): void
-  /** Calm, and the end of the process, with what it says of its pods. */
+  /** Ends the faults and then the process, with its statements about its pods. */
   end(outcomes?: Record<number, { outcome: string; reason: string; leftOut?: true }>, outcome?: string): HistoryEntry[]
 }
 
@@ -102,7 +102,7 @@ export interface RawPod {
 
 const KEY = 'sluice.dev/journal'
 const PRIOR = { weight: 5 }
-/** The uid of that of the workload. */
+/** The uid of the workload's Lease. */
 const LEASE = 'lease-1'
 
 export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenario, maintained = [] }: StoryOptions = {}): Story {
@@ -110,7 +110,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
   const raws: RawPod[] = []
   const containers: string[] = []
   const targets: TargetState[] = []
-  /** Upgrades of the pod at this place that have come to their end. */
+  /** The number of finished upgrades of the pod at each place. */
   const upgrades: number[] = []
   let at = 1_000
   let started = 0
@@ -187,7 +187,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     })
   }
 
-  /** Drain and closed lie in the condition, the others in the annotation. */
+  /** The steps drain and closed are written to the condition, the other steps to the annotation. */
   function write(raw: RawPod, step: Step, text: string): void {
     if (step === 'patched' || step === 'restore') {
       raw.metadata.annotations[KEY] = text
@@ -366,7 +366,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     }
     tell({ type: 'target', by: 'setup', balancer: 'edge', target: nameOf(place), before: null, after: targets[place]! })
   }
-  // Long after all was set up.
+  // The story begins long after the setup.
   at += 100_000
   story.process('sluice-0')
   return story
