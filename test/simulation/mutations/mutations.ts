@@ -96,8 +96,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/rollout/pod-ports.ts',
-        find: 'if (!options.isOwned(uid)) return NOT_HELD\n    // Its guard',
-        replace: "if (uid === '') return NOT_HELD\n    // Its guard",
+        find: "if (entered?.kind === 'unknown') return entered\n    if (!options.isOwned(uid)) return NOT_HELD",
+        replace: "if (entered?.kind === 'unknown') return entered\n    if (uid === '') return NOT_HELD",
       },
       {
         file: FACTS,
@@ -393,8 +393,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/rollout/pod-ports.ts',
-        find: 'if (!options.isOwned(uid)) return NOT_HELD\n    // Its guard',
-        replace: "if (uid === '') return NOT_HELD\n    // Its guard",
+        find: "if (entered?.kind === 'unknown') return entered\n    if (!options.isOwned(uid)) return NOT_HELD",
+        replace: "if (entered?.kind === 'unknown') return entered\n    if (uid === '') return NOT_HELD",
       },
     ],
   },
@@ -404,8 +404,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/rollout/pod-ports.ts',
-        find: 'decided otherwise.\n    if (!options.isOwned(uid)) return NOT_HELD',
-        replace: "decided otherwise.\n    if (uid === '') return NOT_HELD",
+        find: 'if (!options.isOwned(uid)) return NOT_HELD\n    try {',
+        replace: "if (uid === '') return NOT_HELD\n    try {",
       },
       {
         file: 'src/engine/conclude.ts',
