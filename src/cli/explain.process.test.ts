@@ -136,9 +136,10 @@ test('a pod that an operator has out at the load balancer: no run of sluice has 
 })
 
 test('a pod that is not ready, whose load balancer has no health check and sends it requests all the same', async () => {
-  cluster.unready('default', 'web-2', 'app', 3_000)
-  await vi.waitUntil(() => !isReady(podNamed('web-2')), { timeout: 10_000 })
+  cluster.unready('default', 'web-2', 'app', 600_000)
+  await vi.waitUntil(() => !isReady(podNamed('web-2')), { timeout: 20_000 })
   const { code, document } = await explained('sts/web')
+  cluster.unready('default', 'web-2', 'app', 0)
   expect([code, wrong(document)]).toEqual([1, ['web-2 containers-not-ready', 'web-2 entry-in-and-pod-not-ready']])
   await vi.waitUntil(() => isReady(podNamed('web-2')), { timeout: 20_000 })
 })

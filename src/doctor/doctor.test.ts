@@ -100,6 +100,15 @@ test('what cannot be read skips the checks that need it, with the reason, and no
   ])
 })
 
+test('a lock whose rights could not be asked for is a part that is skipped', () => {
+  const unasked = { code: 'error', said: 'no answer' } as const
+  const gathered = changed(({ balancers }) => {
+    balancers[0].lock = { namespace: 'locks', missing: [], unasked }
+  })
+  const check = diagnose(gathered).checks.find((one) => one.check === 'load-balancers-answer')!
+  expect(check).toMatchObject({ findings: [], skipped: [{ code: 'rights-not-asked', because: unasked }] })
+})
+
 test('a check that is skipped in part tells what it has found elsewhere', () => {
   const gathered = changed(({ listed }) => {
     listed.endpoints = { ok: false, because: { code: 'not-served', resource: 'endpoints' } }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { service } from '../endpoints/testing/objects.ts'
 import type { ExplainReasons } from '../reasons/explain-reasons.ts'
+import type { Reason } from '../reasons/reason.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explanation.ts'
 import type { Observed, ObservedEntry, RunFacts } from './observed.ts'
@@ -508,14 +509,25 @@ test('where nodes may not be read, those of the pods are taken to be there', () 
   expect(result).toMatchObject({ verdict: 'right', findings: [], nodes: [] })
 })
 
-test('a load balancer that cannot be read back leaves the verdict open', () => {
-  const hidden: ObservedEntry = { ...ENTRY, admin: 'unknown', routable: false, by: { code: 'cannot-read-back' } }
-  const result = explain(observed({ entries: [hidden] }))
-  expect(result).toMatchObject({
-    verdict: 'unknown',
-    pods: [{ rotation: 'unknown' }],
-    unread: [{ what: 'load-balancer', name: 'edge', because: { code: 'cannot-read-back' } }],
+test.each<{ by?: Reason }>([{}, { by: { code: 'cannot-read-back' } }])(
+  'a load balancer that cannot be read back leaves the verdict open: %j',
+  (told) => {
+    const result = explain(observed({ entries: [{ ...ENTRY, admin: 'unknown', routable: false, ...told }] }))
+    expect(result).toMatchObject({
+      verdict: 'unknown',
+      pods: [{ rotation: 'unknown' }],
+      unread: [{ what: 'load-balancer', name: 'edge', because: { code: 'cannot-read-back' } }],
+    })
+  },
+)
+
+test('a Service whose endpoints another program keeps, and none of which is ready', () => {
+  const byHand = slice([{ addresses: ['192.0.2.9'], conditions: { ready: false } }], {
+    metadata: { name: 'web-by-hand', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } },
   })
+  const services = [service({ selector: {} })]
+  const result = explain(observed({ about: SERVICE_WEB, services, pods: [], slices: [byHand], endpoints: [] }))
+  expect(result.findings.map(({ reason }) => reason)).toContainEqual({ code: 'no-ready-endpoint', service: 'web', pods: 0 })
 })
 
 test('a pod of two places is in rotation partly where one of them has it out', () => {

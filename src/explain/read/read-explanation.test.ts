@@ -305,6 +305,18 @@ test('where the records of runs may not be read, the journal of the pod tells wh
     })
     expect(result.findings.map(({ reason }) => reason.code)).toEqual(['pod-in-run', 'entry-out-by-run'])
   }
+  const kept = createCluster()
+  const undrained = writeJournal({ ...DRAINED, step: 'patched', targets: [], undrained: ['app', 'proxy'] }, uid)
+  kept.put(`${CORE}/pods/web-0`, pod({ metadata: { annotations: { [JOURNAL_KEY]: undrained } } }))
+  refuse(kept, (_method, path) => path.endsWith('/configmaps'))
+  expect(await read({ api: kept })).toMatchObject({
+    pods: [
+      {
+        rotation: 'in',
+        run: { out: false, because: { code: 'changes-without-drain', containers: ['app', 'proxy'], ready: true } },
+      },
+    ],
+  })
   const broken = createCluster()
   broken.put(`${CORE}/pods/web-0`, pod({ metadata: { annotations: { [JOURNAL_KEY]: '{' } } }))
   for (const isRefused of [false, true]) {
