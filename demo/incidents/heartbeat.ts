@@ -8,7 +8,7 @@ const CURED_GRACE_S = 60
 
 export const heartbeat: Incident = {
   name: 'heartbeat',
-  symptom: 'All pods of a node lose their endpoints at once, for a minute. None of them has restarted.',
+  symptom: 'All pods of a node lose their endpoints at once, for a minute. No pod has restarted.',
   cure: `The controller manager waits ${CURED_GRACE_S} s for a heartbeat, longer than this kubelet is ever late.`,
   expected: ['observe pods-lost-with-heartbeat', 'explain node-silent', 'doctor heartbeat-missed'],
   stage: {

@@ -78,7 +78,9 @@ const OBJECTS: Readonly<Record<Purpose, (manifest: RbacManifest) => string[][]>>
   },
   explain({ workloads, namespace, subject }) {
     const { inNamespace, ofCluster, ofHeartbeats } = rightsOfExplain(workloads, KINDS)
-    const why = comment('What sluice explain reads. What is left out, it does not look at, and says so.')
+    const why = comment(
+      'These objects are read by sluice explain. The command reports each right that it lacks, and skips these objects.',
+    )
     return [
       ...boundRole({ name: EXPLAIN, namespace, rights: inNamespace }, subject, { why }),
       ...boundRole({ name: EXPLAIN, rights: ofCluster }, subject),
@@ -86,12 +88,15 @@ const OBJECTS: Readonly<Record<Purpose, (manifest: RbacManifest) => string[][]>>
     ]
   },
   observe({ subject }) {
-    const text = 'What sluice observe watches. What is left out, it says; without -A a Role is enough for all but the nodes.'
+    const text =
+      'These objects are watched by sluice observe. The command reports each right that it lacks. Without -A, a Role is enough for all but the nodes.'
     return boundRole({ name: OBSERVE, rights: rightsOfObserver() }, subject, { why: comment(text) })
   },
   // The doctor reads objects of all namespaces. The records, and the objects that it creates for a probe, are in this namespace.
   doctor({ namespace, subject }) {
-    const why = comment('What sluice doctor reads. What is left out, it does not look at, and says so.')
+    const why = comment(
+      'These objects are read by sluice doctor. The command reports each right that it lacks, and skips these checks.',
+    )
     return [
       ...boundRole({ name: DOCTOR, rights: rightsOfDoctor(KINDS) }, subject, { why }),
       ...boundRole({ name: DOCTOR, namespace, rights: rightsOfDoctorIn(KINDS) }, subject),

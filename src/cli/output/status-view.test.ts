@@ -23,7 +23,7 @@ const pod: PodStatus = {
 }
 const report: StatusReport = {
   workload: { ...STATEFUL_SET, name: 'web', namespace: 'shop' },
-  lease: { holder: 'host_7', epoch: 3, live: false },
+  lease: { holder: 'host_7', epoch: 3 },
   runs: [
     { id: 'r7', images: [{ container: 'app', image: 'r/app:v2' }], startedAt: '2026-03-01T12:00:00Z', finished: false },
     { id: 'r6', images: [{ container: 'app', image: 'r/app:v1' }], startedAt: '2026-02-01T12:00:00Z', finished: true },
@@ -45,7 +45,7 @@ const report: StatusReport = {
 test('what is open, and what a person has to look at', () => {
   expect(statusLines('shop', { workloads: [report], unreadable: [] }, colors, write).join('\n'))
     .toBe(`statefulset/web in namespace shop: a person has to look
-  held by host_7 (epoch 3, not alive)
+  held by host_7 (epoch 3)
 
   RUN  REQUEST       STARTED               STATE
   r7   app=r/app:v2  2026-03-01T12:00:00Z  open

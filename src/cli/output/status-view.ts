@@ -84,11 +84,10 @@ function runState({ finished, abortedBy, ordered }: StatusReport['runs'][number]
   return ordered === undefined ? 'open' : ordered === 'pause' ? 'paused' : 'aborting'
 }
 
-function leaseWords({ holder, epoch, live, order }: NonNullable<StatusReport['lease']>): string {
+function leaseWords({ holder, epoch, order }: NonNullable<StatusReport['lease']>): string {
   const ordered = order === undefined ? '' : `; ${order.order === 'pause' ? 'paused' : 'abort ordered'} by ${inert(order.by)}`
   if (holder === undefined) return `held by nobody (epoch ${epoch})${ordered}`
-  const life = live === undefined ? '' : live ? ', alive' : ', not alive'
-  return `held by ${inert(holder)} (epoch ${epoch}${life})${ordered}`
+  return `held by ${inert(holder)} (epoch ${epoch})${ordered}`
 }
 
 /** For a closed pod nothing is open. Only the load balancer knows whether an operator has the pod out. */

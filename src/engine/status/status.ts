@@ -11,8 +11,6 @@ export interface LeaseStatus {
   /** Absent where the Lease has no holder. */
   holder?: string
   epoch: number
-  /** True where a renewal was seen, false where the Lease ran out. Absent where neither was waited for. */
-  live?: boolean
   /** The order for an open run. */
   order?: { order: 'pause' | 'abort'; by: string }
 }
