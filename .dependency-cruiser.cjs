@@ -67,6 +67,33 @@ const table = {
   '^src/telemetry/': ['^src/observer/(context|events|told)\\.ts$', 'prom-client'],
   // The server knows no content: its caller passes the routes and the metrics.
   '^src/server/': ['^src/config/read-bounded\\.ts$', '@hono/node-server', 'hono', core],
+  // Whatever runs in several replicas has one leader.
+  '^src/leadership/': ['^src/(ports|reasons|kube)/', 'zod'],
+  // Rules, decisions and patches: facts in, decisions out.
+  '^src/webhook/(rules|decide)/': [
+    '^src/(reasons|pods|endpoints|journal)/',
+    '^src/webhook/',
+    '^src/config/(duration|nearest|show|wording)\\.ts$',
+    '@marcbachmann/cel-js',
+    'yaml',
+    'zod',
+  ],
+  '^src/webhook/(?!rules/|decide/)': [
+    '^src/(ports|reasons|pods|endpoints|journal|kube|observation|leadership|server)/',
+    '^src/webhook/',
+    '^src/config/(duration|read-bounded|show)\\.ts$',
+    'hono',
+    'zod',
+    core,
+  ],
+  // Copies of the endpoints of other clusters. The part that decides is pure.
+  '^src/sync/': [
+    '^src/(ports|reasons|pods|endpoints|journal|kube|observation|leadership)/',
+    '^src/config/(duration|nearest|show|wording)\\.ts$',
+    'yaml',
+    'zod',
+    core,
+  ],
   '^src/library/': [
     '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads|engine|explain|doctor|observer|config|report)/',
     '^adapters/(contract|registry)\\.ts$',
@@ -97,7 +124,7 @@ const table = {
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],
 }
-const PURE = '^(src/(reasons|pods|endpoints|explain|observer|journal|plan|ports|report/words)/|machines/)'
+const PURE = '^(src/(reasons|pods|endpoints|explain|observer|journal|plan|ports|report/words|webhook/(rules|decide))/|machines/)'
 const TESTS = '\\.test\\.ts$'
 
 const folderRules = Object.entries(table).map(([from, to]) => {

@@ -1,0 +1,22 @@
+import type { Service } from '../../endpoints/objects.ts'
+import type { StoredNode, StoredPod } from '../../endpoints/stored.ts'
+
+/** The objects that rules look at, as far as this process knows them. Each may be older than the object in the API server. */
+export interface ClusterView {
+  /** The pod with this UID. Undefined where this process has not seen the pod yet, or no more. */
+  pod(uid: string): StoredPod | undefined
+  node(name: string): StoredNode | undefined
+  service(namespace: string, name: string): Service | undefined
+  /** The number of pods that the selector of the Service matches, and of those among them that the controllers count as ready. */
+  podsOf(service: Service): { readonly all: number; readonly ready: number }
+  /** The entry of the pod in the stored EndpointSlices or Endpoints of the Service other than the object under review. */
+  previousOf(namespace: string, service: string, kind: EndpointsKind, podUid: string): EntryState | undefined
+}
+
+export type EndpointsKind = 'EndpointSlice' | 'Endpoints'
+
+/** The state of an endpoint. An Endpoints object has no `serving` of its own: it equals `ready` there. */
+export interface EntryState {
+  readonly ready: boolean
+  readonly serving: boolean
+}
