@@ -1,0 +1,59 @@
+import type { RuleSet } from '../rules/rule-set.ts'
+
+/** The rules of the webhook, followed in their source while the process runs. */
+export interface RulesSource {
+  /**
+   * The rules in force: one immutable object for each accepted version. A decision reads them once, so that it rests on one version.
+   * Undefined until a version was accepted: nothing is decided then.
+   */
+  current(): RuleSet | undefined
+  state(): RulesState
+  /** The reason why the source does not show the rules in force. Undefined where it does. */
+  problem(): RulesProblem | undefined
+  /** Calls the listener after each change of the rules in force or of the problem. The returned function ends the calls. */
+  onChange(listener: (change: RulesChange) => void): () => void
+  /** Resolves once the cache and the source were looked at, with or without success; also by the signal. */
+  settled: Promise<void>
+  /** Resolves after the signal, once nothing is read or written any more. */
+  ended: Promise<void>
+}
+
+/** Instants are in milliseconds since 1970. */
+export interface RulesState {
+  readonly rules?: RuleSet
+  /** Set with `rules`. `cache`: the source has not shown an acceptable version since the process began. */
+  readonly from?: 'source' | 'cache'
+  /** The instant at which the rules in force were accepted by this process. */
+  readonly acceptedAt?: number
+  /** For how long the source has not shown the rules in force. Without rules: since the process began. 0 while it shows them. */
+  readonly unconfirmedMs: number
+  readonly problem?: RulesProblem
+}
+
+/** What has changed, for the log and the metrics. */
+export type RulesChange =
+  | { readonly code: 'rules-accepted'; readonly version: string; readonly from: 'source' | 'cache'; readonly replaced?: string }
+  | { readonly code: 'rules-problem'; readonly problem: RulesProblem }
+  /** The source shows the rules in force again. */
+  | { readonly code: 'rules-problem-over'; readonly version: string }
+
+/** The rules in force stay in force with each of these. `hash` begins the SHA-256 of the refused document. */
+export type RulesProblem =
+  /** The source does not answer, or cannot be read. */
+  | { readonly code: 'source-away'; readonly sinceAt: number; readonly said: string }
+  /** The source answers, and has no such document. */
+  | { readonly code: 'document-missing'; readonly sinceAt: number; readonly lacks: 'file' | 'config-map' | 'key' | 'document' }
+  | { readonly code: 'document-too-large'; readonly limitBytes: number }
+  | { readonly code: 'document-refused'; readonly hash: string; readonly mistakes: readonly string[] }
+  | { readonly code: 'signature-refused'; readonly hash: string; readonly because: SignatureFault }
+  /** The cached document of an earlier process is of no use, or cannot be written. */
+  | { readonly code: 'cache-unusable'; readonly said: string }
+
+/**
+ * - `none`: the last line of the document is no signature.
+ * - `wrong`: the signature is not one of the key over these bytes.
+ * - `unnumbered`: the version of a signed document is no whole number.
+ * - `older`: the number is below that of a document that was accepted before.
+ * - `reused`: another document with this number was accepted before.
+ */
+export type SignatureFault = 'none' | 'wrong' | 'unnumbered' | 'older' | 'reused'
