@@ -59,7 +59,10 @@ const table = {
   // The observer takes events and returns changes and findings.
   '^src/observer/(?!read/)': ['^src/(reasons|endpoints)/'],
   // These files make events from watches and load balancers.
-  '^src/observer/read/': ['^src/(ports|reasons|pods|journal|endpoints|kube|engine|observer)/', '^adapters/contract\\.ts$'],
+  '^src/observer/read/': [
+    '^src/(ports|reasons|pods|journal|endpoints|kube|observation|engine|observer)/',
+    '^adapters/contract\\.ts$',
+  ],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
   '^src/report/words/': ['^src/reasons/', '^src/(doctor/findings|observer/told)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],

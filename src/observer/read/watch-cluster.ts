@@ -1,9 +1,8 @@
 import { reasonOf } from '../../engine/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
 import { stringField } from '../../kube/json.ts'
-import { pause } from '../../kube/pause.ts'
-import { createReflector, type Reflector, type ReflectorEvent } from '../../kube/reflector.ts'
+import type { ReflectorEvent } from '../../kube/reflector.ts'
+import { type Collection, openCollection } from '../../observation/collection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ClusterEvent, ReadKind } from '../events.ts'
@@ -39,13 +38,6 @@ interface KindOfObject {
   isByContent: boolean
 }
 
-/** The time after which a cluster that does not answer is tried again. */
-const AGAIN_AFTER_MS = 5_000
-/** The time after which a kind that may not be read is tried again: an operator may give the right meanwhile. */
-const REFUSED_AGAIN_AFTER_MS = 30_000
-/** A cluster whose watch breaks and comes back within this time does not count as unreachable. */
-const AWAY_AFTER_MS = 5_000
-
 /** Lists and watches each kind once, in one namespace or in all. A kind that cannot be read is an event, and no error. */
 export function watchCluster(namespace: string | undefined, ports: WatchPorts): ClusterWatch {
   const { client, clock, random, signal, emit } = ports
@@ -55,11 +47,12 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
   const podsKnown = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => podsKnown.resolve())
   const unread = new Set<ReadKind>()
-  const reflectors = new Map<ReadKind, Reflector<Kept<unknown>>>()
+  const collections: Collection<Kept<unknown>>[] = []
   let isAway = false
 
   async function settled(what: ReadKind): Promise<void> {
     if (what === 'pods') podsKnown.resolve()
+    if (signal.aborted) return
     if (!pending.delete(what) || pending.size > 0) return
     const version = await client.get('/version').catch(() => undefined)
     const minor = Number.parseInt(stringField(version, 'minor') ?? '', 10)
@@ -79,72 +72,36 @@ export function watchCluster(namespace: string | undefined, ports: WatchPorts): 
 
   /** Emits `reached` once no watch is broken: each kind comes back by itself, and objects of one kind refer to those of another. */
   function back(): void {
-    if (!isAway || [...reflectors.values()].some((one) => one.isBroken())) return
+    if (!isAway || collections.some((one) => one.isBroken())) return
     emit({ type: 'reached' })
     isAway = false
   }
 
-  async function watch(kind: KindOfObject): Promise<void> {
+  function watch(kind: KindOfObject): Promise<void> {
+    const { what, path, decode } = kind
     const contents = new Map<string, string>()
-    while (!signal.aborted) {
-      let checking: unknown
-      let isListed = false
-      const reflector: Reflector<Kept<unknown>> = createReflector<Kept<unknown>>({
-        client,
-        clock,
-        random,
-        path: kind.path,
-        decode: kind.decode,
-        onEvent: (event) => take(kind, event, contents),
-        onError(error, isLasting) {
-          if (isRefusal(error)) {
-            // A refusal after the first list is a right that was taken away. A refusal before it makes `start` reject.
-            if (isListed && isLasting) refused(kind.what, error)
-            return
-          }
-          if (!isListed) return isUnreachable(error) ? away(error) : undefined
-          // The time counts from the first error in a row. A watch that comes back in between clears it.
-          checking ??= clock.setTimeout(() => {
-            checking = undefined
-            if (reflector.isBroken()) away(error)
-          }, AWAY_AFTER_MS)
-        },
-        onCurrent: (isCurrent) => {
-          if (!isCurrent) return
-          clock.clearTimeout(checking)
-          checking = undefined
-          if (unread.delete(kind.what)) emit({ type: 'read', what: kind.what })
-          back()
-        },
-      })
-      reflectors.set(kind.what, reflector)
-      const onAbort = (): void => void reflector.stop()
-      signal.addEventListener('abort', onAbort)
-      try {
-        await reflector.start()
-        isListed = true
-        await settled(kind.what)
-        await aborted(signal)
-      } catch (error) {
-        if (signal.aborted) return
-        if (isRefusal(error)) {
-          reflectors.delete(kind.what)
-          // A later version of Kubernetes may have no Endpoints, which are deprecated.
-          const isAbsent = kind.what === 'endpoints' && (error as KubeError).status === 404
-          if (!isAbsent) refused(kind.what, error)
-          await settled(kind.what)
-          if (isAbsent) return
-          await pause(clock, REFUSED_AGAIN_AFTER_MS, signal)
-          continue
-        }
-        away(error as Error)
-        await pause(clock, AGAIN_AFTER_MS, signal)
-      } finally {
-        signal.removeEventListener('abort', onAbort)
-        clock.clearTimeout(checking)
-        await reflector.stop()
-      }
-    }
+    const collection = openCollection<Kept<unknown>>({
+      client,
+      clock,
+      random,
+      path,
+      decode,
+      onEvent: (event) => take(kind, event, contents),
+      onState(state) {
+        if (state.is === 'broken') away(state.because)
+        // A later version of Kubernetes may have no Endpoints, which are deprecated.
+        else if (state.is === 'refused' || (state.is === 'absent' && what !== 'endpoints')) refused(what, state.because)
+      },
+      onCurrent(isCurrent) {
+        if (!isCurrent) return
+        if (unread.delete(what)) emit({ type: 'read', what })
+        back()
+      },
+      signal,
+    })
+    collections.push(collection)
+    collection.settled.then(() => settled(what))
+    return collection.ended
   }
 
   function take(kind: KindOfObject, { type, record }: ReflectorEvent<Kept<unknown>>, contents: Map<string, string>): void {
@@ -210,19 +167,4 @@ function kindsIn(namespace: string | undefined): KindOfObject[] {
       isByContent: false,
     })),
   ]
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
-}
-
-function isUnreachable(error: unknown): boolean {
-  return !(error instanceof KubeError) || error.status === undefined || error.status >= 500
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -1,5 +1,5 @@
-import { pause } from '../../kube/pause.ts'
-import { createReflector, type ObjectRecord, type ReflectorEvent } from '../../kube/reflector.ts'
+import type { ObjectRecord, ReflectorEvent } from '../../kube/reflector.ts'
+import { openCollection } from '../../observation/collection.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
@@ -23,9 +23,6 @@ export interface LeasePorts {
 interface Lease extends ObjectRecord {
   renewTime: string
 }
-
-/** An operator may give the right meanwhile, and a cluster may come back. */
-const AGAIN_AFTER_MS = 30_000
 
 /** Watches the Leases of nodes and of the leaders of the control plane. A Lease that cannot be read is no finding. */
 export async function watchLeases(ports: LeasePorts): Promise<void> {
@@ -80,33 +77,9 @@ interface Taking {
   onCurrent(isCurrent: boolean): void
 }
 
-async function watch({ client, clock, random, signal }: LeasePorts, namespace: string, { onEvent, onCurrent }: Taking) {
-  while (!signal.aborted) {
-    const reflector = createReflector<Lease>({
-      client,
-      clock,
-      random,
-      path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
-      decode: leaseOf,
-      onEvent,
-      onError: () => {},
-      onCurrent,
-    })
-    const stop = (): void => void reflector.stop()
-    signal.addEventListener('abort', stop)
-    try {
-      await reflector.start()
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve()
-        else signal.addEventListener('abort', () => resolve(), { once: true })
-      })
-    } catch {
-      await pause(clock, AGAIN_AFTER_MS, signal)
-    } finally {
-      signal.removeEventListener('abort', stop)
-      await reflector.stop()
-    }
-  }
+function watch({ client, clock, random, signal }: LeasePorts, namespace: string, { onEvent, onCurrent }: Taking): Promise<void> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
+  return openCollection({ client, clock, random, path, decode: leaseOf, onEvent, onCurrent, signal }).ended
 }
 
 function leaseOf(raw: unknown): Lease {
