@@ -1,7 +1,11 @@
 import type { Service } from '../../endpoints/objects.ts'
 import type { StoredNode, StoredPod } from '../../endpoints/stored.ts'
 
-/** The objects that rules look at, as far as this process knows them. Each may be older than the object in the API server. */
+/**
+ * The objects that rules look at, as far as this process knows them. Each may be older than the object in the API server. An object has at
+ * least the fields that rules may read: `ruleFields` keeps these, and leaves out the others. An object is never changed in place, since its
+ * values for the rules are made once.
+ */
 export interface ClusterView {
   /** The pod with this UID. Undefined where this process has not seen the pod yet, or no more. */
   pod(uid: string): StoredPod | undefined

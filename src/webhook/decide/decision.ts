@@ -1,5 +1,6 @@
 import type { EndpointsKind, EntryState } from '../cluster/cluster-view.ts'
 import type { Effect } from '../rules/rule-set.ts'
+import type { RuleProblemCode } from '../rules/rules-error.ts'
 
 /** The decision about one EndpointSlice or one Endpoints object. */
 export interface Decision {
@@ -30,5 +31,5 @@ export interface EndpointDecision {
   /** The end of `keepPrevious`, in milliseconds since 1970. */
   readonly until?: number
   /** Rules that could not be evaluated. They count as not applying. */
-  readonly failed: readonly { readonly rule: string; readonly problem: string }[]
+  readonly failed: readonly { readonly rule: string; readonly code: RuleProblemCode; readonly problem: string }[]
 }

@@ -25,11 +25,36 @@ export interface Rule {
   /** The end of `keepPrevious`, in milliseconds since 1970. Undefined where the rule does not say since when, so nothing is kept. */
   keptUntil?(facts: Facts): number | undefined
   /** The variables and functions that the expressions read. They tell what a later look at the decision depends on. */
-  readonly reads: ReadonlySet<'clock' | 'request' | 'pod' | 'node' | 'service' | 'endpoint' | 'object'>
+  readonly reads: ReadonlySet<Read>
 }
 
-/** The values of the CEL variables for one endpoint. */
+export type Read = 'clock' | 'request' | 'pod' | 'node' | 'service' | 'endpoint' | 'object'
+
+/** What the expressions of a rule read about one endpoint. */
 export interface Facts {
   readonly nowAt: number
-  readonly [variable: string]: unknown
+  readonly values: Readonly<Record<string, unknown>>
+  readonly meter: Meter
 }
+
+/** Counts the steps of one decision, and notes when a comparison with the clock comes out differently. */
+export interface Meter {
+  /** The steps that are left for the object. */
+  left: number
+  /** The earliest instant after `nowAt` at which an evaluated comparison with the clock turns, in milliseconds since 1970. */
+  turnsAt: number | undefined
+}
+
+/** The facts of an admission request that rules may read. */
+export interface RequestFacts {
+  readonly operation: 'CREATE' | 'UPDATE'
+  readonly username: string
+  readonly groups: readonly string[]
+  readonly dryRun: boolean
+}
+
+/**
+ * Reads and checks a document of rules, in YAML or JSON. `source` names it in messages.
+ * @throws RulesError with all mistakes
+ */
+export type ParseRuleSet = (text: string, source: string) => RuleSet
