@@ -22,6 +22,8 @@ export interface KubernetesProcess {
   open(user: User, method: string, path: string, body?: string | Buffer): Promise<IncomingMessage>
   /** Restarts the API server. The data stays in etcd. */
   restart(): Promise<void>
+  /** Starts both programs anew at their addresses, without the data. Versions of resources begin at 1 again. */
+  wipe(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -112,15 +114,18 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
     throw error
   })
 
-  for (const user of ['sluice', 'reader'] as const) {
-    const own =
-      user === 'sluice' ? rules : rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== 'update') }))
-    const [metadata, apiGroup] = [{ name: user }, 'rbac.authorization.k8s.io']
-    await ask('POST', `/apis/${apiGroup}/v1/clusterroles`, { metadata, rules: own.filter(({ verbs }) => verbs.length > 0) })
-    const roleRef = { apiGroup, kind: 'ClusterRole', name: user }
-    const subjects = [{ apiGroup, kind: 'User', name: user }]
-    await ask('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, { metadata, roleRef, subjects })
+  async function grant(): Promise<void> {
+    for (const user of ['sluice', 'reader'] as const) {
+      const own =
+        user === 'sluice' ? rules : rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== 'update') }))
+      const [metadata, apiGroup] = [{ name: user }, 'rbac.authorization.k8s.io']
+      await ask('POST', `/apis/${apiGroup}/v1/clusterroles`, { metadata, rules: own.filter(({ verbs }) => verbs.length > 0) })
+      const roleRef = { apiGroup, kind: 'ClusterRole', name: user }
+      const subjects = [{ apiGroup, kind: 'User', name: user }]
+      await ask('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, { metadata, roleRef, subjects })
+    }
   }
+  await grant()
 
   return {
     url,
@@ -147,6 +152,14 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
         answer.resume()
         return answer.statusCode !== 403
       }, 'the API server knows its rules')
+    },
+    async wipe() {
+      await server.stop()
+      await etcd.stop()
+      rmSync(at('etcd'), { recursive: true, force: true })
+      await etcd.restart()
+      await server.restart()
+      await grant()
     },
     async stop() {
       await server.stop()

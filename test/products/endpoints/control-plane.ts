@@ -25,6 +25,14 @@ export interface ControlPlane {
   audit(filter?: AuditFilter): Promise<AuditEvent[]>
   /** The path of the kubeconfig of the administrator. */
   kubeconfig: string
+  /** The URL of the API server. */
+  url: string
+  /** Sends a watch, and calls back with each event. Resolves at the end of the stream. */
+  watch(path: string, signal: AbortSignal, onEvent: (event: Json) => void): Promise<void>
+  /** Restarts the API server. The data stays. */
+  restart(): Promise<void>
+  /** Starts all programs anew at their addresses, without the data: versions of resources begin at 1 again. */
+  wipe(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -60,6 +68,7 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   }
   const ca = Buffer.from(clusters[0]!.cluster['certificate-authority-data'], 'base64')
   const agent = new Agent({ connect: { ca }, connections: CONNECTIONS })
+  const watching = new Agent({ connect: { ca }, bodyTimeout: 0 })
   const { token } = users[0]!.user
 
   async function ask(method: string, path: string, body?: unknown): Promise<Json> {
@@ -73,6 +82,19 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
     const said = await answer.text()
     if (!answer.ok) throw new Error(`${method} ${path} ${JSON.stringify(body)}: ${answer.status}: ${said}`)
     return said.startsWith('{') ? JSON.parse(said) : said
+  }
+
+  async function watch(path: string, signal: AbortSignal, onEvent: (event: Json) => void): Promise<void> {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${kubernetes.url}${path}`, { dispatcher: watching, headers, signal })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}: ${await answer.text()}`)
+    const decoder = new TextDecoder()
+    let rest = ''
+    for await (const chunk of answer.body!) {
+      const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) onEvent(JSON.parse(line))
+    }
   }
 
   const port = await findPort()
@@ -91,7 +113,7 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   }
   const health = new Agent({ connect: { rejectUnauthorized: false } })
   async function release(): Promise<void> {
-    await Promise.all([agent.destroy(), health.destroy()])
+    await Promise.all([agent.destroy(), watching.destroy(), health.destroy()])
     await kubernetes.stop()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -130,6 +152,14 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
     },
     audit: (filter) => readAuditFile(auditLog, filter),
     kubeconfig,
+    url: kubernetes.url,
+    watch,
+    restart: () => kubernetes.restart(),
+    async wipe() {
+      await manager.stop()
+      await kubernetes.wipe()
+      manager = await startManager(managerFlags)
+    },
     async stop() {
       await manager.stop()
       await release()

@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ControlPlane, type Json, startControlPlane } from '../endpoints/control-plane.ts'
+import { type CutProxy, startCutProxy } from './cut-proxy.ts'
+import type { Evidence, Outage, Turn } from './judge.ts'
+import { type ReadyAddresses, watchReadyAddresses } from './ready-addresses.ts'
+import { type SyncProcess, startSyncProcess } from './sync-process.ts'
+import { createWorkload, NAMESPACE, type Workload } from './workload.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+export interface Member {
+  name: string
+  plane: ControlPlane
+  /** The network between sync and the API server. */
+  network: CutProxy
+  /** What a client sees that the network does not cut off. */
+  addresses: ReadyAddresses
+  /** The kubeconfig with the way through `network`. */
+  kubeconfig: string
+}
+
+export interface Source extends Member {
+  workload: Workload
+}
+
+/** Source clusters and an access cluster with real control planes, and what a client sees of each by one clock. */
+export interface SyncBed {
+  sources: readonly Source[]
+  access: Member
+  folder: string
+  /** Starts the program that only watches and writes, for one source. */
+  startBare(source: Source, services: readonly string[]): SyncProcess
+  /** Starts `sluice` with these arguments. */
+  startSluice(args: readonly string[]): SyncProcess
+  /** All that was seen since the start, or since an instant. */
+  evidence(outages: readonly Outage[], since?: number): Evidence
+  now(): number
+  stop(): Promise<void>
+}
+
+/** The access cluster also has the controllers that could interfere with copies. */
+const ACCESS_CONTROLLERS = [
+  'endpoints-controller',
+  'endpointslice-controller',
+  'endpointslice-mirroring-controller',
+  'garbage-collector-controller',
+  'namespace-controller',
+].join(',')
+
+export async function startSyncBed(programs: string, names: readonly string[] = ['east', 'west']): Promise<SyncBed> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-sync-'))
+  const now = (): number => performance.now()
+
+  async function startMember(name: string, flags: Record<string, string> = {}): Promise<Member> {
+    const plane = await startControlPlane(programs, flags)
+    const network = await startCutProxy(Number(new URL(plane.url).port))
+    const document = JSON.parse(readFileSync(plane.kubeconfig, 'utf8')) as Json
+    document.clusters[0].cluster.server = `https://127.0.0.1:${network.port}`
+    const kubeconfig = join(folder, `${name}.kubeconfig`)
+    writeFileSync(kubeconfig, JSON.stringify(document))
+    return { name, plane, network, kubeconfig, addresses: await watchReadyAddresses(plane, now) }
+  }
+
+  const [access, ...members] = await Promise.all([
+    startMember('access', { controllers: ACCESS_CONTROLLERS }),
+    ...names.map((name) => startMember(name)),
+  ])
+  const sources = members.map((member, index) => ({ ...member, workload: createWorkload(member.plane, 100 + index) }))
+  const processes: SyncProcess[] = []
+  const started = (args: readonly string[]): SyncProcess => {
+    const own = startSyncProcess(args)
+    processes.push(own)
+    return own
+  }
+
+  return {
+    sources,
+    access,
+    folder,
+    startBare: ({ name, kubeconfig }, services) =>
+      started([join(ROOT, 'bench/bare-sync.ts'), name, kubeconfig, access.kubeconfig, NAMESPACE, ...services]),
+    startSluice: (args) => started([join(ROOT, 'src/cli/sluice.ts'), ...args]),
+    evidence(outages, since = 0) {
+      const truth = sources.flatMap(({ addresses }) => addresses.turns)
+      return { ...stateSince(since, truth, access.addresses.turns), outages, endedAt: now() }
+    },
+    now,
+    async stop() {
+      await Promise.all(processes.map((one) => one.kill()))
+      for (const { addresses, network, plane } of [access, ...sources]) {
+        await addresses.stop()
+        await network.close()
+        await plane.stop()
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Leaves out what was before an instant: the state at the instant begins there. */
+function stateSince(since: number, ...both: readonly [readonly Turn[], readonly Turn[]]): Pick<Evidence, 'truth' | 'seen'> {
+  const [truth, seen] = both.map((turns) => {
+    const before = new Map<string, Turn>()
+    for (const turn of turns) if (turn.at < since) before.set(turn.key, turn)
+    const begun = [...before.values()].filter(({ isReady }) => isReady).map((turn) => ({ ...turn, at: since }))
+    return [...begun, ...turns.filter(({ at }) => at >= since)].toSorted((a, b) => a.at - b.at)
+  }) as [Turn[], Turn[]]
+  return { truth, seen }
+}
