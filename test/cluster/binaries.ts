@@ -18,6 +18,7 @@ export interface Binaries {
 }
 
 const toolsSource = join(import.meta.dirname, 'go', 'tools')
+const imageFormat = join(import.meta.dirname, '../../scripts/image')
 /** How programs are built, of which a change makes earlier ones useless. */
 const recipe = ['go-build.ts', 'kubernetes-build.ts'].map((name) => join(import.meta.dirname, name))
 
@@ -26,7 +27,7 @@ export async function ensureBinaries(version: KubernetesVersion): Promise<Binari
   const kubernetes = await ensureKubernetes(version)
   const tools = await cachedBuild({
     name: 'tools',
-    sources: [toolsSource, join(import.meta.dirname, 'images.ts'), import.meta.filename, ...recipe],
+    sources: [toolsSource, join(import.meta.dirname, 'images.ts'), imageFormat, import.meta.filename, ...recipe],
     salt: await goVersion(),
     build: buildTools,
   })

@@ -54,6 +54,8 @@ export interface Cluster {
   /** Writes a kubeconfig for a user other than the administrator. Returns its path. */
   kubeconfigFor(who: Who, from?: KubeconfigFrom): Promise<string>
   audit(filter?: AuditFilter): Promise<AuditEvent[]>
+  /** Gives the node the images of an archive. */
+  importImages(path: string): Promise<void>
   readonly kubelet: {
     /** Stops the process of the kubelet: the node goes silent, and containers run on. */
     pause(): Promise<void>
@@ -110,7 +112,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     info.apiPort = apiPort
     await writeInfo(info)
 
-    await startApiServer(info, binaries.kubernetes)
+    await startApiServer(info, binaries.kubernetes, options)
     const containerd = withNode ? startContainerd(info, binaries.images) : Promise.resolve()
     containerd.catch(() => {}) // awaited below
     const cluster = connect(info)
@@ -194,6 +196,9 @@ function connect(info: ClusterInfo): Cluster {
       return path
     },
     audit: (filter) => readAudit(info, filter),
+    async importImages(path) {
+      await ctr(info, ['image', 'import', path])
+    },
     kubelet: controls('kubelet'),
     apiServer: {
       async restart(awayMs) {

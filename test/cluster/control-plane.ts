@@ -7,20 +7,29 @@ import { lastLines, startDaemon } from './daemon.ts'
 import { waitFor } from './kube-api.ts'
 import type { KubeApi } from './kube-api.ts'
 import { kubeconfigText } from './kubeconfig.ts'
+import { enter } from './namespace.ts'
 import { runCommand } from './run-command.ts'
 
 export interface ControlPlaneOptions {
   /** The silence of the node after which its pods are not ready. By default, the value of Kubernetes. */
   nodeMonitorGracePeriodMs?: number
+  /**
+   * True where programs in pods talk to the API server, and the API server to them: each pod has the token of its ServiceAccount, the
+   * Service `kubernetes` leads to the API server, and webhooks in pods are reached by their Service. There is no kube-proxy.
+   */
+  inCluster?: boolean
 }
 
+/** The first address of the range of Services. */
+const kubernetesService = '10.96.0.1'
+const securePort = insideApiAddress.split(':')[1]!
 const etcdAddress = 'http://127.0.0.1:2379'
 
 /** Starts etcd and the API server. */
-export async function startApiServer(info: ClusterInfo, kubernetes: string): Promise<void> {
+export async function startApiServer(info: ClusterInfo, kubernetes: string, options: ControlPlaneOptions): Promise<void> {
   const certs = join(info.dir, 'certs')
   await mkdir(certs, { recursive: true })
-  await runCommand(join(info.tools, 'cluster-init'), ['certs', certs, '127.0.0.1', nodeAddress, '10.96.0.1'])
+  await runCommand(join(info.tools, 'cluster-init'), ['certs', certs, '127.0.0.1', nodeAddress, kubernetesService])
   await writeFile(join(info.dir, 'audit-policy.json'), JSON.stringify(auditPolicy))
   await writeFile(tokenFile(info), info.identities.map(tokenLine).join(''))
   await writeFile(insideKubeconfig(info), await kubeconfigText(info, 'admin', 'inside'))
@@ -39,7 +48,25 @@ export async function startApiServer(info: ClusterInfo, kubernetes: string): Pro
     '--listen-peer-urls',
     'http://127.0.0.1:2380',
   ])
-  await startDaemon(info, 'kube-apiserver', join(kubernetes, 'kube-apiserver'), apiServerArguments(info, certs))
+  await startDaemon(info, 'kube-apiserver', join(kubernetes, 'kube-apiserver'), apiServerArguments(info, certs, options))
+  if (options.inCluster === true) await routeToApiServer(info)
+}
+
+/** Does for the Service `kubernetes` what kube-proxy would. */
+async function routeToApiServer(info: ClusterInfo): Promise<void> {
+  const rule = [
+    '-d',
+    kubernetesService,
+    '-p',
+    'tcp',
+    '--dport',
+    '443',
+    '-j',
+    'DNAT',
+    '--to-destination',
+    `${nodeAddress}:${securePort}`,
+  ]
+  await runCommand(...enter(info, 'network', 'iptables', ['-t', 'nat', '-A', 'PREROUTING', ...rule]))
 }
 
 /** Starts the controllers. The API server has to answer before: the controllers wait for it, but give up after ten seconds. */
@@ -84,13 +111,13 @@ function tokenLine({ user, groups, token }: ClusterInfo['identities'][number]): 
   return `${token},${user},${user}${groups.length > 0 ? `,"${groups.join(',')}"` : ''}\n`
 }
 
-function apiServerArguments(info: ClusterInfo, certs: string): string[] {
+function apiServerArguments(info: ClusterInfo, certs: string, { inCluster = false }: ControlPlaneOptions): string[] {
   const key = join(certs, 'service-account.key')
   return [
     '--etcd-servers',
     etcdAddress,
     '--secure-port',
-    insideApiAddress.split(':')[1]!,
+    securePort,
     '--advertise-address',
     nodeAddress,
     '--tls-cert-file',
@@ -111,10 +138,15 @@ function apiServerArguments(info: ClusterInfo, certs: string): string[] {
     key,
     '--service-cluster-ip-range',
     '10.96.0.0/16',
-    // The pods need no token, and would otherwise wait for their account.
-    '--disable-admission-plugins',
-    'ServiceAccount',
+    ...(inCluster
+      ? // The API server takes the address of a pod behind the Service, since nothing here serves the address of the Service.
+        ['--enable-aggregator-routing']
+      : // The pods need no token, and would otherwise wait for their account.
+        ['--disable-admission-plugins', 'ServiceAccount']),
     '--allow-privileged',
+    // The name of the node is in no DNS, and `kubectl logs` needs the kubelet.
+    '--kubelet-preferred-address-types',
+    'InternalIP',
     '--audit-log-path',
     auditFile(info),
     '--audit-policy-file',
