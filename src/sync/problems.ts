@@ -1,0 +1,53 @@
+import type { Reason } from '../reasons/reason.ts'
+import type { AwayReason } from './model.ts'
+
+/** The problems of a synced Service. `source` is the name of the source cluster. */
+export interface SyncProblemFields {
+  /** The access cluster has no such namespace. */
+  'namespace-missing': object
+  /** The access cluster has no such Service, and sync may not make it. */
+  'service-missing': object
+  /** The access cluster has no such Service, and no source has one that it could be made from. */
+  'service-unmade': object
+  /** The Service in the access cluster has a selector: copies that are there become fewer, and none is added. */
+  'service-has-selector': { selector: Readonly<Record<string, string>> }
+  /** The Service in the access cluster has the type ExternalName. */
+  'service-external-name': object
+  /** The Service in the access cluster lacks ports by which the source serves: a Service finds the ports of its slices by their names. */
+  'ports-unserved': { source: string; ports: readonly string[] }
+  /** The ports of the Service in `source` differ from those in `first`. */
+  'ports-differ': { source: string; first: string }
+  /** Addresses of `source` that `first` has too. The copies are those of `first`. */
+  'addresses-twice': { source: string; first: string; addresses: readonly string[]; count: number }
+  /** EndpointSlices of the source whose addresses cannot be copied, such as names. */
+  'addresses-uncopied': { source: string; slices: readonly string[] }
+  'source-without': { source: string; lacks: 'namespace' | 'service' }
+  'source-away': { source: string; because: AwayReason }
+  /** The copies of a source that is away are removed. */
+  'source-expired': { source: string }
+  /** The copies of a source that is away would be removed by now, and are kept: the other sources have too few ready endpoints. */
+  'kept-for-floor': { source: string; ready: number; floor: number }
+  /** The cluster of the source was made anew. Its former copies are kept for now. */
+  'source-replaced': { source: string }
+  /** A name that sync would give to a slice belongs to a slice of another writer. */
+  'foreign-slice': { slice: string; manager?: string }
+  /** The access cluster stores slices otherwise than sync has written them: by admission. */
+  'altered-by-admission': { slices: readonly string[] }
+  'write-failed': { slice?: string; because: Reason }
+}
+
+export type SyncProblemCode = keyof SyncProblemFields
+export type SyncProblem = { [C in SyncProblemCode]: { readonly code: C } & Readonly<SyncProblemFields[C]> }[SyncProblemCode]
+
+/** The problems of a source as a whole, which do not stop the copying. */
+export interface SourceProblemFields {
+  /** Pods may not be read: a pod under upgrade leaves by its readiness alone. */
+  'pods-unread': { because: Reason }
+  /** The namespaces may not be read: a cluster that was made anew cannot be told. */
+  'identity-unread': { because: Reason }
+}
+
+export type SourceProblemCode = keyof SourceProblemFields
+export type SourceProblem = {
+  [C in SourceProblemCode]: { readonly code: C } & Readonly<SourceProblemFields[C]>
+}[SourceProblemCode]
