@@ -48,6 +48,25 @@ test('what is in doubt is a warning: conditions of a webhook that are not evalua
   expect(severities('node-not-ready')).toEqual(['failed', 'failed', 'warning', 'failed'])
 })
 
+test('a freeze is found for the versions that have the fault, and not for the webhook of sluice, which avoids it', () => {
+  const freezes = (version: string, patch: number, webhook = 'planted.guard.dev'): boolean => {
+    const gathered = structuredClone(FAULTS['webhook-freeze'][0]!) as never as {
+      server: { value: object }
+      listed: { mutatingWebhooks: { value: { webhooks: { name: string }[] }[] } }
+    }
+    Object.assign(gathered.server.value, { version, minor: Number(version.split('.')[1]), patch })
+    gathered.listed.mutatingWebhooks.value.at(-1)!.webhooks[0]!.name = webhook
+    return findings(gathered as never).includes('webhook-freeze')
+  }
+  expect([freezes('v1.30.2', 2), freezes('v1.30.3', 3), freezes('v1.30.5', 5), freezes('v1.30.6', 6)]).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
+  expect(freezes('v1.30.5', 5, 'endpoints.webhook.sluice.dev')).toBe(false)
+})
+
 test('the checks are told in the order of their groups, each once', () => {
   expect(CHECKS.map(({ name }) => name)).toEqual(Object.values(CHECK_GROUPS).flat())
 })

@@ -1,4 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
+import { numbersOfVersion } from '../endpoints/frozen-updates.ts'
 import { KubeError } from '../kube/errors.ts'
 import { stringField } from '../kube/json.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -22,12 +23,7 @@ export async function readServer(client: KubeClient, clock: Clock): Promise<Serv
     const [method, path] = ['GET', '/version'] as const
     throw new KubeError(`${method} ${path}: the answer has no gitVersion`, { kind: 'ambiguous', method, path })
   }
-  return { version, ...numbersOf(version), ...clockOf(date, begunWallAt, tookMs) }
-}
-
-function numbersOf(version: string): Pick<Server, 'minor' | 'patch'> {
-  const [, minor, patch] = /^v?1\.(\d+)\.(\d+)/.exec(version) ?? []
-  return minor === undefined ? {} : { minor: Number(minor), patch: Number(patch) }
+  return { version, ...numbersOfVersion(version), ...clockOf(date, begunWallAt, tookMs) }
 }
 
 /** Takes the middle of the possible range, because the server writes the header at some instant of the call. */

@@ -17,6 +17,13 @@ export interface Certificate {
   endsAt: number
 }
 
+/** A certificate that is renewed by another mechanism than files. */
+export interface CertificateSource {
+  current(): Certificate
+  /** Calls `renewed` with each new certificate. Returns a function that ends the calls. */
+  follow(renewed: (certificate: Certificate) => void): () => void
+}
+
 const LIMITS = { largestBytes: 1 << 20, pipeDeadlineMs: 1000, what: 'a certificate or a key' }
 const TRIES = 5
 const TRY_AGAIN_MS = 100

@@ -2,7 +2,7 @@ import { getRequestListener } from '@hono/node-server'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import { type AddressInfo, isIPv6 } from 'node:net'
-import { type CertificateFiles, readCertificate } from './certificate.ts'
+import { type Certificate, type CertificateFiles, type CertificateSource, readCertificate } from './certificate.ts'
 import { trackConnections } from './connections.ts'
 import { type AppOptions, createApp } from './create-app.ts'
 import { followCertificate } from './follow-certificate.ts'
@@ -14,7 +14,7 @@ export interface ServeOptions extends Pick<AppOptions, 'notReady' | 'metrics' | 
   /** HOST:PORT, [IPV6]:PORT, or :PORT for all addresses. Port 0 stands for a free one. */
   listen: string
   /** The certificate for HTTPS. Without it the server speaks plain HTTP. */
-  tls?: CertificateFiles
+  tls?: CertificateFiles | CertificateSource
   limits?: Partial<Limits>
   /** The time between two reads of the files of the certificate. Default: 10 s. */
   certificateEveryMs?: number
@@ -23,7 +23,7 @@ export interface ServeOptions extends Pick<AppOptions, 'notReady' | 'metrics' | 
 
 /** The events that a log of the server has. Instants are in milliseconds since 1970. */
 export type ServerEvent =
-  | { type: 'certificateRenewed'; certFile: string; endsAt: number }
+  | { type: 'certificateRenewed'; certFile?: string; endsAt: number }
   /** A new certificate cannot be used. The certificate in use stays. */
   | { type: 'certificateRefused'; error: ServerError }
   | { type: 'requestFailed'; path: string; error: unknown }
@@ -53,7 +53,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { listen, tls, onEvent = () => {}, certificateEveryMs = CERTIFICATE_EVERY_MS } = options
   const address = parseListenAddress(listen)
   const limits = { ...LIMITS, ...options.limits }
-  const certificate = tls && (await readCertificate(tls))
+  const certificate = tls && ('certFile' in tls ? await readCertificate(tls) : tls.current())
   let closed: Promise<{ cut: number }> | undefined
 
   const app = createApp({
@@ -79,20 +79,19 @@ export async function serve(options: ServeOptions): Promise<Served> {
   server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: 'localhost' }))
 
   const { address: host, port } = await bind(server, address, listen)
-  const endFollowing =
-    tls && certificate && secure
-      ? followCertificate({
-          files: tls,
-          current: certificate,
-          everyMs: certificateEveryMs,
-          renewed(next) {
-            // New connections get the new certificate. Open connections go on.
-            secure.setSecureContext(next)
-            onEvent({ type: 'certificateRenewed', certFile: tls.certFile, endsAt: next.endsAt })
-          },
-          refused: (error) => onEvent({ type: 'certificateRefused', error }),
-        })
-      : undefined
+  const endFollowing = tls && certificate && secure ? follow(secure, tls, certificate) : undefined
+
+  function follow(of: HttpsServer, source: CertificateFiles | CertificateSource, current: Certificate): () => void {
+    const certFile = 'certFile' in source ? source.certFile : undefined
+    const renewed = (next: Certificate): void => {
+      // New connections get the new certificate. Open connections go on.
+      of.setSecureContext(next)
+      onEvent({ type: 'certificateRenewed', ...(certFile !== undefined && { certFile }), endsAt: next.endsAt })
+    }
+    if (!('certFile' in source)) return source.follow(renewed)
+    const refused = (error: ServerError): void => onEvent({ type: 'certificateRefused', error })
+    return followCertificate({ files: source, current, everyMs: certificateEveryMs, renewed, refused })
+  }
 
   async function end(graceMs: number): Promise<{ cut: number }> {
     endFollowing?.()

@@ -63,7 +63,7 @@ function notReadyBecause({ clusters, loadBalancers: asked }: ObserverSnapshot, l
 function eventWords(event: ServerEvent): string {
   switch (event.type) {
     case 'certificateRenewed':
-      return `the certificate of ${event.certFile} is new, and in use until ${new Date(event.endsAt).toISOString()}`
+      return `the certificate${event.certFile === undefined ? '' : ` of ${event.certFile}`} is new, and in use until ${new Date(event.endsAt).toISOString()}`
     case 'certificateRefused':
       return `${event.error.message}; the one in use stays`
     case 'requestFailed':

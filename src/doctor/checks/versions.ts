@@ -1,3 +1,4 @@
+import { freezeFixedIn } from '../../endpoints/frozen-updates.ts'
 import { type Check, needing, skippedFor, together, found } from '../check.ts'
 import type { Finding } from '../findings.ts'
 import type { Server } from '../gathered.ts'
@@ -10,11 +11,8 @@ const NEWEST_TESTED = 37
 /** The number of minor versions that a kubelet may be behind the API server, by the version skew policy of Kubernetes. */
 const KUBELET_BEHIND = 3
 
-/**
- * The first patch version of each minor version whose endpoints controller tells an update without a change from an update that it has
- * not seen yet (kubernetes#126578, #127417). Later minor versions have the fix from the start; earlier ones never had the fault.
- */
-const FREEZE_FIXED: Readonly<Record<number, number>> = { 28: 15, 29: 10, 30: 6, 31: 2 }
+/** The webhook of sluice itself moves an annotation where its change would take an update back, so that nothing freezes. */
+const OWN = /\.sluice\.dev$/
 
 /** The versions of the API server and the kubelets fit together, and the tests of sluice run on them. */
 export const versions: Check = {
@@ -25,16 +23,16 @@ export const versions: Check = {
     return together(
       found(untested(server.value)),
       needing(gathered, ['nodes'], ({ nodes }) => apart(server.value, nodes)),
-      mayFreeze(server.value) === undefined
+      freezeFixedIn(server.value) === undefined
         ? found([])
         : needing(gathered, ['mutatingWebhooks', 'namespaces'], ({ mutatingWebhooks, namespaces }) => {
-            const asked = webhooksOf(mutatingWebhooks, 'MutatingWebhookConfiguration').filter((one) =>
-              isAskedAbout(one, 'endpoints', namespaces),
+            const asked = webhooksOf(mutatingWebhooks, 'MutatingWebhookConfiguration').filter(
+              (one) => !OWN.test(one.id.webhook) && isAskedAbout(one, 'endpoints', namespaces),
             )
             const webhooks = asked.map(({ id }) => id)
             return webhooks.length === 0
               ? []
-              : [{ code: 'webhook-freeze', version: server.value.version, fixedIn: mayFreeze(server.value)!, webhooks }]
+              : [{ code: 'webhook-freeze', version: server.value.version, fixedIn: freezeFixedIn(server.value)!, webhooks }]
           }),
     )
   },
@@ -53,12 +51,6 @@ function apart({ version, minor }: Server, nodes: readonly Node[]): Finding[] {
     return own === undefined || (own <= minor && own >= minor - KUBELET_BEHIND) ? [] : [{ node: name, version: of }]
   })
   return some.length === 0 ? [] : [{ code: 'kubelet-version-apart', version, nodes: some }]
-}
-
-/** The version that fixes the fault; undefined where this version does not have the fault. */
-function mayFreeze({ minor, patch }: Server): string | undefined {
-  const fixed = FREEZE_FIXED[minor ?? -1]
-  return fixed !== undefined && (patch ?? 0) < fixed ? `1.${minor}.${fixed}` : undefined
 }
 
 function minorOf(version: string): number | undefined {

@@ -15,6 +15,8 @@ export interface Question {
   readonly nowAt: number
   /** Absent for a second look, which no request causes. */
   readonly request?: RequestFacts
+  /** Called before each endpoint. It throws where the decision has no more time, which ends the decision by the same error. */
+  readonly assertInTime?: () => void
 }
 
 export interface Answer {

@@ -1,0 +1,161 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { PatchOperation } from '../../pods/patch-operation.ts'
+import { field, stringField } from '../../kube/json.ts'
+import type { ClusterView } from '../cluster/cluster-view.ts'
+import type { Answer, Decide } from '../decide/decide.ts'
+import type { Decision } from '../decide/decision.ts'
+import type { RuleSet } from '../rules/rule-set.ts'
+import type { Answered, RequestFacts } from './admission-event.ts'
+import { addAnnotation, moveOn, removeAnnotation } from './annotations.ts'
+import type { AdmissionRequest } from './review.ts'
+import { type Scope, skippedFor } from './scope.ts'
+
+/** The annotation of a Service that asks for the decisions about its endpoints, as an annotation of each object. */
+export const EXPLAIN_ANNOTATION = 'sluice.dev/explain'
+export const DECISION_ANNOTATION = 'sluice.dev/decision'
+
+/** A warning for the client of the API server, which its words are made from. */
+export type AdmissionWarning =
+  | { readonly code: 'decision-cut-off'; readonly afterMs: number }
+  | { readonly code: 'decision-failed' }
+  | { readonly code: 'decided'; readonly decision: Decision }
+
+export interface AdmissionOptions {
+  scope: Scope
+  cluster: ClusterView
+  /** The rules in force. Undefined until some are loaded. */
+  rules(): RuleSet | undefined
+  /** The objects that rules look at are listed. */
+  isListed(): boolean
+  decide: Decide
+  /** The decision in short, for an annotation or an audit log. */
+  shortOf(decision: Decision): string
+  warningOf(warning: AdmissionWarning): string
+  /** The endpoints controller of the cluster writes an object no more after an update that changes nothing. */
+  mayFreeze(): boolean
+  clock: Clock
+}
+
+/** `response` of an AdmissionReview. */
+export interface AdmissionResponse {
+  readonly uid: string
+  readonly allowed: true
+  readonly patchType?: 'JSONPatch'
+  /** The patch as JSON in base64. */
+  readonly patch?: string
+  readonly warnings?: readonly string[]
+  readonly auditAnnotations?: Readonly<Record<string, string>>
+}
+
+export interface Admitted {
+  readonly response: AdmissionResponse
+  readonly answered: Omit<Answered, 'tookMs'>
+}
+
+/** The decision took longer than its time. */
+class OverTime extends Error {}
+
+/** Kubernetes takes warnings of up to this length, in all of them 4,096. */
+const LONGEST_WARNING = 256
+/** These accounts only log a warning, and again at each sync. */
+const MACHINES = /^system:/
+
+/**
+ * Answers one request. The answer always allows the write: without a patch where the rules do not decide, take too long or fail.
+ * `deadlineAt` is on the monotonic clock.
+ */
+export function admit(request: AdmissionRequest, deadlineAt: number, options: AdmissionOptions): Admitted {
+  const { scope, rules, cluster, clock, warningOf } = options
+  const facts = factsOf(request)
+  const { uid } = request
+  const begunAt = clock.now()
+  const open = (more: Partial<AdmissionResponse> = {}): AdmissionResponse => ({ uid, allowed: true, ...more })
+  const skipped = skippedFor(request, scope)
+  if (skipped !== undefined)
+    return { response: open(), answered: { type: 'answered', result: 'skipped', request: facts, skipped } }
+  // One decision rests on one version of the rules.
+  const inForce = rules()
+  if (inForce === undefined || !options.isListed())
+    return { response: open(), answered: { type: 'answered', result: 'skipped', request: facts, skipped: 'not-ready' } }
+
+  function assertInTime(): void {
+    if (clock.now() > deadlineAt) throw new OverTime()
+  }
+  try {
+    assertInTime()
+    const { kind, object, oldObject, operation, username, groups, isDryRun } = request
+    const answer = options.decide({
+      rules: inForce,
+      kind: kind!,
+      object,
+      ...(oldObject !== undefined && oldObject !== null && { old: oldObject }),
+      cluster,
+      nowAt: clock.wallNow(),
+      request: { operation: operation as 'CREATE' | 'UPDATE', username, groups, dryRun: isDryRun },
+      assertInTime,
+    })
+    assertInTime()
+    return decided(request, facts, answer, options)
+  } catch (error) {
+    const isLate = error instanceof OverTime
+    const warning = isLate
+      ? warningOf({ code: 'decision-cut-off', afterMs: Math.round(clock.now() - begunAt) })
+      : warningOf({ code: 'decision-failed' })
+    return {
+      response: open({ warnings: [warning.slice(0, LONGEST_WARNING)] }),
+      answered: { type: 'answered', result: isLate ? 'cut-off' : 'failed', request: facts, ...(!isLate && { error }) },
+    }
+  }
+}
+
+function decided(
+  request: AdmissionRequest,
+  facts: RequestFacts,
+  { decision, object, patch, equalsOld }: Answer,
+  { cluster, shortOf, warningOf, mayFreeze }: AdmissionOptions,
+): Admitted {
+  const hasSay = decision.endpoints.length > 0
+  const short = hasSay ? shortOf(decision) : undefined
+  const operations: PatchOperation[] = [...patch]
+  if (decision.mode === 'enforce') operations.push(...explained(object, short, isAsked(cluster, decision)))
+  const isMoved =
+    patch.length > 0 && operations.length === patch.length && equalsOld && decision.kind === 'Endpoints' && mayFreeze()
+  if (isMoved) operations.push(moveOn(object, request.uid))
+  const changes = decision.endpoints.some(
+    ({ wished, as }) => as === 'removed' || as.ready !== wished.ready || as.serving !== wished.serving,
+  )
+  const result = operations.length > 0 ? 'changed' : changes && decision.mode === 'audit' ? 'audited' : 'unchanged'
+  const warns = hasSay && !MACHINES.test(request.username)
+  return {
+    response: {
+      uid: request.uid,
+      allowed: true,
+      ...(operations.length > 0 && {
+        patchType: 'JSONPatch' as const,
+        patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+      }),
+      ...(warns && { warnings: [warningOf({ code: 'decided', decision }).slice(0, LONGEST_WARNING)] }),
+      ...(short !== undefined && { auditAnnotations: { decision: short } }),
+    },
+    answered: { type: 'answered', result, request: facts, decision, ...(isMoved && { isMoved }) },
+  }
+}
+
+function isAsked(cluster: ClusterView, { namespace, service }: Decision): boolean {
+  const found = service === undefined ? undefined : cluster.service(namespace, service)
+  return found?.metadata.annotations?.[EXPLAIN_ANNOTATION] === 'true'
+}
+
+/** The change of the annotation that tells the decision; none where it is right already. */
+function explained(object: unknown, short: string | undefined, asked: boolean): PatchOperation[] {
+  const told = stringField(field(field(object, 'metadata'), 'annotations'), DECISION_ANNOTATION)
+  const wanted = asked ? short : undefined
+  if (told === wanted) return []
+  return [wanted === undefined ? removeAnnotation(DECISION_ANNOTATION) : addAnnotation(object, DECISION_ANNOTATION, wanted)]
+}
+
+function factsOf({ uid, kind, namespace, name, operation, username, isDryRun, object }: AdmissionRequest): RequestFacts {
+  // A create may leave the name to the API server.
+  const given = name === '' ? (stringField(field(object, 'metadata'), 'generateName') ?? '') : name
+  return { uid, kind, namespace, name: given, operation, username, isDryRun }
+}
