@@ -36,10 +36,11 @@ const table = {
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'yaml', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/(ports|reasons|pods)/', 'undici', 'yaml', 'zod', core],
+  '^src/leases/': ['^src/(ports|kube)/', 'zod'],
   '^src/observation/': ['^src/(ports|reasons|pods|journal|kube)/', 'zod'],
   '^src/workloads/': ['^src/(ports|reasons|pods|journal|plan|kube|observation)/', 'zod'],
   '^src/engine/': [
-    '^src/(ports|reasons|pods|journal|plan|kube|observation|workloads)/',
+    '^src/(ports|reasons|pods|journal|plan|kube|leases|observation|workloads)/',
     '^machines/',
     '^adapters/contract\\.ts$',
     'xstate',
@@ -50,12 +51,12 @@ const table = {
   '^src/explain/(?!read/)': ['^src/(reasons|endpoints)/'],
   // What reads the facts.
   '^src/explain/read/': [
-    '^src/(ports|reasons|pods|endpoints|journal|plan|kube|observation|workloads|engine|explain)/',
+    '^src/(ports|reasons|pods|endpoints|journal|plan|kube|leases|observation|workloads|engine|explain)/',
     '^adapters/contract\\.ts$',
     'zod',
   ],
   // What it finds are codes; what it reads with, the engine has.
-  '^src/doctor/': ['^src/(ports|reasons|pods|endpoints|journal|kube|workloads|engine)/', '^adapters/contract\\.ts$'],
+  '^src/doctor/': ['^src/(ports|reasons|pods|endpoints|journal|kube|leases|workloads|engine)/', '^adapters/contract\\.ts$'],
   // The observer takes events and returns changes and findings.
   '^src/observer/(?!read/)': ['^src/(reasons|endpoints)/'],
   // These files make events from watches and load balancers.
@@ -71,7 +72,7 @@ const table = {
   // The server knows no content: its caller passes the routes and the metrics.
   '^src/server/': ['^src/config/read-bounded\\.ts$', '@hono/node-server', 'hono', core],
   // Whatever runs in several replicas has one leader.
-  '^src/leadership/': ['^src/(ports|reasons|kube)/', 'zod'],
+  '^src/leadership/': ['^src/(ports|kube|leases)/'],
   // Rules, decisions and patches: facts in, decisions out.
   '^src/webhook/(rules|decide)/': [
     '^src/(reasons|pods|endpoints|journal)/',

@@ -7,7 +7,7 @@ import { parseAst } from 'rolldown/parseAst'
 const NO_CODE_OF_OURS = /\.test\.ts$|\/testing\//
 /** The folders that decide. Code in these folders returns codes with fields, and no sentences. */
 const DECIDING =
-  /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|observation|workloads|engine|doctor|observer))\//
+  /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|leadership|leases|observation|workloads|engine|doctor|observer))\//
 /** These files state the mistakes in an input, or the purpose of a right. */
 const STATES_INPUT =
   /^src\/(pods\/image|(engine|doctor|(explain|observer)\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/

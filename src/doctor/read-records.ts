@@ -1,5 +1,6 @@
 import { cleanUp } from '../engine/ledgers/cleanup.ts'
-import { DOCUMENT_LEASES, type LeaseRecord, leasePath, leaseRecord } from '../engine/leases/lease.ts'
+import { DOCUMENT_LEASES } from '../engine/leases/lease-name.ts'
+import { type LeaseRecord, leasePath, leaseRecord } from '../leases/lease.ts'
 import { readStatus } from '../engine/status/read-status.ts'
 import { LEDGER_LABEL } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'

@@ -3,7 +3,7 @@ import type { Kind } from '../workloads/kinds/kind.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { knownKind } from '../workloads/known-kind.ts'
 import { isPod } from '../workloads/kinds/pod.ts'
-import { leaseName } from './leases/lease.ts'
+import { leaseName } from './leases/lease-name.ts'
 
 /** One rule of a Role. The table in `rightsOfRun` is the only source of the rights of a run. */
 export interface Right {

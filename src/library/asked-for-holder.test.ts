@@ -1,6 +1,6 @@
 import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
-import type { LeaseRecord } from '../engine/leases/lease.ts'
+import type { LeaseRecord } from '../leases/lease.ts'
 import { askedForHolder } from './asked-for-holder.ts'
 
 const lease = (name: string, holder: string): LeaseRecord => ({

@@ -1,4 +1,4 @@
-import { leaseName } from '../engine/leases/lease.ts'
+import { leaseName } from '../engine/leases/lease-name.ts'
 import type { OpenRuns } from '../engine/orders/open-runs.ts'
 
 /** The holder of the Lease of a workload that was asked for. A run may include other workloads, whose Leases other runs may hold. */

@@ -1,5 +1,5 @@
 import { RunError } from '../../engine/errors.ts'
-import { RENEW_EVERY_MS } from '../../engine/leases/lease.ts'
+import { RENEW_EVERY_MS } from '../../leases/lease.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
 import type { GivenOrder, NoOrder } from '../../library/orders.ts'
 import { displayName } from '../../pods/workload-id.ts'

@@ -1,4 +1,4 @@
-import { leaseName } from '../../engine/leases/lease.ts'
+import { leaseName } from '../../engine/leases/lease-name.ts'
 import type { StatusReport } from '../../engine/status/status.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { type Check, found, skippedFor } from '../check.ts'

@@ -5,9 +5,10 @@ import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Order } from '../orders/order.ts'
 import { ORDER_ANNOTATION, orderText, readOrder } from '../orders/order.ts'
-import type { LeaseRecord } from './lease.ts'
-import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS, RENEW_EVERY_MS } from './lease.ts'
-import { readLease } from './read-lease.ts'
+import { isOver, type LeaseEnd, leaseEnd } from '../../leases/lease-end.ts'
+import type { LeaseRecord } from '../../leases/lease.ts'
+import { leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS, RENEW_EVERY_MS } from '../../leases/lease.ts'
+import { readLease } from '../../leases/read-lease.ts'
 
 /** The tries of a confirmation. A renewal can conflict with an earlier write of its own, or with an edit. */
 const MOST_CONFIRMATIONS = 2
@@ -255,22 +256,4 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
 
 function takenBy(lease: string, now: LeaseRecord | undefined): Reason {
   return { code: 'lease-taken', lease, ...(now === undefined ? {} : { holder: now.holder }) }
-}
-
-/** The end of a Lease that is written now, on both clocks. */
-export interface LeaseEnd {
-  at: number
-  wallAt: number
-}
-
-export function leaseEnd(clock: Clock): LeaseEnd {
-  return { at: clock.now() + LEASE_DURATION_MS, wallAt: clock.wallNow() + LEASE_DURATION_MS }
-}
-
-/**
- * The monotonic clock of Linux stops while the machine sleeps, so the wall clock counts too. A wall clock that is set forward ends the
- * right too soon, at the cost of one renewal and one look.
- */
-function isOver({ at, wallAt }: LeaseEnd, clock: Clock, forMs = 0): boolean {
-  return clock.now() + forMs >= at || clock.wallNow() + forMs >= wallAt
 }

@@ -2,9 +2,11 @@ import type { KubeClient } from '../../kube/client.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LeaseRecord } from './lease.ts'
-import { DOCUMENT_LEASES, leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
-import { isRenewed, PAUSE_MS } from './ownership.ts'
+import type { LeaseRecord } from '../../leases/lease.ts'
+import { DOCUMENT_LEASES } from './lease-name.ts'
+import { leasePath, leaseRecord, LOOK_EVERY_MS } from '../../leases/lease.ts'
+import { isRenewed } from './ownership.ts'
+import { PAUSE_MS } from '../../leases/lease.ts'
 
 /**
  * Finds a Lease in the namespace whose owner lives. A held Lease that is not renewed is observed for as long as it lives. Without that, the

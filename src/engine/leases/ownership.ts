@@ -3,13 +3,19 @@ import { pause } from '../../kube/pause.ts'
 import { RunError } from '../errors.ts'
 import { orderText, readOrder } from '../orders/order.ts'
 import type { HoldOptions, Ownership } from './hold-lease.ts'
-import { holdLease, leaseEnd } from './hold-lease.ts'
-import type { LeaseRecord } from './lease.ts'
-import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
-import { readLeasePatiently } from './read-lease.ts'
-
-/** The margin between the end of an owner's right and the end of a newcomer's wait, since two clocks do not run exactly alike. */
-export const PAUSE_MS = 1_000
+import { holdLease } from './hold-lease.ts'
+import { leaseEnd } from '../../leases/lease-end.ts'
+import type { LeaseRecord } from '../../leases/lease.ts'
+import {
+  LARGEST_EPOCH,
+  LEASE_DURATION_MS,
+  leaseBody,
+  leasePath,
+  leaseRecord,
+  LOOK_EVERY_MS,
+  PAUSE_MS,
+} from '../../leases/lease.ts'
+import { readLeasePatiently } from '../../leases/read-lease.ts'
 
 /** A Lease that is held, and the time on the clock since which no renewal was seen. */
 export interface SeenLease {

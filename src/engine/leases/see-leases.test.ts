@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
 import type { World } from '../world.ts'
-import { leaseName } from './lease.ts'
+import { leaseName } from './lease-name.ts'
 import { seeLeases, seeOthers } from './see-leases.ts'
 
 const NAMESPACE = 'shop'

@@ -1,8 +1,8 @@
 import type { WorkloadId } from '../../pods/workload-id.ts'
 import { isPod } from '../../workloads/kinds/pod.ts'
-import { leaseName } from './lease.ts'
+import { leaseName } from './lease-name.ts'
 import type { SeenLease } from './ownership.ts'
-import { readLease } from './read-lease.ts'
+import { readLease } from '../../leases/read-lease.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
 

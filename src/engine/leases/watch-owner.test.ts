@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import { LEASE_DURATION_MS, leaseRecord } from './lease.ts'
+import { LEASE_DURATION_MS, leaseRecord } from '../../leases/lease.ts'
 import { ORDER_ANNOTATION } from '../orders/order.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
 import { takeLease } from '../testing/take-lease.ts'

@@ -1,11 +1,12 @@
 import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { pause } from '../../kube/pause.ts'
-import type { LeaseRecord } from './lease.ts'
-import { LOOK_EVERY_MS } from './lease.ts'
+import type { LeaseRecord } from '../../leases/lease.ts'
+import { LOOK_EVERY_MS } from '../../leases/lease.ts'
 import type { SeenLease } from './ownership.ts'
-import { isRenewed, PAUSE_MS } from './ownership.ts'
-import { readLeasePatiently } from './read-lease.ts'
+import { isRenewed } from './ownership.ts'
+import { PAUSE_MS } from '../../leases/lease.ts'
+import { readLeasePatiently } from '../../leases/read-lease.ts'
 
 export interface WatchOwnerOptions {
   client: KubeClient

@@ -3,7 +3,7 @@ import type { KubeErrorFields } from '../../kube/errors.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { RunError } from '../errors.ts'
-import { LEASE_DURATION_MS } from '../leases/lease.ts'
+import { LEASE_DURATION_MS } from '../../leases/lease.ts'
 import { untilAnswered } from './until-answered.ts'
 
 function failure(fields: Pick<KubeErrorFields, 'kind' | 'status'>, message = 'failed'): KubeError {

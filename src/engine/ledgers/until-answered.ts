@@ -2,7 +2,7 @@ import { isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { RunError } from '../errors.ts'
-import { LEASE_DURATION_MS, LOOK_EVERY_MS, RENEW_EVERY_MS } from '../leases/lease.ts'
+import { LEASE_DURATION_MS, LOOK_EVERY_MS, RENEW_EVERY_MS } from '../../leases/lease.ts'
 
 /** The time for retries: the life of a Lease that cannot be renewed any more. After it, another owner may continue the run. */
 const TRIED_FOR_MS = LEASE_DURATION_MS - RENEW_EVERY_MS

@@ -1,5 +1,6 @@
 import { digest } from '../../journal/digest.ts'
-import { DOCUMENT_LEASES, LARGEST_EPOCH, leaseBody, leasePath, type LeaseRecord, leaseRecord } from '../leases/lease.ts'
+import { DOCUMENT_LEASES } from '../leases/lease-name.ts'
+import { LARGEST_EPOCH, leaseBody, leasePath, type LeaseRecord, leaseRecord } from '../../leases/lease.ts'
 import type { DocumentLock } from '../request.ts'
 
 /** The name of the document in the Lease, for people. The name of the Lease has only its digest. */

@@ -6,7 +6,7 @@ import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
-import { LEASE_DURATION_MS, leasePath } from '../leases/lease.ts'
+import { LEASE_DURATION_MS, leasePath } from '../../leases/lease.ts'
 import { orderAbort } from './order-abort.ts'
 import { ORDER_ANNOTATION, readOrder, writeOrder } from './order.ts'
 

@@ -4,7 +4,7 @@ import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { isNamedIn } from '../../workloads/kinds/named-in.ts'
 import { podId } from '../../workloads/kinds/pod.ts'
 import { createOwnerLookup } from '../../workloads/owner.ts'
-import { leaseName } from '../leases/lease.ts'
+import { leaseName } from '../leases/lease-name.ts'
 import { podOf } from '../ledgers/of-others.ts'
 import type { Found } from './meant.ts'
 

@@ -1,5 +1,5 @@
 import { NODE_LEASES } from '../../endpoints/nodes.ts'
-import { leasePath } from '../../engine/leases/lease.ts'
+import { leasePath } from '../../leases/lease.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'

@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import { digest } from '../../journal/digest.ts'
-import { isNamedWithoutGroup, type WorkloadKey } from '../../pods/workload-id.ts'
 
-/*
- * The Lease of a workload. Its owner may change the pods of the workload and their targets. The Lease has the name of the workload, and is
- * never deleted.
- */
+/* A Lease as sluice reads and writes it. No time in a Lease is compared with a clock: a newcomer watches whether the Lease is renewed. */
 
 export const LEASE_DURATION_MS = 15_000
 /** The interval between renewals. It is short, so that a call that needs most of the rest of a Lease's life seldom waits for a renewal. */
@@ -24,9 +19,8 @@ export const LONGEST_DURATION_MS = 60_000
 const GIVEN_BACK_SECONDS = 1
 /** The largest count of owners that the API server can store. */
 export const LARGEST_EPOCH = 2 ** 31 - 1
-const LONGEST_NAME = 253
-/** The prefix of the Leases of load balancer documents. Such a Lease is held for one call, and belongs to no run. */
-export const DOCUMENT_LEASES = 'sluice-document-'
+/** The margin between the end of an owner's right and the end of a newcomer's wait, since two clocks do not run exactly alike. */
+export const PAUSE_MS = 1_000
 
 export interface LeaseRecord {
   name: string
@@ -36,7 +30,7 @@ export interface LeaseRecord {
   holder: string
   /** The owner gave the Lease back, and cannot act any more. */
   isGivenBack: boolean
-  /** `leaseTransitions`, which grows with each new owner. It is the epoch. */
+  /** `leaseTransitions`, which grows with each new owner. */
   transitions: number
   /** The time for which a newcomer waits for a renewal, in milliseconds. It is within bounds, whatever the Lease says. */
   durationMs: number
@@ -83,19 +77,6 @@ export function leaseRecord(raw: unknown): LeaseRecord {
 /** An owner counts on LEASE_DURATION_MS, so an edited duration never counts as less. */
 function believable(durationMs: number): number {
   return Math.min(Math.max(durationMs, LEASE_DURATION_MS), LONGEST_DURATION_MS)
-}
-
-/**
- * The name of a workload's Lease: `sluice-KIND-NAME`, or `sluice-KIND.GROUP-NAME` for kinds that are named with their group. A name that is
- * too long is cut, and gets a digest. Two workloads never share a Lease: a run of both would wait for itself.
- */
-export function leaseName({ group, kind, name }: WorkloadKey): string {
-  // A hyphen of the group is doubled, which tells it from the hyphen before the name. A name does not begin with a hyphen.
-  const type = isNamedWithoutGroup(group) ? kind : `${kind}.${group.replaceAll('-', '--')}`
-  const whole = `sluice-${type.toLowerCase()}-${name}`
-  if (whole.length <= LONGEST_NAME) return whole
-  const end = `-${digest(whole)}`
-  return whole.slice(0, LONGEST_NAME - end.length).replace(/[^a-z0-9]+$/, '') + end
 }
 
 export function leasePath(namespace: string, name?: string): string {

@@ -1,7 +1,7 @@
-import type { CallOptions, KubeClient } from '../../kube/client.ts'
-import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
-import { pause } from '../../kube/pause.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { CallOptions, KubeClient } from '../kube/client.ts'
+import { isNotFound, isUnauthorized, KubeError } from '../kube/errors.ts'
+import { pause } from '../kube/pause.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 import { LEASE_DURATION_MS, leasePath, leaseRecord } from './lease.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import { createLeaseServer } from '../testing/lease-server.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { createLeaseServer } from '../engine/testing/lease-server.ts'
 import { LEASE_DURATION_MS } from './lease.ts'
 import { readLeasePatiently } from './read-lease.ts'
 
