@@ -1,4 +1,5 @@
 import type { RuleSet } from '../rules/rule-set.ts'
+import type { Lacks, SourceFault } from './look.ts'
 
 /** The rules of the webhook, followed in their source while the process runs. */
 export interface RulesSource {
@@ -25,7 +26,7 @@ export interface RulesState {
   readonly from?: 'source' | 'cache'
   /** The instant at which the rules in force were accepted by this process. */
   readonly acceptedAt?: number
-  /** For how long the source has not shown the rules in force. Without rules: since the process began. 0 while it shows them. */
+  /** The time since the source has last shown the rules in force; since the process began where it never has. */
   readonly unconfirmedMs: number
   readonly problem?: RulesProblem
 }
@@ -40,9 +41,9 @@ export type RulesChange =
 /** The rules in force stay in force with each of these. `hash` begins the SHA-256 of the refused document. */
 export type RulesProblem =
   /** The source does not answer, or cannot be read. */
-  | { readonly code: 'source-away'; readonly sinceAt: number; readonly said: string }
+  | { readonly code: 'source-away'; readonly sinceAt: number; readonly fault: SourceFault }
   /** The source answers, and has no such document. */
-  | { readonly code: 'document-missing'; readonly sinceAt: number; readonly lacks: 'file' | 'config-map' | 'key' | 'document' }
+  | { readonly code: 'document-missing'; readonly sinceAt: number; readonly lacks: Lacks }
   | { readonly code: 'document-too-large'; readonly limitBytes: number }
   | { readonly code: 'document-refused'; readonly hash: string; readonly mistakes: readonly string[] }
   | { readonly code: 'signature-refused'; readonly hash: string; readonly because: SignatureFault }
@@ -57,3 +58,11 @@ export type RulesProblem =
  * - `reused`: another document with this number was accepted before.
  */
 export type SignatureFault = 'none' | 'wrong' | 'unnumbered' | 'older' | 'reused'
+
+/** True if a second report of the problem says nothing new. */
+export function isSameProblem(one: RulesProblem | undefined, other: RulesProblem | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  if (one.code === 'source-away' && other.code === 'source-away') return one.fault.code === other.fault.code
+  if (one.code === 'document-missing' && other.code === 'document-missing') return one.lacks === other.lacks
+  return JSON.stringify(one) === JSON.stringify(other)
+}
