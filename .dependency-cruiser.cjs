@@ -87,6 +87,7 @@ const table = {
     '^src/webhook/',
     '^src/config/(duration|read-bounded|show)\\.ts$',
     'hono',
+    'undici',
     'zod',
     core,
   ],

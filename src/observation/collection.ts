@@ -21,6 +21,7 @@ export interface CollectionOptions<R extends ObjectRecord> {
   /** Path of the collection without a query, for example `/api/v1/namespaces/default/pods`. */
   path: string
   labelSelector?: string
+  fieldSelector?: string
   /** Checks and trims one raw object; throws if it is malformed. */
   decode: (raw: unknown) => R
   /** Called with each change. After a restart of the watch, an object that is known already may be told as added again. */
@@ -97,6 +98,7 @@ export function openCollection<R extends ObjectRecord>(options: CollectionOption
       random,
       path,
       ...(options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }),
+      ...(options.fieldSelector === undefined ? {} : { fieldSelector: options.fieldSelector }),
       ...(isListed ? { known: [...known.values()] } : {}),
       decode,
       onEvent: (event) => options.onEvent(event),

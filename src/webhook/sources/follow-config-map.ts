@@ -39,7 +39,7 @@ export function followConfigMap({ namespace, name, key, everyMs, clock, ...acces
     function look(): Look | undefined {
       const state = collection.state()
       if (state.is === 'listing') return undefined
-      if (state.is !== 'current') {
+      if ('because' in state) {
         const code = state.is === 'broken' ? 'no-answer' : 'api-refused'
         return { is: 'away', fault: { code, said: state.because.message } }
       }

@@ -43,6 +43,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
   const { clock, parse, signatureKeys: keys, cacheFile, signal } = options
   const follow = followOf(options)
   const settled = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => settled.resolve())
   const listeners = new Set<(change: RulesChange) => void>()
   let inForce: (Accepted & { from: 'source' | 'cache'; acceptedAt: number }) | undefined
   let confirmedAt = clock.now()
@@ -139,7 +140,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
       if (bytes === undefined) return
       const judged = judgeDocument(bytes, { parse, keys, last: undefined })
       if ('rules' in judged) accept(judged, 'cache')
-      else cacheProblem = { code: 'cache-unusable', said: judged.code === 'document-refused' ? judged.mistakes.join('\n') : judged.because }
+      else cacheProblem = { code: 'cache-refused', because: judged }
     } catch (error) {
       cacheProblem = { code: 'cache-unusable', said: (error as Error).message }
     }
@@ -148,11 +149,11 @@ export function openRules(options: OpenRulesOptions): RulesSource {
 
   async function run(): Promise<void> {
     if (cacheFile !== undefined) await useCache(cacheFile)
-    await follow(take, signal)
-    settled.resolve()
+    if (!signal.aborted) await follow(take, signal)
     await writing
   }
 
+  if (signal.aborted) settled.resolve()
   const ended = run()
   return {
     current: () => inForce?.rules,
@@ -188,15 +189,21 @@ function followOf({ from, clock, random, client, http = {}, signatureKeys, every
 }
 
 /** Plain HTTP to another host can be read and answered by all that is on the way. A signature protects the document, and no secret. */
-function checkConnection(text: string, { bearerFile, basicFile, field }: CredentialFiles & { field?: string }, isSigned: boolean) {
+function checkConnection(
+  text: string,
+  { bearerFile, basicFile, field }: CredentialFiles & { field?: string },
+  isSigned: boolean,
+) {
   const url = new URL(text)
   const hasSecret = bearerFile !== undefined || basicFile !== undefined
-  if (bearerFile !== undefined && basicFile !== undefined) throw new RulesFromError('A request has a token or a password, not both')
+  if (bearerFile !== undefined && basicFile !== undefined)
+    throw new RulesFromError('A request has a token or a password, not both')
   if (field !== undefined && !/^(\/([^~/]|~[01])*)+$/.test(field))
     throw new RulesFromError(`${field} is no JSON pointer: write it as /data/content`)
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return
   if (hasSecret) throw new RulesFromError('A token or a password does not go to another host over plain HTTP: write https')
-  if (!isSigned) throw new RulesFromError('Rules come from another host over plain HTTP only with a signature: write https, or name the key')
+  if (!isSigned)
+    throw new RulesFromError('Rules come from another host over plain HTTP only with a signature: write https, or name the key')
 }
 
 function isLoopback(hostname: string): boolean {

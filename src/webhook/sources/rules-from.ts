@@ -21,7 +21,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
  * @throws RulesFromError
  */
 export function parseRulesFrom(text: string): RulesFrom {
-  if (text === '') throw new RulesFromError('The place of the rules is empty: write a file, configmap:NAMESPACE/NAME/KEY, or a URL')
+  if (text === '')
+    throw new RulesFromError('The place of the rules is empty: write a file, configmap:NAMESPACE/NAME/KEY, or a URL')
   if (text.startsWith(CONFIG_MAP)) return parseConfigMap(text)
   if (SCHEME.test(text)) return parseUrl(text)
   return { is: 'file', path: text }

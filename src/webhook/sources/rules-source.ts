@@ -1,4 +1,5 @@
 import type { RuleSet } from '../rules/rule-set.ts'
+import type { RulesIssue } from '../rules/rules-error.ts'
 import type { Lacks, SourceFault } from './look.ts'
 
 /** The rules of the webhook, followed in their source while the process runs. */
@@ -45,10 +46,15 @@ export type RulesProblem =
   /** The source answers, and has no such document. */
   | { readonly code: 'document-missing'; readonly sinceAt: number; readonly lacks: Lacks }
   | { readonly code: 'document-too-large'; readonly limitBytes: number }
-  | { readonly code: 'document-refused'; readonly hash: string; readonly mistakes: readonly string[] }
-  | { readonly code: 'signature-refused'; readonly hash: string; readonly because: SignatureFault }
-  /** The cached document of an earlier process is of no use, or cannot be written. */
+  | RefusedDocument
+  /** The cache cannot be read or written. */
   | { readonly code: 'cache-unusable'; readonly said: string }
+  /** The document of an earlier process would be refused now. */
+  | { readonly code: 'cache-refused'; readonly because: RefusedDocument }
+
+export type RefusedDocument =
+  | { readonly code: 'document-refused'; readonly hash: string; readonly mistakes: readonly RulesIssue[] }
+  | { readonly code: 'signature-refused'; readonly hash: string; readonly because: SignatureFault }
 
 /**
  * - `none`: the last line of the document is no signature.
