@@ -52,6 +52,7 @@ test('a watch sees a change long before the next look', async () => {
     replace(ruleDocument(2))
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+  expect(rules.changes).toHaveLength(2)
 })
 
 test('a mounted ConfigMap, whose folder is swapped by a symbolic link, is followed', async () => {
