@@ -1,4 +1,3 @@
-import { parse as parseYaml } from 'yaml'
 import type { RuleSet } from '../../rules/rule-set.ts'
 import { RulesError } from '../../rules/rules-error.ts'
 
@@ -13,15 +12,16 @@ export function ruleDocument(version: number | string, count = 1): string {
   )
 }
 
+/** Reads such a document by its lines. */
 export function parse(text: string): RuleSet {
-  const document = parseYaml(text) as { kind?: string; metadata: { version: string }; rules: { name: string }[] } | null
-  if (document?.kind !== 'EndpointRules' || !Array.isArray(document.rules))
+  const version = /^metadata: \{version: "(.+)"\}$/m.exec(text)?.[1]
+  if (version === undefined || !/^rules:$/m.test(text))
     throw new RulesError('rules', [{ path: 'kind', message: 'is no document of rules', line: 1, column: 1 }])
-  const rules = document.rules.map(({ name }) => ({
-    name,
+  const rules = Array.from(text.matchAll(/^ {2}- \{name: ([-a-z0-9]+),.*\}$/gm), ([, name]) => ({
+    name: name!,
     effect: 'notReady' as const,
     applies: () => true,
     reads: new Set<never>(),
   }))
-  return { version: document.metadata.version, mode: 'enforce', rules }
+  return { version, mode: 'enforce', rules }
 }
