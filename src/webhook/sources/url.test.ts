@@ -153,6 +153,7 @@ describe('over plain HTTP on loopback', () => {
     }
     server.publish(answer(ruleDocument(2)))
     await rules.untilVersion('2')
+    expect(rules.changes.filter(({ code }) => code === 'rules-accepted')).toHaveLength(2)
   })
 
   test('a token is read for each request, and an unusable file is named', async () => {
@@ -176,7 +177,9 @@ describe('over plain HTTP on loopback', () => {
         ? response.end(ruleDocument(1))
         : response.writeHead(401).end(),
     )
-    await openUrl({ ...eager, http: { basicFile } }).untilVersion('1')
+    const rules = openUrl({ ...eager, http: { basicFile } })
+    await rules.untilVersion('1')
+    expect(rules.problemCode()).toBeUndefined()
   })
 
   test('requests back off while the server is away, and the pauses are random', async () => {
