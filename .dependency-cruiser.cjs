@@ -66,9 +66,13 @@ const table = {
   ],
   '^src/report/(?!words/)': ['^src/(reasons|pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   // English: made from codes and their fields, and from nothing else.
-  '^src/report/words/': ['^src/reasons/', '^src/(doctor/findings|observer/told)\\.ts$', '^src/report/(inert|elapsed)\\.ts$'],
+  '^src/report/words/': [
+    '^src/reasons/',
+    '^src/(doctor/findings|observer/told|sync/(model|problems|sync-run))\\.ts$',
+    '^src/report/(inert|elapsed)\\.ts$',
+  ],
   // Telemetry counts the changes and findings of an observation.
-  '^src/telemetry/': ['^src/observer/(context|events|told)\\.ts$', 'prom-client'],
+  '^src/telemetry/': ['^src/(observer/(context|events|told)|sync/(problems|sync-run))\\.ts$', 'prom-client'],
   // The server knows no content: its caller passes the routes and the metrics.
   '^src/server/': ['^src/config/read-bounded\\.ts$', '@hono/node-server', 'hono', core],
   // Whatever runs in several replicas has one leader.

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { KUBERNETES_METRICS, type KubernetesMetric } from '../src/telemetry/kubernetes-metrics.ts'
 import { CLOSED_LABELS } from '../src/telemetry/labels.ts'
-import { METRICS, type MetricDefinition } from '../src/telemetry/metric-list.ts'
+import { commandOf, METRICS, type MetricDefinition } from '../src/telemetry/metric-list.ts'
 import { ruleFiles, rules } from '../test/alerts/deployed.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -25,11 +25,12 @@ function code(names: readonly string[]): string {
 function metricTable(): string {
   const rows = Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help, buckets }]) => [
     code([name]),
+    code([commandOf(name)]),
     type,
     code(labels),
     buckets === undefined ? help : `${help} Buckets: ${buckets.join(', ')}.`,
   ])
-  return table(['metric', 'type', 'labels', 'meaning'], rows)
+  return table(['metric', 'command', 'type', 'labels', 'meaning'], rows)
 }
 
 function labelTable(): string {

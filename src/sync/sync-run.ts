@@ -12,6 +12,8 @@ export interface SyncOptions {
   readonly sources: readonly SourceCluster[]
   /** The Lease in the access cluster, of which one replica is the holder. Absent: this process is the only one. */
   readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
+  /** This process reads and decides as a replica that never leads: `sluice sync status` takes its snapshot. It has no Lease. */
+  readonly isReader?: true
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal
@@ -59,6 +61,8 @@ export interface ServiceStatus {
   readonly sources: readonly {
     readonly source: string
     readonly is: 'listing' | 'known' | 'without' | 'away' | 'replaced'
+    /** The endpoints that the source asks for. Absent where they are not known. */
+    readonly wanted?: number
     /** The copies in the access cluster. */
     readonly slices: number
     readonly endpoints: number

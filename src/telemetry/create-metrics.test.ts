@@ -3,10 +3,10 @@ import { serve, type Served } from '../server/serve.ts'
 import { ask } from '../server/testing/ask.ts'
 import { createMetrics, type Metrics } from './create-metrics.ts'
 import { CLOSED_LABELS } from './labels.ts'
-import { METRICS, type MetricDefinition } from './metric-list.ts'
+import { commandOf, METRICS, type MetricDefinition } from './metric-list.ts'
 import { parseMetrics } from './testing/parse-metrics.ts'
 
-const definitions = Object.entries<MetricDefinition>(METRICS)
+const definitions = Object.entries<MetricDefinition>(METRICS).filter(([name]) => commandOf(name) === 'observe')
 let served: Served | undefined
 afterEach(async () => {
   await served?.close({ graceMs: 0 })
@@ -21,14 +21,14 @@ async function scrape(metrics: Metrics) {
 }
 
 test('/metrics has each metric of the list with its type, and no other', async () => {
-  const families = await scrape(createMetrics())
+  const families = await scrape(createMetrics('observe'))
   expect(Object.fromEntries(Array.from(families, ([name, { type }]) => [name, type]))).toEqual(
     Object.fromEntries(definitions.map(([name, { type }]) => [name, type])),
   )
 })
 
 test('what is set, added and observed is there, with its labels', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('observe')
   metrics.set('sluice_cluster_up', { cluster: 'eu "1"\n\\' }, 1)
   metrics.add('sluice_endpoint_writes_total', { cluster: 'eu', object: 'Endpoints', effect: 'nothing' })
   metrics.add('sluice_endpoint_writes_total', { cluster: 'eu', object: 'Endpoints', effect: 'nothing' }, 12_953)
@@ -56,7 +56,7 @@ test('what is set, added and observed is there, with its labels', async () => {
 })
 
 test('a finding that is over is no series any more', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('observe')
   const finding = (namespace: string) => ({ labels: { cluster: 'eu', namespace, code: 'stale-address' as const }, value: 1 })
   metrics.replace('sluice_findings', [finding('shop'), finding('bank')])
   metrics.replace('sluice_findings', [finding('bank')])
@@ -65,8 +65,8 @@ test('a finding that is over is no series any more', async () => {
 })
 
 test('two processes in one, as in tests, share no numbers', async () => {
-  createMetrics().set('sluice_load_balancer_up', { load_balancer: 'edge' }, 1)
-  expect((await scrape(createMetrics())).get('sluice_load_balancer_up')!.samples).toEqual([])
+  createMetrics('observe').set('sluice_load_balancer_up', { load_balancer: 'edge' }, 1)
+  expect((await scrape(createMetrics('observe'))).get('sluice_load_balancer_up')!.samples).toEqual([])
 })
 
 test('each metric has a name in the form of Prometheus, with its unit', () => {
@@ -86,7 +86,7 @@ test('of the labels that are not closed, none is the name of an object', () => {
 })
 
 test('what the list lacks does not compile; a label that it lacks is refused, too', () => {
-  const { add, set } = createMetrics()
+  const { add, set } = createMetrics('observe')
   // @ts-expect-error the label does not exist
   expect(() => set('sluice_cluster_up', { cluster: 'eu', pod: 'web-0' }, 1)).toThrow('pod')
   // @ts-expect-error the control plane has no such part

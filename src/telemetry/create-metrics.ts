@@ -1,6 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { LabelValues } from './labels.ts'
-import { METRICS, type MetricDefinition, type MetricName, type MetricNameOf } from './metric-list.ts'
+import {
+  commandOf,
+  METRICS,
+  type MetricDefinition,
+  type MetricName,
+  type MetricNameOf,
+  type MetricsCommand,
+} from './metric-list.ts'
 
 type LabelsOf<Name extends MetricName> = Pick<LabelValues, (typeof METRICS)[Name]['labels'][number]>
 
@@ -22,10 +29,12 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-export function createMetrics(): Metrics {
+/** Creates the metrics that `command` exports. The other metrics of the list cannot be set there. */
+export function createMetrics(command: MetricsCommand): Metrics {
   const registry = new Registry()
   const [gauges, counters, histograms] = [new Map<string, Gauge>(), new Map<string, Counter>(), new Map<string, Histogram>()]
   for (const [name, { type, help, labels, buckets }] of Object.entries<MetricDefinition>(METRICS)) {
+    if (commandOf(name) !== command) continue
     const settings = { name, help, labelNames: [...labels], registers: [registry] }
     if (type === 'gauge') gauges.set(name, new Gauge(settings))
     else if (type === 'counter') counters.set(name, new Counter(settings))

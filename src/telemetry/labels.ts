@@ -1,8 +1,36 @@
 import { CONTROL_PLANE_PARTS, ENDPOINT_OBJECT_KINDS } from '../observer/events.ts'
 import { LEGS, OBSERVER_FINDING_CODES } from '../observer/told.ts'
+import type { SourceProblemCode, SyncProblemCode } from '../sync/problems.ts'
+import type { WriteEffect } from '../sync/sync-run.ts'
 
 /** `addresses` stands for a write that has changed an address, a port or a hint. */
 export const WRITE_EFFECTS = ['addresses', 'nothing'] as const
+
+/** The legs of a copy. `seen-accepted` is the whole way, from the instant at which sync has seen a change. */
+export const SYNC_LEGS = ['stated-seen', 'seen-decided', 'decided-sent', 'sent-accepted', 'seen-accepted'] as const
+export const COPY_STATES = ['ready', 'not-ready', 'upgrading'] as const
+const SYNC_WRITES: Readonly<Record<WriteEffect, true>> = { create: true, update: true, delete: true }
+const SYNC_PROBLEMS: Readonly<Record<SyncProblemCode | SourceProblemCode, true>> = {
+  'namespace-missing': true,
+  'service-missing': true,
+  'service-unmade': true,
+  'service-has-selector': true,
+  'service-external-name': true,
+  'ports-unserved': true,
+  'ports-differ': true,
+  'addresses-twice': true,
+  'addresses-uncopied': true,
+  'source-without': true,
+  'source-away': true,
+  'source-expired': true,
+  'kept-for-floor': true,
+  'source-replaced': true,
+  'foreign-slice': true,
+  'altered-by-admission': true,
+  'write-failed': true,
+  'pods-unread': true,
+  'identity-unread': true,
+}
 
 /** The values of each label. Names of Services, pods and nodes are no labels, since there are too many of them. */
 export interface LabelValues {
@@ -15,6 +43,10 @@ export interface LabelValues {
   object: (typeof ENDPOINT_OBJECT_KINDS)[number]
   part: (typeof CONTROL_PLANE_PARTS)[number]
   effect: (typeof WRITE_EFFECTS)[number]
+  sync_leg: (typeof SYNC_LEGS)[number]
+  state: (typeof COPY_STATES)[number]
+  write: WriteEffect
+  problem: SyncProblemCode | SourceProblemCode
 }
 
 export type LabelName = keyof LabelValues
@@ -26,4 +58,8 @@ export const CLOSED_LABELS: Partial<Record<LabelName, readonly string[]>> = {
   object: ENDPOINT_OBJECT_KINDS,
   part: CONTROL_PLANE_PARTS,
   effect: WRITE_EFFECTS,
+  sync_leg: SYNC_LEGS,
+  state: COPY_STATES,
+  write: Object.keys(SYNC_WRITES),
+  problem: Object.keys(SYNC_PROBLEMS),
 }

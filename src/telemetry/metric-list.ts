@@ -70,9 +70,76 @@ export const METRICS = {
     labels: ['cluster', 'part'],
     help: 'Since the leader of a part of the control plane has renewed its Lease.',
   },
+  sluice_sync_leader: {
+    type: 'gauge',
+    labels: [],
+    help: 'Whether this replica of sluice sync leads, and writes: 1 or 0.',
+  },
+  sluice_sync_cluster_up: {
+    type: 'gauge',
+    labels: ['cluster'],
+    help: 'Whether a source, or the access cluster (`access`), is followed: 1 or 0.',
+  },
+  sluice_sync_copies: {
+    type: 'gauge',
+    labels: ['cluster', 'state'],
+    help: 'Endpoints of a source in the access cluster. `upgrading`: those that an upgrade has out of rotation, which are not ready either.',
+  },
+  sluice_sync_pending_services: {
+    type: 'gauge',
+    labels: [],
+    help: 'Services whose copies are not yet what was decided.',
+  },
+  sluice_sync_pending_oldest_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'For how long the first of these Services waits.',
+  },
+  sluice_sync_lag_seconds: {
+    type: 'histogram',
+    labels: ['cluster', 'sync_leg'],
+    help: 'The way of a change from a source into the access cluster, leg by leg. `seen-accepted` is the way from the instant at which sync has seen the change.',
+    buckets: LAG_BUCKETS,
+  },
+  sluice_sync_writes_total: {
+    type: 'counter',
+    labels: ['cluster', 'write'],
+    help: 'Copies that were written into the access cluster, by their source.',
+  },
+  sluice_sync_write_failures_total: {
+    type: 'counter',
+    labels: ['cluster'],
+    help: 'Writes into the access cluster that have failed, by the source of the copies. Each is tried again.',
+  },
+  sluice_sync_put_right_total: {
+    type: 'counter',
+    labels: ['cluster'],
+    help: 'Copies that another writer has changed or deleted, and that sync has put right.',
+  },
+  sluice_sync_problems: {
+    type: 'gauge',
+    labels: ['namespace', 'problem'],
+    help: 'Problems of Services and sources that hold now. Problems of a source have no namespace.',
+  },
+  sluice_sync_clock_offset_seconds: {
+    type: 'gauge',
+    labels: ['cluster'],
+    help: 'The clock of the API server of a source minus that of sluice sync.',
+  },
 } as const satisfies Record<string, MetricDefinition>
 
 export type MetricName = keyof typeof METRICS
 export type MetricNameOf<Type extends MetricType> = {
   [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never
 }[MetricName]
+
+/** The beginnings of the names of the commands with metrics of their own. All other metrics belong to `sluice observe`. */
+const PREFIXES = { sync: 'sluice_sync_', webhook: 'sluice_webhook_' } as const
+
+/** The command that exports a metric. A process exports those of its command alone: a gauge without labels would say 0 in the others. */
+export type MetricsCommand = 'observe' | keyof typeof PREFIXES
+
+export function commandOf(metric: string): MetricsCommand {
+  const found = (Object.keys(PREFIXES) as (keyof typeof PREFIXES)[]).find((command) => metric.startsWith(PREFIXES[command]))
+  return found ?? 'observe'
+}

@@ -19,7 +19,7 @@ type OfFinding = Pick<LabelValues, 'cluster' | 'namespace' | 'code'>
 
 /** `look` returns the state at the instant of a scrape. */
 export function createObserverMetrics(look: () => ObserverSnapshot): ObserverMetrics {
-  const metrics = createMetrics()
+  const metrics = createMetrics('observe')
   /** The last renewal of the Lease of each part that was seen. */
   const renewedAt = new Map<string, { cluster: string; part: (typeof CONTROL_PLANE_PARTS)[number]; at: number }>()
 

@@ -37,7 +37,7 @@ test('docs/reasons.md has every code, each in one place', () => {
 
 test('the tables of docs/metrics.md are of now: node scripts/write-metrics-page.ts', () => {
   expect(page('docs/metrics.md').text).toBe(currentMetricsPage())
-  expect(currentMetricsPage()).toMatch(/^\| `sluice_findings` \| gauge \|/m)
+  expect(currentMetricsPage()).toMatch(/^\| `sluice_findings` \| `observe` \| gauge \|/m)
   expect(currentMetricsPage()).toMatch(/^\| `KubeSchedulerNoData` \| critical \|/m)
 })
 

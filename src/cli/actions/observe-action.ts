@@ -8,7 +8,6 @@ import type { ObservedEvent } from '../../observer/events.ts'
 import { recordingHeader } from '../../observer/recording.ts'
 import type { ObserverSnapshot, ObserverSummary, Told } from '../../observer/told.ts'
 import { nodesUnreadNote } from '../../report/words/observe.ts'
-import { parseListenAddress } from '../../server/listen-address.ts'
 import { durationFlag } from '../arguments/duration-flag.ts'
 import type { ObserveFlags } from '../arguments/flags.ts'
 import { parseRequestTimeout } from '../arguments/request-timeout.ts'
@@ -19,7 +18,8 @@ import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'
 import { contextsOf } from '../observe/contexts.ts'
 import { openRecording } from '../observe/recording-file.ts'
-import { type MetricsAddress, serveMetrics } from '../observe/serve-metrics.ts'
+import { type MetricsAddress, metricsAddress } from '../metrics/metrics-address.ts'
+import { serveMetrics } from '../observe/serve-metrics.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inert } from '../output/inert.ts'
 import { isLiveTerminal } from '../output/is-live.ts'
@@ -187,23 +187,6 @@ function parseFlags(flags: ObserveFlags): Asked {
   if (problems.length > 0) throw new UsageError(problems)
   const given = { contexts, requestTimeoutMs, forMs, graceMs, pollMs, summaryMs, metrics, managerMetrics }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as unknown as Asked
-}
-
-function metricsAddress(
-  { metricsListen: listen, metricsCert: certFile, metricsKey: keyFile }: ObserveFlags,
-  problems: string[],
-): MetricsAddress | undefined {
-  if ((certFile === undefined) !== (keyFile === undefined)) problems.push('--metrics-cert and --metrics-key go together')
-  if (listen === undefined) {
-    if (certFile !== undefined || keyFile !== undefined) problems.push('--metrics-cert and --metrics-key need --metrics-listen')
-    return undefined
-  }
-  try {
-    parseListenAddress(listen)
-  } catch (error) {
-    problems.push(`--metrics-listen: ${(error as Error).message}`)
-  }
-  return { listen, ...(certFile !== undefined && keyFile !== undefined && { tls: { certFile, keyFile } }) }
 }
 
 function managerOf(flags: ObserveFlags, contexts: readonly string[], problems: string[]): ManagerMetrics | undefined {

@@ -102,6 +102,31 @@ export interface ReplayFlags {
   strict?: boolean
 }
 
+/** A file with the clusters and the Services of a sync. */
+export interface SyncConfigFlags {
+  config: string
+}
+
+export interface SyncFlags extends SyncConfigFlags {
+  output: 'text' | 'json'
+  verbose?: boolean
+  /** The name of the Lease. False with `--no-lease`. */
+  lease: string | boolean
+  leaseNamespace?: string
+  metricsListen?: string
+  metricsCert?: string
+  metricsKey?: string
+  requestTimeout?: string
+}
+
+export interface SyncStatusFlags extends SyncConfigFlags {
+  output: 'text' | 'json'
+  color: ColorChoice
+  verbose?: boolean
+  within?: string
+  requestTimeout?: string
+}
+
 export interface ReportFlags extends ClusterFlags {
   output: 'text' | 'json' | 'html'
   color: ColorChoice
