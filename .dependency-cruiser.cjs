@@ -81,9 +81,10 @@ const table = {
   '^src/webhook/(rules|decide)/': [
     '^src/(reasons|pods|endpoints|journal)/',
     '^src/webhook/',
-    '^src/config/(duration|nearest|show|wording)\\.ts$',
+    // A document of rules is read as a config is.
+    '^src/config/(check|config-error|document|duration|nearest|show|wording)\\.ts$',
     '@marcbachmann/cel-js',
-    'yaml',
+    '^@marcbachmann/cel-js/evaluator$',
     'zod',
   ],
   '^src/webhook/(?!rules/|decide/)': [

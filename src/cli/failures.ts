@@ -33,7 +33,7 @@ export function failureOf(error: unknown, { touched, plans = false }: Failing, w
     if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
     if (error.name === 'RequestError') return { code: EXIT.usage, lines: requestLines(error as RequestError) }
     // Each line begins with file:line:column, so that editors and CI systems find the place.
-    if (error.name === 'ConfigError') return { code: EXIT.usage, lines: error.message.split('\n') }
+    if (error.name === 'ConfigError' || error.name === 'RulesError') return { code: EXIT.usage, lines: error.message.split('\n') }
     const lines = errorLines(withCause(error, write))
     if (error.kind === 'conflict') return { code: EXIT.conflict, lines }
     if (error.kind === 'deadline') return { code: EXIT.deadline, lines }

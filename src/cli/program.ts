@@ -17,6 +17,7 @@ import { registerStatus } from './commands/status.ts'
 import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
+import { registerWebhook } from './commands/webhook.ts'
 import { commandError } from './output/command-error.ts'
 import { commandPath, usageHint } from './arguments/usage-hint.ts'
 import { sluiceVersion } from './version.ts'
@@ -53,6 +54,7 @@ export function createProgram(context: CommandContext): Command {
     registerResolve,
     registerCleanup,
     registerRbac,
+    registerWebhook,
     registerAdapter,
     registerDemo,
     registerVersion,

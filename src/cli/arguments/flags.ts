@@ -201,3 +201,5 @@ export interface DemoFlags {
   incident?: 'flap' | 'heartbeat' | 'backlog' | 'selector'
   color: ColorChoice
 }
+
+export type CheckRulesFlags = Pick<ResultFlags, 'output'>

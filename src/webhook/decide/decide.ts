@@ -1,33 +1,163 @@
-import type { PatchOperation } from '../../pods/patch-operation.ts'
-import type { ClusterView, EndpointsKind } from '../cluster/cluster-view.ts'
-import type { RequestFacts, RuleSet } from '../rules/rule-set.ts'
-import type { Decision } from './decision.ts'
-
-export interface Question {
-  readonly rules: RuleSet
-  readonly kind: EndpointsKind
-  /** The object that is about to be stored, as its writer wishes it. */
-  readonly object: unknown
-  /** The stored object that it replaces. Absent for a new object. */
-  readonly old?: unknown
-  readonly cluster: ClusterView
-  /** In milliseconds since 1970. */
-  readonly nowAt: number
-  /** Absent for a second look, which no request causes. */
-  readonly request?: RequestFacts
-  /** Called before each endpoint. It throws where the decision has no more time, which ends the decision by the same error. */
-  readonly assertInTime?: () => void
-}
-
-export interface Answer {
-  readonly decision: Decision
-  /** The object as it is to be stored: the same one where no rule changes it, and in mode `audit`. The input is never changed. */
-  readonly object: unknown
-  /** The operations that make that object of the given one. Empty where nothing changes, and in mode `audit`. */
-  readonly patch: readonly PatchOperation[]
-  /** The object to be stored has the content of `old`, so that the API server would write nothing. */
-  readonly equalsOld: boolean
-}
+import type { StoredPod } from '../../endpoints/stored.ts'
+import type { EndpointsKind, EntryState } from '../cluster/cluster-view.ts'
+import type { Effect, Facts, Rule } from '../rules/rule-set.ts'
+import { RuleError } from '../rules/rules-error.ts'
+import type { EndpointDecision } from './decision.ts'
+import { parseEndpointsObject } from './endpoints-object.ts'
+import { entriesOf, type Entry, formerStates } from './entries.ts'
+import { factsFor, serviceNameOf } from './facts.ts'
+import { patchObject } from './patch.ts'
+import type { Answer, Question, RuleSaid } from './question.ts'
+import { haveSameContent } from './same-content.ts'
 
 /** Decides about each endpoint of an EndpointSlice or an Endpoints object. @throws ObjectError where the object is none of that kind */
-export type Decide = (question: Question) => Answer
+export function decide(question: Question): Answer {
+  const { rules, kind, cluster, old, nowAt } = question
+  const subject = parseEndpointsObject(kind, question.object)
+  const { name, namespace } = subject.object.metadata
+  const service = serviceNameOf(subject)
+  const entries = entriesOf(subject)
+  const factsOf = factsFor(question, subject, entries.length)
+  const formerIn = formerStates(old === undefined ? [] : entriesOf(parseEndpointsObject(kind, old)))
+  const previousOf = (entry: Entry): EntryState | undefined =>
+    formerIn(entry) ??
+    (entry.pod === undefined || service === undefined ? undefined : cluster.previousOf(namespace, service, kind, entry.pod.uid))
+
+  let againAt: number | undefined
+  let unseenPods = 0
+  const states: (EntryState | 'removed' | undefined)[] = []
+  const decided: EndpointDecision[] = []
+  const told = new Set<string>()
+  entries.forEach((entry, index) => {
+    question.assertInTime?.()
+    const pod = entry.pod === undefined ? undefined : cluster.pod(entry.pod.uid)
+    if (entry.pod !== undefined && pod === undefined) unseenPods += 1
+    const facts = factsOf(entry, pod)
+    const found = firstRule(question, { entry, pod, facts, index, previous: () => previousOf(entry) })
+    againAt = earlier(earlier(againAt, found.until), facts.meter.turnsAt)
+    const as = found.rule === undefined ? entry.wished : stateOf(found.effect!, kind, found.previous)
+    states.push(as === 'removed' || as.ready !== entry.wished.ready || as.serving !== entry.wished.serving ? as : undefined)
+    if (found.rule === undefined && found.failed.length === 0) return
+    const one = endpointDecision(entry, as, found)
+    // An address may be in several subsets.
+    const key = kind === 'Endpoints' ? JSON.stringify(one) : ''
+    if (key !== '' && told.has(key)) return
+    told.add(key)
+    decided.push(one)
+  })
+
+  const isAudit = rules.mode === 'audit'
+  const patched = isAudit ? { object: question.object, patch: [] } : patchObject(subject, states)
+  return {
+    decision: {
+      kind,
+      namespace,
+      name,
+      ...(service === undefined ? {} : { service }),
+      ruleSet: rules.version,
+      mode: rules.mode,
+      endpoints: decided,
+      total: entries.length,
+      unseenPods,
+      ...(againAt === undefined || againAt <= nowAt ? {} : { againAt }),
+    },
+    ...patched,
+    equalsOld: old !== undefined && haveSameContent(patched.object, old),
+  }
+}
+
+interface Looked {
+  readonly entry: Entry
+  readonly pod: StoredPod | undefined
+  readonly facts: Facts
+  readonly index: number
+  readonly previous: () => EntryState | undefined
+}
+
+interface Found {
+  rule?: string
+  effect?: Effect
+  previous?: EntryState
+  until?: number
+  readonly failed: EndpointDecision['failed'][number][]
+}
+
+/** The first rule that applies decides. A rule that fails, or that has nothing to keep, is passed over. */
+function firstRule({ rules, trace }: Question, looked: Looked): Found {
+  const found: Found = { failed: [] }
+  for (const rule of rules.rules) {
+    const isDecided = found.rule !== undefined
+    if (isDecided && trace === undefined) break
+    const { meter } = looked.facts
+    const { turnsAt } = meter
+    const { said, keeps, failure } = sayingOf(rule, looked)
+    // The rules after the one that decides change nothing, whenever they turn.
+    if (isDecided) meter.turnsAt = turnsAt
+    trace?.({ entry: looked.index, rule, facts: looked.facts, says: said, ...(failure === undefined ? {} : { failure }) })
+    if (isDecided) continue
+    if (failure !== undefined) found.failed.push({ rule: rule.name, code: failure.code, problem: failure.message })
+    if (said === 'yes') Object.assign(found, { rule: rule.name, effect: rule.effect, ...keeps })
+  }
+  return found
+}
+
+interface Saying {
+  readonly said: RuleSaid['says']
+  readonly keeps?: { readonly previous: EntryState; readonly until: number }
+  readonly failure?: RuleError
+}
+
+function sayingOf(rule: Rule, looked: Looked): Saying {
+  try {
+    if (!rule.applies(looked.facts)) return { said: 'no' }
+    if (rule.effect !== 'keepPrevious') return { said: 'yes' }
+    const keeps = keptBy(rule, looked)
+    return keeps === undefined ? { said: 'keeps-nothing' } : { said: 'yes', keeps }
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    return { said: 'failed', failure: error }
+  }
+}
+
+/** A pod that is being deleted keeps nothing. A pod that this process does not see may be one. */
+function keptBy(rule: Rule, { entry, pod, facts, previous }: Looked): Saying['keeps'] {
+  const isLeaving = entry.terminating || pod?.metadata.deletionTimestamp !== undefined
+  if (isLeaving || (entry.pod !== undefined && pod === undefined)) return undefined
+  const until = rule.keptUntil?.(facts)
+  const former = until === undefined || until <= facts.nowAt ? undefined : previous()
+  return until === undefined || former === undefined ? undefined : { previous: former, until }
+}
+
+function stateOf(effect: Effect, kind: EndpointsKind, previous: EntryState | undefined): EntryState | 'removed' {
+  switch (effect) {
+    case 'ready':
+      return { ready: true, serving: true }
+    case 'notReady':
+      return { ready: false, serving: false }
+    case 'serving':
+      return { ready: false, serving: kind === 'EndpointSlice' }
+    case 'remove':
+      return 'removed'
+    case 'keepPrevious':
+      return previous!
+  }
+}
+
+function endpointDecision({ addresses, pod, wished }: Entry, as: EntryState | 'removed', found: Found): EndpointDecision {
+  const { rule, effect, until, failed } = found
+  return {
+    addresses,
+    ...(pod === undefined ? {} : { pod }),
+    wished,
+    as,
+    ...(rule === undefined ? {} : { rule }),
+    ...(effect === undefined ? {} : { effect }),
+    ...(until === undefined ? {} : { until }),
+    failed,
+  }
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return Math.min(a, b)
+}

@@ -15,6 +15,8 @@ export interface Decision {
   readonly endpoints: readonly EndpointDecision[]
   /** The number of endpoints in the object. */
   readonly total: number
+  /** The endpoints whose pod this process has not seen, or no more. */
+  readonly unseenPods: number
   /** The earliest instant at which the decision may become another one without any write, in milliseconds since 1970. */
   readonly againAt?: number
 }

@@ -26,6 +26,10 @@ export interface Rule {
   keptUntil?(facts: Facts): number | undefined
   /** The variables and functions that the expressions read. They tell what a later look at the decision depends on. */
   readonly reads: ReadonlySet<Read>
+  /** The condition as text. */
+  readonly when: string
+  /** The parts of the expressions that read a variable, such as `pod.status.phase`. Their values explain a decision. */
+  readonly parts: readonly { readonly text: string; evaluate(facts: Facts): unknown }[]
 }
 
 export type Read = 'clock' | 'request' | 'pod' | 'node' | 'service' | 'endpoint' | 'object'
@@ -52,9 +56,3 @@ export interface RequestFacts {
   readonly groups: readonly string[]
   readonly dryRun: boolean
 }
-
-/**
- * Reads and checks a document of rules, in YAML or JSON. `source` names it in messages.
- * @throws RulesError with all mistakes
- */
-export type ParseRuleSet = (text: string, source: string) => RuleSet
