@@ -47,3 +47,6 @@ export interface Answer {
   /** The object to be stored has the content of `old`, so that the API server would write nothing. */
   readonly equalsOld: boolean
 }
+
+/** The form of `decide`, for those who get it handed. */
+export type Decide = (question: Question) => Answer

@@ -22,6 +22,8 @@ export function parse(text: string): RuleSet {
     effect: 'notReady' as const,
     applies: () => true,
     reads: new Set<never>(),
+    when: 'true',
+    parts: [],
   }))
   return { version, mode: 'enforce', rules }
 }
