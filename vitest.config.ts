@@ -7,6 +7,7 @@ const PRODUCTS = [
   'adapters/{endpointslice,envoy,exec,haproxy,nginx,traefik}/{conformance,endpointslice,envoy,haproxy,nginx,traefik,readme}.test.ts',
   'adapters/presets/{caddy,eureka}*.test.ts',
   'test/embedded/{aws-elbv2,caddy,endpointslice,envoy-and-traefik,exec,exec-faults,nginx,stopped-writer}.test.ts',
+  'src/webhook/sources/config-map.test.ts',
   'test/package/scaffold.test.ts',
   'test/{haproxy,products}/**/*.test.ts',
 ]

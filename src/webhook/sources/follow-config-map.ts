@@ -43,6 +43,8 @@ export function followConfigMap({ namespace, name, key, everyMs, clock, ...acces
         const code = state.is === 'broken' ? 'no-answer' : 'api-refused'
         return { is: 'away', fault: { code, said: state.because.message } }
       }
+      // A break that has just begun is no state yet, and its records confirm nothing.
+      if (!collection.isCurrent()) return undefined
       const [found] = collection.records().values()
       if (found === undefined) return { is: 'missing', lacks: 'config-map' }
       if (found.bytes === undefined) return { is: 'missing', lacks: 'key' }
