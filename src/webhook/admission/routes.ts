@@ -16,11 +16,6 @@ export interface AdmissionRoutesOptions extends AdmissionOptions {
   busyMs?: number
 }
 
-export interface AdmissionRoutes {
-  routes(app: Hono): void
-  stop(): void
-}
-
 const BUDGET_MS = 1_000
 const MOST_UNDER_WAY = 64
 const BUSY_MS = 300
@@ -28,7 +23,7 @@ const BUSY_MS = 300
 const HEAD_BYTES = 4096
 
 /** The route that the API server asks before it stores Endpoints or EndpointSlices. */
-export function admissionRoutes(options: AdmissionRoutesOptions): AdmissionRoutes {
+export function admissionRoutes(options: AdmissionRoutesOptions): (app: Hono) => void {
   const { clock, onAnswered, budgetMs = BUDGET_MS, mostUnderWay = MOST_UNDER_WAY, busyMs = BUSY_MS } = options
   const load: Load = watchLoad({ clock, mostUnderWay, busyMs })
 
@@ -57,11 +52,8 @@ export function admissionRoutes(options: AdmissionRoutesOptions): AdmissionRoute
     }
   }
 
-  return {
-    routes(app) {
-      app.post(ADMISSION_PATH, answer)
-    },
-    stop: () => load.stop(),
+  return (app) => {
+    app.post(ADMISSION_PATH, answer)
   }
 }
 
