@@ -89,6 +89,7 @@ const table = {
   ],
   '^src/webhook/(?!rules/|decide/)': [
     '^src/(ports|reasons|pods|endpoints|journal|kube|observation|leadership|server)/',
+    '^src/engine/rights\\.ts$',
     '^src/webhook/',
     '^src/config/(duration|read-bounded|show)\\.ts$',
     '@peculiar/x509',
@@ -101,6 +102,7 @@ const table = {
   // Copies of the endpoints of other clusters. The part that decides is pure.
   '^src/sync/': [
     '^src/(ports|reasons|pods|endpoints|journal|kube|observation|leadership)/',
+    '^src/engine/rights\\.ts$',
     '^src/config/(duration|nearest|show|wording)\\.ts$',
     'yaml',
     'zod',

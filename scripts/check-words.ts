@@ -10,7 +10,7 @@ const DECIDING =
   /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|leadership|leases|observation|workloads|engine|doctor|observer))\//
 /** These files state the mistakes in an input, or the purpose of a right. */
 const STATES_INPUT =
-  /^src\/(pods\/image|(engine|doctor|(explain|observer)\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
+  /^src\/(pods\/image|(engine|doctor|webhook|sync|(explain|observer)\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
 /** These files read texts of a kubelet, an API server, a parser or the file system, or leave out a repeated cause. */
 const READS_OTHERS = /^src\/((kube|config)\/|pods\/(witness|image-pulls)\.ts$|cli\/(failures|run\/report-files)\.ts$)/
 /** Matches two words, with or without values between them. */

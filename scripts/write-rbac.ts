@@ -1,8 +1,12 @@
-// Writes deploy/rbac.yaml, from the table of the rights of a run.
+// Writes deploy/rbac.yaml and the rights in deploy/webhook and deploy/sync, from the tables of rights.
 //   node scripts/write-rbac.ts
-import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { rbacFile } from '../src/cli/output/rbac-manifest.ts'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { deployedRights, rbacFile } from '../src/cli/output/rbac-manifest.ts'
 
-writeFileSync(join(resolve(import.meta.dirname, '..'), 'deploy/rbac.yaml'), rbacFile())
-console.log('deploy/rbac.yaml is written')
+const deploy = join(resolve(import.meta.dirname, '..'), 'deploy')
+for (const [path, text] of Object.entries({ 'rbac.yaml': rbacFile(), ...deployedRights() })) {
+  mkdirSync(dirname(join(deploy, path)), { recursive: true })
+  writeFileSync(join(deploy, path), text)
+  console.log(`deploy/${path} is written`)
+}

@@ -6,10 +6,17 @@ import { quote } from '../../library/request/quote.ts'
 import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
+import { SYNC_NAMES } from '../../sync/rights.ts'
+import { WEBHOOK_NAMES } from '../../webhook/rights.ts'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { rbacManifest, type RbacLock, type RbacSubject } from '../output/rbac-manifest.ts'
 
 const OWN_ACCOUNT = 'sluice'
+/** A program that runs in the cluster has a namespace of its own, as deploy/ has it. */
+const DEPLOYED = [
+  { purposes: ['webhook'], ...WEBHOOK_NAMES },
+  { purposes: ['sync', 'sync-source'], ...SYNC_NAMES },
+]
 const ACCOUNT = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
 export async function rbacAction(args: readonly string[], flags: RbacFlags, { terminal }: CommandContext): Promise<ExitCode> {
@@ -31,13 +38,23 @@ export async function rbacAction(args: readonly string[], flags: RbacFlags, { te
   return EXIT.done
 }
 
-function subjectOf({ namespace, serviceAccount = OWN_ACCOUNT, user }: RbacFlags, problems: string[]): RbacSubject {
+function subjectOf(flags: RbacFlags, problems: string[]): RbacSubject {
+  const { namespace, user, serviceAccount = usualAccount(flags) } = flags
   if (user !== undefined) return { kind: 'User', name: user }
   const parts = serviceAccount.split(':')
   const [name = '', home = namespace] = parts.toReversed()
   if (parts.length > 2 || ![name, home].every((part) => ACCOUNT.test(part)))
     problems.push(`--service-account: ${quote(serviceAccount)} is no ServiceAccount: write NAME or NAMESPACE:NAME`)
+  if (home === namespace && flags.for?.includes('webhook') === true)
+    problems.push(
+      `--namespace: the webhook never acts in its own namespace, ${quote(home)}: name a namespace whose endpoints it decides about`,
+    )
   return { kind: 'ServiceAccount', name, namespace: home }
+}
+
+function usualAccount({ for: purposes = [] }: RbacFlags): string {
+  const program = DEPLOYED.find((one) => purposes.length > 0 && purposes.every((purpose) => one.purposes.includes(purpose)))
+  return program === undefined ? OWN_ACCOUNT : `${program.namespace}:${program.account}`
 }
 
 async function loadBalancersOf(file: string | undefined): Promise<{ loadBalancers: string[]; locks: RbacLock[] }> {

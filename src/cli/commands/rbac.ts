@@ -15,11 +15,15 @@ export function registerRbac(program: Command, context: CommandContext): void {
     )
     .argument('[workloads...]', 'TYPE of workloads, or TYPE/NAME of a single one (default: every kind)')
     .requiredOption('-n, --namespace <name>', 'namespace of the workloads', namespaceName)
-    .option('--service-account <name>', 'NAME, or NAMESPACE:NAME of another namespace (default: sluice)', given)
+    .option(
+      '--service-account <name>',
+      'NAME, or NAMESPACE:NAME of another namespace (default: sluice, or what deploy/ has for webhook and sync)',
+      given,
+    )
     .addOption(new Option('--user <name>', 'a user in its place').argParser(given).conflicts('serviceAccount'))
     .option(
       '--for <purposes>',
-      `what it is to do, with commas: ${PURPOSES.join(', ')} (default: upgrade); all but upgrade look alone, and some at the whole cluster`,
+      `what it is to do, with commas: ${PURPOSES.join(', ')} (default: upgrade); some look at the whole cluster`,
       purposesIn,
     )
     .option('--orders', 'with upgrade: also what status, pause, resume and abort need')
@@ -31,6 +35,7 @@ Examples:
   ${context.invocation.program} rbac statefulset/web -n shop | kubectl apply -f -
   ${context.invocation.program} rbac sts ds -n shop --service-account ci:release --orders
   ${context.invocation.program} rbac -n shop --for explain,observe,doctor --user ann
+  ${context.invocation.program} rbac -n shop --for webhook | kubectl apply -f -
 
 Exit codes:
   0 printed    2 wrong arguments or config

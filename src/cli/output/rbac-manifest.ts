@@ -2,6 +2,8 @@ import { rightsOfDoctor, rightsOfDoctorIn } from '../../doctor/rights.ts'
 import { NODE_LEASES } from '../../endpoints/nodes.ts'
 import { rightsOfExplain } from '../../explain/read/rights.ts'
 import { rightsOfObserver } from '../../observer/read/rights.ts'
+import { rightsOfSync, rightsOfSyncSource, SYNC_NAMES } from '../../sync/rights.ts'
+import { rightsOfWebhook, WEBHOOK_NAMES } from '../../webhook/rights.ts'
 import { type Purpose, PURPOSES } from '../arguments/purposes.ts'
 import { digest } from '../../journal/digest.ts'
 import { displayType } from '../../pods/workload-id.ts'
@@ -38,6 +40,9 @@ const LINE = 110
 const EXPLAIN = 'sluice-explain'
 const OBSERVE = 'sluice-observe'
 const DOCTOR = 'sluice-doctor'
+const WEBHOOK = 'sluice-webhook'
+const SYNC = 'sluice-sync'
+const SYNC_SOURCE = 'sluice-sync-source'
 
 /** Returns YAML for `kubectl apply`: the Roles with their bindings, and the ServiceAccount where sluice runs as one of this namespace. */
 export function rbacManifest(manifest: RbacManifest): string {
@@ -53,9 +58,10 @@ export function rbacManifest(manifest: RbacManifest): string {
 
 function headOf({ namespace, workloads, loadBalancers, locks }: RbacManifest, purposes: readonly Purpose[]): string[] {
   const isOfRun = purposes.includes('upgrade')
+  const ofWhat = isOfRun || purposes.includes('explain') ? `: ${about(workloads)}` : ''
   const what = isOfRun ? ['of a run', ...purposes.filter((one) => one !== 'upgrade')] : purposes
   return [
-    ...comment(`The rights of sluice in namespace ${namespace}, ${what.join(', ')}: ${about(workloads)}. Made by sluice rbac.`),
+    ...comment(`The rights of sluice in namespace ${namespace}, ${what.join(', ')}${ofWhat}. Made by sluice rbac.`),
     ...(loadBalancers.length === 0 || !isOfRun
       ? []
       : comment(`No load balancer of the config needs rights in the cluster: ${loadBalancers.join(', ')}.`)),
@@ -102,6 +108,41 @@ const OBJECTS: Readonly<Record<Purpose, (manifest: RbacManifest) => string[][]>>
       ...boundRole({ name: DOCTOR, namespace, rights: rightsOfDoctorIn(KINDS) }, subject),
     ]
   },
+  webhook(manifest) {
+    const { inAllowed, inOwn, ofCluster, ofCertificate } = rightsOfWebhook()
+    const own = { name: WEBHOOK, namespace: homeOf(manifest), rights: [...inOwn, ...ofCertificate.inOwn] }
+    return [
+      ...boundRole({ name: WEBHOOK, namespace: manifest.namespace, rights: inAllowed }, manifest.subject, { why: WHY_ALLOWED }),
+      ...boundRole(own, manifest.subject, { why: WHY_OWN }),
+      ...boundRole({ name: WEBHOOK, rights: [...ofCluster, ...ofCertificate.ofCluster] }, manifest.subject),
+    ]
+  },
+  sync(manifest) {
+    const { inNamespace, inOwn, ofCluster } = rightsOfSync()
+    const { namespace, subject } = manifest
+    return [
+      ...boundRole({ name: SYNC, namespace, rights: inNamespace }, subject, { why: WHY_COPIES }),
+      ...boundRole({ name: `${SYNC}-own`, namespace: homeOf(manifest), rights: inOwn }, subject, { why: WHY_OWN }),
+      ...boundRole({ name: SYNC, rights: ofCluster }, subject),
+    ]
+  },
+  'sync-source'({ namespace, subject }) {
+    const { inNamespace, ofCluster } = rightsOfSyncSource()
+    return [
+      ...boundRole({ name: SYNC_SOURCE, namespace, rights: inNamespace }, subject, { why: WHY_SOURCE }),
+      ...boundRole({ name: SYNC_SOURCE, rights: ofCluster }, subject),
+    ]
+  },
+}
+
+const WHY_ALLOWED = comment('In each namespace of the allow-list of the webhook.')
+const WHY_COPIES = comment('In the access cluster, in each namespace with a synced Service.')
+const WHY_SOURCE = comment('In a source cluster, in each namespace with a synced Service. Nothing is changed there.')
+const WHY_OWN = comment('In the namespace of the program itself.')
+
+/** The namespace of a program that runs in the cluster. */
+function homeOf({ subject, namespace }: RbacManifest): string {
+  return subject.kind === 'ServiceAccount' ? subject.namespace : namespace
 }
 
 function elsewhereComment({ loadBalancer, namespace, lease, elsewhere }: RbacLock): string[] {
@@ -151,6 +192,64 @@ function roleBinding(bound: string, namespace: string | undefined, subject: Rbac
     `    name: ${scalar(subject.name)}`,
     ...(subject.kind === 'User' ? [] : [`    namespace: ${scalar(subject.namespace)}`]),
   ]
+}
+
+/**
+ * Returns the files with the rights of the programs that run in a cluster, by their paths in deploy/. A Role without a namespace is for the
+ * namespace of the kustomization that has it as a resource.
+ */
+export function deployedRights(): Record<string, string> {
+  const webhook: RbacSubject = { kind: 'ServiceAccount', name: WEBHOOK_NAMES.account, namespace: WEBHOOK_NAMES.namespace }
+  const sync: RbacSubject = { kind: 'ServiceAccount', name: SYNC_NAMES.account, namespace: SYNC_NAMES.namespace }
+  const ofWebhook = rightsOfWebhook()
+  const ofSync = rightsOfSync()
+  const ofSource = rightsOfSyncSource()
+  return {
+    'webhook/base/rbac.yaml': manifestFile('of the webhook beside those in the allowed namespaces', [
+      serviceAccount(webhook.name, webhook.namespace),
+      ...boundRole({ name: WEBHOOK, namespace: webhook.namespace, rights: ofWebhook.inOwn }, webhook, { why: WHY_OWN }),
+      ...boundRole({ name: WEBHOOK, rights: ofWebhook.ofCluster }, webhook),
+    ]),
+    'webhook/own-certificate/rbac.yaml': manifestFile('of a webhook that makes its certificate itself', [
+      ...boundRole(
+        { name: `${WEBHOOK}-certificate`, namespace: webhook.namespace, rights: ofWebhook.ofCertificate.inOwn },
+        webhook,
+      ),
+      ...boundRole({ name: `${WEBHOOK}-certificate`, rights: ofWebhook.ofCertificate.ofCluster }, webhook),
+    ]),
+    'webhook/namespace/rbac.yaml': manifestFile(
+      'of the webhook in one allowed namespace',
+      anywhere(WEBHOOK, ofWebhook.inAllowed, webhook),
+    ),
+    'sync/base/rbac.yaml': manifestFile('of sync in the access cluster beside those in the namespaces of Services', [
+      serviceAccount(sync.name, sync.namespace),
+      ...boundRole({ name: `${SYNC}-own`, namespace: sync.namespace, rights: ofSync.inOwn }, sync, { why: WHY_OWN }),
+      ...boundRole({ name: SYNC, rights: ofSync.ofCluster }, sync),
+    ]),
+    'sync/namespace/rbac.yaml': manifestFile(
+      'of sync in one namespace of the access cluster',
+      anywhere(SYNC, ofSync.inNamespace, sync),
+    ),
+    'sync/source/rbac.yaml': manifestFile('of sync in a source cluster beside those in the namespaces of Services', [
+      ...boundRole({ name: SYNC_SOURCE, rights: ofSource.ofCluster }, sync),
+    ]),
+    'sync/source-namespace/rbac.yaml': manifestFile(
+      'of sync in one namespace of a source cluster',
+      anywhere(SYNC_SOURCE, ofSource.inNamespace, sync),
+    ),
+  }
+}
+
+/** A Role and its binding without a namespace. */
+function anywhere(name: string, rights: readonly Right[], subject: RbacSubject): string[][] {
+  const binding = roleBinding(name, undefined, subject, name).map((line) => line.replace('ClusterRole', 'Role'))
+  return [role({ name, rights }, 'Role'), binding]
+}
+
+function manifestFile(whose: string, objects: readonly (readonly string[])[]): string {
+  const [first, ...more] = objects
+  const head = comment(`The rights ${whose}. Made by node scripts/write-rbac.ts, from the table that sluice rbac prints.`)
+  return [...head, ...first!, ...more.flatMap((object) => ['---', ...object]), ''].join('\n')
 }
 
 /** Returns deploy/rbac.yaml, for any namespace and every kind of workload. */
