@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest'
+import type { Service } from '../../endpoints/objects.ts'
+import { selects } from '../../endpoints/selectors.ts'
+import type { StoredPod } from '../../endpoints/stored.ts'
+import { createClusterIndex, type ServiceName } from './cluster-index.ts'
+
+function pod(
+  uid: string,
+  fields: {
+    labels?: Record<string, string>
+    ready?: boolean
+    node?: string
+    namespace?: string
+    phase?: string
+    deleted?: boolean
+  } = {},
+): StoredPod {
+  const { labels = { app: 'web' }, ready = true, node = 'n1', namespace = 'shop', phase = 'Running', deleted = false } = fields
+  return {
+    metadata: { name: uid, namespace, uid, labels, ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+    spec: { nodeName: node, containers: [{ name: 'app' }] },
+    status: {
+      phase,
+      podIP: '10.0.0.1',
+      podIPs: [{ ip: '10.0.0.1' }],
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+    },
+  }
+}
+
+function service(name: string, selector: Record<string, string> = { app: 'web' }, namespace = 'shop'): Service {
+  return { metadata: { name, namespace, uid: name }, spec: { selector, ports: [{ port: 80 }] } }
+}
+
+function names(some: ServiceName[]): string[] {
+  return some.map(({ namespace, name }) => `${namespace}/${name}`).toSorted()
+}
+
+test('a change tells the Services whose endpoints it may concern', () => {
+  const index = createClusterIndex()
+  const put = (object: StoredPod): string[] => names(index.apply({ kind: 'Pod', is: 'put', object }))
+  index.apply({ kind: 'Service', is: 'put', object: service('web') })
+  index.apply({ kind: 'Service', is: 'put', object: service('both', { app: 'web', tier: 'front' }) })
+  index.apply({ kind: 'Service', is: 'put', object: service('other', { app: 'web' }, 'elsewhere') })
+  index.apply({ kind: 'Service', is: 'put', object: service('none', {}) })
+  expect(put(pod('a'))).toEqual(['shop/web'])
+  expect(put(pod('a', { labels: { app: 'web', tier: 'front' } }))).toEqual(['shop/both', 'shop/web'])
+  expect(put(pod('a', { labels: { tier: 'front' } }))).toEqual(['shop/both', 'shop/web'])
+  expect(put(pod('a', { labels: { tier: 'front' } }))).toEqual([])
+  put(pod('a'))
+  const node = { metadata: { name: 'n1', resourceVersion: '1' } }
+  expect(names(index.apply({ kind: 'Node', is: 'put', object: node }))).toEqual(['shop/web'])
+  const heartbeat = { metadata: { name: 'n1', resourceVersion: '2' } }
+  expect(index.apply({ kind: 'Node', is: 'put', object: heartbeat })).toEqual([])
+  expect(index.node('n1')).toBe(heartbeat)
+  const tainted = { metadata: { name: 'n1', resourceVersion: '3' }, spec: { unschedulable: true } }
+  expect(names(index.apply({ kind: 'Node', is: 'put', object: tainted }))).toEqual(['shop/web'])
+  expect(names(index.apply({ kind: 'Pod', is: 'gone', object: pod('a') }))).toEqual(['shop/web'])
+  expect(index.apply({ kind: 'Node', is: 'gone', object: tainted })).toEqual([])
+})
+
+test('a slice that comes to belong to another Service concerns both', () => {
+  const index = createClusterIndex()
+  const slice = (of: string) => ({
+    metadata: { name: 'web-1', namespace: 'shop', labels: { 'kubernetes.io/service-name': of } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true, serving: true }, targetRef: { kind: 'Pod', uid: 'a' } }],
+  })
+  expect(names(index.apply({ kind: 'EndpointSlice', is: 'put', object: slice('web') }))).toEqual(['shop/web'])
+  expect(names(index.apply({ kind: 'EndpointSlice', is: 'put', object: slice('shop') }))).toEqual(['shop/shop', 'shop/web'])
+  expect([index.slicesOf('shop', 'web').length, index.slicesOf('shop', 'shop').length]).toEqual([0, 1])
+  index.apply({ kind: 'EndpointSlice', is: 'gone', object: slice('shop') })
+  expect(index.slicesOf('shop', 'shop')).toEqual([])
+})
+
+test('the previous entry of a pod is found in the slices and the Endpoints of the Service, the ready one first', () => {
+  const index = createClusterIndex()
+  const slice = (name: string, ready: boolean | undefined) => ({
+    metadata: { name, namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.0.0.1'], ...(ready === undefined ? {} : { conditions: { ready } }), targetRef: { uid: 'a' } }],
+  })
+  const previous = (uid: string, kind: 'EndpointSlice' | 'Endpoints' = 'EndpointSlice') =>
+    index.previousOf('shop', 'web', kind, uid)
+  expect(previous('a')).toBeUndefined()
+  index.apply({ kind: 'EndpointSlice', is: 'put', object: slice('web-1', false) })
+  expect([previous('a'), previous('b')]).toEqual([{ ready: false, serving: false }, undefined])
+  index.apply({ kind: 'EndpointSlice', is: 'put', object: slice('web-2', undefined) })
+  expect(previous('a')).toEqual({ ready: true, serving: true })
+  index.apply({
+    kind: 'Endpoints',
+    is: 'put',
+    object: {
+      metadata: { name: 'web', namespace: 'shop' },
+      subsets: [
+        { addresses: [{ ip: '10.0.0.1', targetRef: { uid: 'a' } }] },
+        {
+          notReadyAddresses: [
+            { ip: '10.0.0.1', targetRef: { uid: 'a' } },
+            { ip: '10.0.0.2', targetRef: { uid: 'b' } },
+          ],
+        },
+      ],
+    },
+  })
+  expect([previous('a', 'Endpoints'), previous('b', 'Endpoints')]).toEqual([
+    { ready: true, serving: true },
+    { ready: false, serving: false },
+  ])
+})
+
+test('pods are counted as a scan of all pods would count them, whatever the order of the changes', () => {
+  let seed = 11
+  const roll = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
+  const pick = <T>(some: readonly T[]): T => some[roll(some.length)]!
+  let seen = 0
+  for (let round = 0; round < 40; round += 1) {
+    const index = createClusterIndex()
+    const pods = new Map<string, StoredPod>()
+    const services = new Map<string, Service>()
+    for (let step = 0; step < 120; step += 1) {
+      const labels = Object.fromEntries(['app', 'tier'].filter(() => roll(3) > 0).map((name) => [name, pick(['a', 'b'])]))
+      if (roll(4) > 0) {
+        const object = pod(String(roll(12)), {
+          labels,
+          ready: roll(2) === 0,
+          namespace: 'shop',
+          phase: pick(['Running', 'Running', 'Succeeded']),
+          deleted: roll(4) === 0,
+        })
+        const is = roll(4) === 0 ? 'gone' : 'put'
+        index.apply({ kind: 'Pod', is, object })
+        if (is === 'gone') pods.delete(object.metadata.uid)
+        else pods.set(object.metadata.uid, object)
+      } else {
+        const object = service(pick(['x', 'y', 'z']), labels)
+        const is = roll(4) === 0 ? 'gone' : 'put'
+        index.apply({ kind: 'Service', is, object })
+        if (is === 'gone') services.delete(object.metadata.name)
+        else services.set(object.metadata.name, object)
+      }
+      for (const one of services.values()) {
+        const selector = Object.keys(one.spec.selector ?? {})
+        const selected = selector.length === 0 ? [] : [...pods.values()].filter((candidate) => selects(one, candidate))
+        const counted = selected.filter(({ status }) => status?.phase !== 'Succeeded')
+        const ready = counted.filter(
+          ({ metadata, status }) => !metadata.deletionTimestamp && status?.conditions?.[0]?.status === 'True',
+        )
+        expect(index.podsOf(one)).toEqual({ all: counted.length, ready: ready.length })
+        // A Service that is not the one of the index.
+        expect(index.podsOf({ ...one, metadata: { ...one.metadata, name: 'unknown' } })).toEqual(index.podsOf(one))
+        const uids = (some: StoredPod[]): string[] => some.map(({ metadata }) => metadata.uid).toSorted()
+        expect(uids(index.selectedPods(one))).toEqual(uids(selected))
+        seen += ready.length
+      }
+    }
+  }
+  expect(seen).toBeGreaterThan(1_000)
+})
+
+test('20,000 questions about a Service with 5,000 pods scan no pods', () => {
+  const index = createClusterIndex()
+  const web = service('web')
+  index.apply({ kind: 'Service', is: 'put', object: web })
+  let reads = 0
+  for (let of = 0; of < 5_000; of += 1) {
+    const object = pod(String(of))
+    const { labels } = object.metadata
+    Object.defineProperty(object.metadata, 'labels', {
+      get() {
+        reads += 1
+        return labels
+      },
+    })
+    index.apply({ kind: 'Pod', is: 'put', object })
+  }
+  reads = 0
+  for (let times = 0; times < 20_000; times += 1) index.podsOf(index.service('shop', 'web')!)
+  expect([index.podsOf(web), reads]).toEqual([{ all: 5_000, ready: 5_000 }, 0])
+})
