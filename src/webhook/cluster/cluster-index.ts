@@ -285,11 +285,8 @@ function hasSameSelector(one: Service, other: Service): boolean {
   return text(one) === text(other)
 }
 
-function contentOf({
-  metadata: { resourceVersion: _, ...metadata },
-  ...others
-}: StoredNode & { metadata: { resourceVersion?: string } }): string {
-  return JSON.stringify([metadata, others])
+function contentOf(node: StoredNode): string {
+  return JSON.stringify({ ...node, metadata: { ...node.metadata, resourceVersion: undefined } })
 }
 
 function add<T>(sets: Map<string, Set<T>>, key: string, value: T): void {

@@ -125,10 +125,13 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
   watch('nodes', '/api/v1/nodes', { kind: 'Node', decode: keptNode })
 
   let hasSettled = false
-  const settled = Promise.all(watched.map(({ collection }) => collection?.settled)).then(() => {
+  async function settle(): Promise<void> {
+    await Promise.all(watched.map(({ collection }) => collection!.settled))
     hasSettled = true
-  })
-  const ended = Promise.all(watched.map(({ collection }) => collection?.ended)).then(() => {})
+  }
+  async function end(): Promise<void> {
+    await Promise.all(watched.map(({ collection }) => collection!.ended))
+  }
   return {
     ...index,
     states: () => watched.map((one) => stateOf(one, one.collection!.state())),
@@ -141,8 +144,8 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
           // Without nodes or Endpoints there is less to look at, and that for good.
           ((kind === 'nodes' || kind === 'endpoints') && ['refused', 'absent'].includes(collection!.state().is)),
       ),
-    settled,
-    ended,
+    settled: settle(),
+    ended: end(),
   }
 }
 
