@@ -1,0 +1,231 @@
+import { portsKey } from '../../endpoints/slice-groups.ts'
+import type { SourceService, SourceView, SyncedService, WantedEndpoint } from '../model.ts'
+import { type OwnSlice, SOURCE_UID } from '../own-slice.ts'
+import type { SyncProblem } from '../problems.ts'
+import type { WriteEffect } from '../sync-run.ts'
+import { packSlices } from './pack-slices.ts'
+import { hasOwnMetadata, sliceBody, type SliceContent, sliceName, type SliceOwner } from './slice-body.ts'
+import { sourceTargets, type Targets, withoutTwins } from './source-targets.ts'
+
+/** The Service in the access cluster. */
+export interface AccessService {
+  readonly uid: string
+  readonly type?: string
+  readonly selector?: Readonly<Record<string, string>>
+  readonly ports: readonly { readonly name?: string }[]
+  readonly isBeingDeleted: boolean
+}
+
+export interface Question {
+  readonly service: SyncedService
+  /** `absent`: the namespace is there. */
+  readonly access: { readonly is: 'present'; readonly service: AccessService } | { readonly is: 'absent' | 'without-namespace' }
+  readonly views: ReadonlyMap<string, SourceView>
+  /** The UIDs of the source clusters, where they are known. */
+  readonly uids: ReadonlyMap<string, string>
+  /** The slices in the access cluster with the labels of sync and of this Service. */
+  readonly slices: readonly OwnSlice[]
+  /** Reports whether a name in the namespace belongs to a slice of another Service or another writer. */
+  isTaken(name: string): boolean
+  /** Reports whether the access cluster turns this content of the slice into the content that it has now. */
+  isAltered(slice: OwnSlice, body: object): boolean
+  /** The instant of the monotonic clock. */
+  readonly now: number
+}
+
+export interface SliceWrite {
+  readonly effect: WriteEffect
+  readonly source: string
+  readonly name: string
+  /** The slice as it is. Absent for `create`. */
+  readonly former?: OwnSlice
+  /** The slice as it is to be. Absent for `delete`. */
+  readonly body?: object
+  readonly endpoints: number
+  /** The names of the slices that have to be written first, since an endpoint moves from here to there. */
+  readonly after: readonly string[]
+}
+
+export interface Decision {
+  readonly writes: readonly SliceWrite[]
+  /** The Service to make in the access cluster. There are no writes besides. */
+  readonly make?: { readonly from: string; readonly service: SourceService }
+  readonly problems: readonly SyncProblem[]
+  /** The instant at which time alone changes the decision. */
+  readonly nextAt?: number
+}
+
+/** Decides about one Service. The same question gets the same answer, and the answer to a question after the writes has none. */
+export function decideService(question: Question): Decision {
+  const { service, access, views, slices, now } = question
+  const targets = sourceTargets(service, views, now)
+  const next = targets.nextAt === undefined ? {} : { nextAt: targets.nextAt }
+  if (access.is !== 'present') return { ...withoutService(question, targets), ...next }
+  const { uid, type, selector = {}, isBeingDeleted } = access.service
+  // The slices go with the Service.
+  if (isBeingDeleted) return { writes: [], problems: targets.problems, ...next }
+  if (type === 'ExternalName') return { writes: [], problems: [...targets.problems, { code: 'service-external-name' }], ...next }
+  const isSelected = Object.keys(selector).length > 0
+  const { of: wanted, problems: twins } = withoutTwins(service, targets.of, slices)
+  const writes = [
+    ...service.sources.flatMap((source) => {
+      const some = wanted.get(source)
+      if (some === undefined) return []
+      const held = slices.filter((one) => one.source === source)
+      const sourceUid = question.uids.get(source)
+      const owner: SliceOwner = {
+        namespace: service.namespace,
+        service: service.name,
+        serviceUid: uid,
+        source,
+        ...(sourceUid === undefined ? {} : { sourceUid: ofContent(views.get(source), held, sourceUid) }),
+      }
+      return writesOf(question, owner, held, isSelected ? withoutNew(some, held) : some)
+    }),
+    // The config names the source no longer.
+    ...slices.filter(({ source }) => !service.sources.includes(source)).map(removal),
+  ]
+  return {
+    writes,
+    problems: [
+      ...targets.problems,
+      ...(isSelected ? [{ code: 'service-has-selector' as const, selector }] : []),
+      ...twins,
+      ...differingPorts(service, views),
+      ...unservedPorts(access.service, wanted),
+    ],
+    ...next,
+  }
+}
+
+/** While a source is away, its copies stay those of the cluster that they are from. */
+function ofContent(view: SourceView | undefined, held: readonly OwnSlice[], uid: string): string {
+  if (view?.is !== 'away') return uid
+  return held[0]?.metadata.annotations?.[SOURCE_UID] ?? uid
+}
+
+function withoutService({ service, access, views, slices }: Question, { problems }: Targets): Decision {
+  if (access.is === 'without-namespace') return { writes: [], problems: [...problems, { code: 'namespace-missing' }] }
+  // Slices with an owner go with it. Those that a deletion has left behind have none.
+  const orphans = slices.filter(({ metadata }) => (metadata.ownerReferences ?? []).length === 0).map(removal)
+  if (!service.create) return { writes: orphans, problems: [...problems, { code: 'service-missing' }] }
+  for (const source of service.sources) {
+    const found = serviceOf(views.get(source))
+    if (found === undefined) continue
+    const differing = differingPorts(service, views)
+    return { writes: [], make: { from: source, service: found }, problems: [...problems, ...differing] }
+  }
+  return { writes: orphans, problems: [...problems, { code: 'service-unmade' }] }
+}
+
+function serviceOf(view: SourceView | undefined): SourceService | undefined {
+  if (view?.is === 'known') return view.service
+  return view?.is === 'away' ? view.last?.service : undefined
+}
+
+/** A Service with a selector has endpoints of its own: the copies that it has may go, and no other comes. */
+function withoutNew(endpoints: readonly WantedEndpoint[], held: readonly OwnSlice[]): WantedEndpoint[] {
+  const known = new Set(
+    held.flatMap(({ addressType, portsKey: key, copies }) => copies.map(({ address }) => `${addressType} ${key} ${address}`)),
+  )
+  return endpoints.filter(({ addressType, ports, address }) => known.has(`${addressType} ${portsKey(ports)} ${address}`))
+}
+
+function writesOf(
+  question: Question,
+  owner: SliceOwner,
+  held: readonly OwnSlice[],
+  wanted: readonly WantedEndpoint[],
+): SliceWrite[] {
+  const names = new Set(question.slices.map(({ name }) => name))
+  const writes: Omit<SliceWrite, 'after'>[] = []
+  for (const { slice, isChanged, ...content } of packSlices(held, wanted)) {
+    if (slice !== undefined) {
+      if (content.copies.length === 0) writes.push(removal(slice))
+      else if (isChanged || !hasOwnMetadata(slice, owner)) {
+        const body = sliceBody(slice.name, owner, content, slice)
+        if (!question.isAltered(slice, body)) writes.push(written('update', owner, slice.name, content, body, slice))
+      }
+      continue
+    }
+    const group = `${content.addressType} ${portsKey(content.ports)}`
+    const name = sliceName(owner, group, (one) => names.has(one) || question.isTaken(one))
+    names.add(name)
+    writes.push(written('create', owner, name, content, sliceBody(name, owner, content)))
+  }
+  return inOrder(writes)
+}
+
+function written(
+  effect: 'create' | 'update',
+  { source }: SliceOwner,
+  name: string,
+  { copies }: SliceContent,
+  body: object,
+  former?: OwnSlice,
+): Omit<SliceWrite, 'after'> {
+  return { effect, source, name, ...(former === undefined ? {} : { former }), body, endpoints: copies.length }
+}
+
+function removal(slice: OwnSlice): SliceWrite {
+  return { effect: 'delete', source: slice.source, name: slice.name, former: slice, endpoints: 0, after: [] }
+}
+
+/** An endpoint that moves is written where it goes before it is taken from where it was: no reader misses it in between. */
+function inOrder(writes: readonly Omit<SliceWrite, 'after'>[]): SliceWrite[] {
+  const gainedBy = new Map<string, string>()
+  const before = writes.map(({ former }) => addressesOf(former))
+  const after = writes.map(({ body }) => addressesIn(body))
+  writes.forEach(({ name }, index) => {
+    for (const address of after[index]!) if (!before[index]!.has(address)) gainedBy.set(address, name)
+  })
+  const waitsFor = new Map<string, string[]>()
+  /** Two slices whose endpoints change places do not wait for each other. */
+  const isWaiting = (name: string, other: string): boolean =>
+    (waitsFor.get(name) ?? []).some((one) => one === other || isWaiting(one, other))
+  return writes.map((write, index) => {
+    const lost = [...before[index]!].filter((address) => !after[index]!.has(address))
+    const gaining = new Set(lost.flatMap((address) => gainedBy.get(address) ?? []))
+    const first = [...gaining].filter((name) => name !== write.name && !isWaiting(name, write.name))
+    waitsFor.set(write.name, first)
+    return { ...write, after: first }
+  })
+}
+
+function addressesOf(slice: OwnSlice | undefined): Set<string> {
+  return new Set(slice?.copies.map(({ address }) => `${slice.addressType} ${address}`))
+}
+
+function addressesIn(body: object | undefined): Set<string> {
+  if (body === undefined) return new Set()
+  const { addressType, endpoints } = body as { addressType: string; endpoints: { addresses: [string] }[] }
+  return new Set(endpoints.map(({ addresses }) => `${addressType} ${addresses[0]}`))
+}
+
+function differingPorts({ sources }: SyncedService, views: ReadonlyMap<string, SourceView>): SyncProblem[] {
+  const found = sources.flatMap((source) => {
+    const service = serviceOf(views.get(source))
+    return service === undefined ? [] : [{ source, key: servicePortsKey(service) }]
+  })
+  const [first, ...others] = found
+  return others.flatMap(({ source, key }) =>
+    key === first!.key ? [] : [{ code: 'ports-differ' as const, source, first: first!.source }],
+  )
+}
+
+function servicePortsKey({ ports }: SourceService): string {
+  return ports
+    .map(({ name = '', port, protocol = 'TCP', appProtocol = '' }) => `${name}/${port}/${protocol}/${appProtocol}`)
+    .sort()
+    .join()
+}
+
+/** A Service finds the ports of its slices by their names. */
+function unservedPorts({ ports }: AccessService, wanted: ReadonlyMap<string, readonly WantedEndpoint[]>): SyncProblem[] {
+  return [...wanted].flatMap(([source, endpoints]) => {
+    if (endpoints.length === 0) return []
+    const served = new Set(endpoints.flatMap((one) => one.ports.map(({ name }) => name)))
+    const unserved = ports.map(({ name = '' }) => name).filter((name) => !served.has(name))
+    return unserved.length === 0 ? [] : [{ code: 'ports-unserved' as const, source, ports: unserved }]
+  })
+}
