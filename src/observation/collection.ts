@@ -48,6 +48,8 @@ export interface Collection<R extends ObjectRecord> {
   isBroken(): boolean
   /** Applies the answer to a write, without an event, unless a newer version is known; returns the newest known version. */
   observe(raw: unknown): R
+  /** Lists anew. Resolves once the list has succeeded or failed, which `isBroken` tells; current records stay current meanwhile. */
+  refresh(): Promise<void>
   /** Resolves once the kind is listed, refused or absent; also by the signal. */
   settled: Promise<void>
   /** Resolves after the signal, once the watch has ended. */
@@ -173,6 +175,7 @@ export function openCollection<R extends ObjectRecord>(options: CollectionOption
     isCurrent: () => reflector?.isCurrent() === true,
     isBroken: () => !isRefused() && (state.is === 'broken' || reflector?.isBroken() === true),
     observe: (raw) => (reflector === undefined ? decode(raw) : reflector.observe(raw)),
+    refresh: async () => reflector?.refresh(),
     settled: settled.promise,
     ended,
   }

@@ -26,7 +26,7 @@ export interface SyncedService {
  * The rule for the copies of a source that does not answer: `keep` leaves them; `expire` removes them after `afterMs`, as long as the other
  * sources of the Service that answer have at least `floor` ready endpoints.
  */
-export type WhenAway = { readonly then: 'keep' } | { readonly then: 'expire'; readonly afterMs: number; readonly floor: number }
+export type WhenAway = { readonly is: 'keep' } | { readonly is: 'expire'; readonly afterMs: number; readonly floor: number }
 
 export interface Conditions {
   readonly ready: boolean

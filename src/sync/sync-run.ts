@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Reason } from '../reasons/reason.ts'
-import type { AwayReason, SyncedService } from './model.ts'
+import type { AwayReason, SourceView, SyncedService } from './model.ts'
 import type { SourceProblem, SyncProblem } from './problems.ts'
 
 export interface SyncOptions {
@@ -40,6 +40,8 @@ export interface SyncSnapshot {
   readonly access: { readonly is: 'listing' | 'current' | 'away'; readonly sinceMs: number; readonly because?: Reason }
   readonly sources: readonly SourceStatus[]
   readonly services: readonly ServiceStatus[]
+  /** Slices of sync for Services that the config does not name. Sync leaves them as they are. */
+  readonly leftBehind: readonly { readonly namespace: string; readonly service: string; readonly slices: readonly string[] }[]
 }
 
 export interface SourceStatus {
@@ -60,7 +62,7 @@ export interface ServiceStatus {
   readonly name: string
   readonly sources: readonly {
     readonly source: string
-    readonly is: 'listing' | 'known' | 'without' | 'away' | 'replaced'
+    readonly is: SourceView['is']
     /** The endpoints that the source asks for. Absent where they are not known. */
     readonly wanted?: number
     /** The copies in the access cluster. */
@@ -120,5 +122,3 @@ export interface OfSlice {
   readonly source: string
   readonly slice: string
 }
-
-export type StartSync = (options: SyncOptions) => SyncRun

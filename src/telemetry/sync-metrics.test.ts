@@ -10,6 +10,7 @@ const counts = { is: 'known' as const, wanted: 12, slices: 1, endpoints: 12, rea
 const SNAPSHOT: SyncSnapshot = {
   isLeader: true,
   isSettled: true,
+  leftBehind: [],
   access: { is: 'current', sinceMs: 1 },
   sources: [
     { name: 'east', is: 'current', sinceMs: 1, clock: { offsetMs: -1_500, uncertaintyMs: 500 }, problems: [] },

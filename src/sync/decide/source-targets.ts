@@ -25,7 +25,7 @@ export function sourceTargets(service: SyncedService, views: ReadonlyMap<string,
   function whileAway(source: string, view: SourceView & { is: 'away' }): Target {
     problems.push({ code: 'source-away', source, because: view.because })
     const restored: Target = view.last === undefined ? { is: 'keep' } : { is: 'set', content: view.last }
-    if (away.then === 'keep') return restored
+    if (away.is === 'keep') return restored
     const endsAt = view.sinceAt + away.afterMs
     if (now < endsAt) {
       instants.push(endsAt)

@@ -1,0 +1,44 @@
+import type { KubeClient } from '../kube/client.ts'
+import { isNotFound } from '../kube/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+
+/** Tells whether a namespace is there, for the words about a Service that is not. */
+export interface Namespaces {
+  /** Asks where the last answer is old. True where the last answer was that there is no such namespace. */
+  isMissing(namespace: string): boolean
+}
+
+/** The time after which a namespace is asked for again. */
+const AGAIN_AFTER_MS = 10_000
+
+export function watchNamespaces(
+  client: KubeClient,
+  clock: Clock,
+  signal: AbortSignal,
+  onChange: (namespace: string) => void,
+): Namespaces {
+  const known = new Map<string, { isMissing: boolean; at: number }>()
+
+  async function ask(namespace: string): Promise<void> {
+    const before = known.get(namespace)?.isMissing ?? false
+    known.set(namespace, { isMissing: before, at: clock.now() })
+    let isMissing = before
+    try {
+      await client.get(`/api/v1/namespaces/${encodeURIComponent(namespace)}`, { signal })
+      isMissing = false
+    } catch (error) {
+      // A user without the right does not learn it.
+      isMissing = isNotFound(error)
+    }
+    known.set(namespace, { isMissing, at: clock.now() })
+    if (isMissing !== before && !signal.aborted) onChange(namespace)
+  }
+
+  return {
+    isMissing(namespace) {
+      const last = known.get(namespace)
+      if (last === undefined || clock.now() - last.at >= AGAIN_AFTER_MS) void ask(namespace)
+      return known.get(namespace)?.isMissing ?? false
+    },
+  }
+}
