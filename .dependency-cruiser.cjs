@@ -72,7 +72,11 @@ const table = {
     '^src/report/(inert|elapsed)\\.ts$',
   ],
   // Telemetry counts the changes and findings of an observation.
-  '^src/telemetry/': ['^src/(observer/(context|events|told)|sync/(problems|sync-run))\\.ts$', 'prom-client'],
+  '^src/telemetry/': [
+    '^src/(observer/(context|events|told)|sync/(problems|sync-run))\\.ts$',
+    '^src/webhook/(start-webhook|admission/admission-event|rules/rule-set|sources/rules-source)\\.ts$',
+    'prom-client',
+  ],
   // The server knows no content: its caller passes the routes and the metrics.
   '^src/server/': ['^src/config/read-bounded\\.ts$', '@hono/node-server', 'hono', core],
   // Whatever runs in several replicas has one leader.

@@ -7,9 +7,17 @@ import type { Terminal } from './terminal.ts'
 import { assertLogLevel, logLevel } from './log-level.ts'
 
 /** Creates the logger that -v (debug) or SLUICE_LOG=LEVEL asks for. Logs go to stderr, since stdout is for results. */
-export async function createLogger(verbose: boolean, { env, err }: Pick<Terminal, 'env' | 'err'>): Promise<Logger | undefined> {
-  const level = logLevel(verbose, env)
-  if (level === undefined) return undefined
+export async function createLogger(verbose: boolean, terminal: Pick<Terminal, 'env' | 'err'>): Promise<Logger | undefined> {
+  const level = logLevel(verbose, terminal.env)
+  return level === undefined ? undefined : loggerOf(level, terminal)
+}
+
+/** Creates the logger of a server, which logs without being asked. */
+export function createServerLogger(verbose: boolean, terminal: Pick<Terminal, 'env' | 'err'>): Promise<Logger> {
+  return loggerOf(logLevel(verbose, terminal.env) ?? 'info', terminal)
+}
+
+async function loggerOf(level: string, { env, err }: Pick<Terminal, 'env' | 'err'>): Promise<Logger> {
   assertLogLevel(env)
   const { pino } = await import('pino')
   // The destination of pino is not used: on a full disk or a lost terminal it throws into the engine, and without a reader it blocks the

@@ -34,6 +34,8 @@ export interface Served {
   /** The address that the server is bound to, as the operating system has it. */
   host: string
   port: number
+  /** The end of the validity of the first certificate, in milliseconds since 1970. */
+  certificateEndsAt?: number
   /**
    * Takes no new connections, and cuts requests that are not answered within `graceMs` (default: 10 s). Meanwhile /readyz answers 503.
    * A second call waits for the first. Returns the number of requests that were cut.
@@ -105,6 +107,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     url: `${tls ? 'https' : 'http'}://${shownHost(address.host === undefined ? 'localhost' : host)}:${port}`,
     host,
     port,
+    ...(certificate && { certificateEndsAt: certificate.endsAt }),
     close: ({ graceMs = GRACE_MS } = {}) => (closed ??= end(graceMs)),
   }
 }

@@ -2,6 +2,9 @@ import { CONTROL_PLANE_PARTS, ENDPOINT_OBJECT_KINDS } from '../observer/events.t
 import { LEGS, OBSERVER_FINDING_CODES } from '../observer/told.ts'
 import type { SourceProblemCode, SyncProblemCode } from '../sync/problems.ts'
 import type { WriteEffect } from '../sync/sync-run.ts'
+import { ADMISSION_RESULTS, type AdmissionResult } from '../webhook/admission/admission-event.ts'
+import type { Effect } from '../webhook/rules/rule-set.ts'
+import type { RulesProblem } from '../webhook/sources/rules-source.ts'
 
 /** `addresses` stands for a write that has changed an address, a port or a hint. */
 export const WRITE_EFFECTS = ['addresses', 'nothing'] as const
@@ -32,6 +35,23 @@ const SYNC_PROBLEMS: Readonly<Record<SyncProblemCode | SourceProblemCode, true>>
   'identity-unread': true,
 }
 
+const RULE_EFFECTS: Readonly<Record<Effect, true>> = {
+  ready: true,
+  notReady: true,
+  serving: true,
+  remove: true,
+  keepPrevious: true,
+}
+const RULES_PROBLEMS: Readonly<Record<RulesProblem['code'], true>> = {
+  'source-away': true,
+  'document-missing': true,
+  'document-too-large': true,
+  'document-refused': true,
+  'signature-refused': true,
+  'cache-refused': true,
+  'cache-unusable': true,
+}
+
 /** The values of each label. Names of Services, pods and nodes are no labels, since there are too many of them. */
 export interface LabelValues {
   cluster: string
@@ -47,6 +67,12 @@ export interface LabelValues {
   state: (typeof COPY_STATES)[number]
   write: WriteEffect
   problem: SyncProblemCode | SourceProblemCode
+  result: AdmissionResult
+  /** The names in the rules that are in force, of which a document has few. */
+  rule: string
+  rule_effect: Effect
+  rules_problem: RulesProblem['code']
+  version: string
 }
 
 export type LabelName = keyof LabelValues
@@ -62,4 +88,7 @@ export const CLOSED_LABELS: Partial<Record<LabelName, readonly string[]>> = {
   state: COPY_STATES,
   write: Object.keys(SYNC_WRITES),
   problem: Object.keys(SYNC_PROBLEMS),
+  result: ADMISSION_RESULTS,
+  rule_effect: Object.keys(RULE_EFFECTS),
+  rules_problem: Object.keys(RULES_PROBLEMS),
 }

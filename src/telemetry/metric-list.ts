@@ -16,6 +16,9 @@ const LAG_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 1
 /** In seconds. A kubelet renews its Lease every 10 s, and its node counts as lost after 50 s (40 s before Kubernetes 1.32). */
 const HEARTBEAT_BUCKETS = [5, 10, 12, 15, 20, 25, 30, 40, 50, 60, 120, 300]
 
+/** In seconds: a decision takes a millisecond or two, and is cut off after one second. */
+const ADMISSION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
 /** All metrics of sluice. The exporter, the rules in deploy/alerts, the dashboard and docs/metrics.md use this list. */
 export const METRICS = {
   sluice_cluster_up: {
@@ -125,6 +128,52 @@ export const METRICS = {
     type: 'gauge',
     labels: ['cluster'],
     help: 'The clock of the API server of a source minus that of sluice sync.',
+  },
+  sluice_webhook_requests_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'Requests of the API server, by what became of them. Each write is allowed; `changed` ones were changed by rules.',
+  },
+  sluice_webhook_request_duration_seconds: {
+    type: 'histogram',
+    labels: ['result'],
+    help: 'From the arrival of a request to its answer.',
+    buckets: ADMISSION_BUCKETS,
+  },
+  sluice_webhook_decisions_total: {
+    type: 'counter',
+    labels: ['rule', 'rule_effect'],
+    help: 'Endpoints about which a rule has decided, again with each write of their object. In mode `audit` they are counted, and nothing is changed.',
+  },
+  sluice_webhook_failed_rules_total: {
+    type: 'counter',
+    labels: ['rule'],
+    help: 'Endpoints for which a rule could not be evaluated. It counts as not applying.',
+  },
+  sluice_webhook_rules_accepted_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['version'],
+    help: 'When the rules in force were accepted, in seconds since 1970. No series where none are.',
+  },
+  sluice_webhook_rules_unconfirmed_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'For how long the source has not shown the rules in force: it is away, or shows what cannot be used.',
+  },
+  sluice_webhook_rules_problem: {
+    type: 'gauge',
+    labels: ['rules_problem'],
+    help: 'The reason why the source does not show the rules in force: 1. No series where it does.',
+  },
+  sluice_webhook_leader: {
+    type: 'gauge',
+    labels: [],
+    help: 'Whether this replica of the webhook leads, and looks again at stored objects: 1 or 0.',
+  },
+  sluice_webhook_certificate_end_timestamp_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'When the certificate in use ends, in seconds since 1970.',
   },
 } as const satisfies Record<string, MetricDefinition>
 

@@ -1,3 +1,4 @@
+import type { MetricsFlags } from '../metrics/metrics-address.ts'
 import type { Purpose } from './purposes.ts'
 
 /** The flags as commander parses them: their values are still text. */
@@ -203,3 +204,26 @@ export interface DemoFlags {
 }
 
 export type CheckRulesFlags = Pick<ResultFlags, 'output'>
+
+export interface ServeWebhookFlags extends Omit<ClusterFlags, 'namespace'>, MetricsFlags {
+  namespace: string[]
+  ownNamespace?: string
+  listen: string
+  rules: string
+  rulesCa?: string
+  rulesBearer?: string
+  rulesBasic?: string
+  rulesField?: string
+  rulesKey?: string
+  rulesCache?: string
+  tlsCert?: string
+  tlsKey?: string
+  ownCertificate?: boolean
+  certificateSecret: string
+  certificateHost?: string[]
+  configuration: string
+  service: string
+  lease: string
+  leave: string
+  verbose?: boolean
+}

@@ -18,6 +18,10 @@ export function namespaceName(text: string): string {
   return text
 }
 
+export function namespaceNames(text: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), namespaceName(text)]
+}
+
 /** An unset variable must not stand for the default, which may be another cluster or other rights. */
 export function given(text: string): string {
   if (text === '') throw new InvalidArgumentError('It is empty: name one, or leave it out.')
@@ -40,9 +44,13 @@ function onlyOnce(selector: string, earlier: string | undefined): string {
   throw new InvalidArgumentError(`It is given twice: -l ${both} asks for pods that match both.`)
 }
 
-/** The flags of kubectl, by their names there. `several`: each context that is given adds a cluster. */
-export function addClusterFlags(command: Command, { several = false } = {}): Command {
-  command.optionsGroup('Cluster:').option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
+/**
+ * The flags of kubectl, by their names there. `several`: each context that is given adds a cluster. `namespaces`: the command has flags of
+ * its own for namespaces.
+ */
+export function addClusterFlags(command: Command, { several = false, namespaces = false } = {}): Command {
+  command.optionsGroup('Cluster:')
+  if (!namespaces) command.option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
   if (several) command.option('--context <name>', 'context of the kubeconfig, repeatable: all of them are meant', collect)
   else command.option('--context <name>', 'context of the kubeconfig', given)
   return command

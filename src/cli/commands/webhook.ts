@@ -1,6 +1,9 @@
 import { Option, type Command } from 'commander'
-import type { CheckRulesFlags } from '../arguments/flags.ts'
+import { EXIT } from '../../library/exit-codes.ts'
+import type { CheckRulesFlags, ServeWebhookFlags } from '../arguments/flags.ts'
+import { WEBHOOK_NAMES } from '../../webhook/rights.ts'
 import type { CommandContext } from './context.ts'
+import { addClusterFlags, collect, given, namespaceName, namespaceNames } from './flag-groups.ts'
 
 export function registerWebhook(program: Command, context: CommandContext): void {
   const name = `${context.invocation.program} webhook`
@@ -13,12 +16,64 @@ export function registerWebhook(program: Command, context: CommandContext): void
       `
 Examples:
   ${name} check rules.yaml
+  ${name} serve --namespace shop --rules rules.yaml --tls-cert tls.crt --tls-key tls.key
+  ${name} serve --namespace shop --rules configmap:sluice-system/endpoint-rules/rules.yaml --own-certificate
 
 Exit codes:
   0 done    2 wrong arguments or rules
 `,
     )
   registerCheck(webhook, context)
+  registerServe(webhook, context)
+}
+
+function registerServe(webhook: Command, context: CommandContext): void {
+  const command = webhook
+    .command('serve')
+    .description(
+      'Serves the admission webhook: the API server asks it before each write of Endpoints and EndpointSlices. Every answer allows the write. ' +
+        'Runs until a signal; logs JSON to stderr.',
+    )
+    .requiredOption('--namespace <name>', 'namespace that the webhook acts in, repeatable; rules cannot widen it', namespaceNames)
+    .requiredOption('--rules <place>', 'a file, configmap:NAMESPACE/NAME/KEY, or a URL; followed while the webhook runs', given)
+    .option('--listen <address>', 'HOST:PORT, [IPV6]:PORT or :PORT', given, ':8443')
+    .option(
+      '--own-namespace <name>',
+      "namespace of the webhook itself (default: the context's, or that of the pod)",
+      namespaceName,
+    )
+    .option('--lease <name>', 'the Lease by which one replica leads', given, WEBHOOK_NAMES.lease)
+    .option('--leave <duration>', 'after a signal, not ready for so long before the server closes', given, '5s')
+    .optionsGroup('Certificate:')
+    .option('--tls-cert <file>', 'certificate in PEM; read anew when it changes', given)
+    .option('--tls-key <file>', 'the key of the certificate', given)
+    .option('--own-certificate', 'make and rotate a CA and a certificate, and keep the caBundle of the configuration right')
+    .option('--certificate-secret <name>', 'the Secret of these, in the own namespace', given, WEBHOOK_NAMES.certificate)
+    .option(
+      '--configuration <name>',
+      'the MutatingWebhookConfiguration that gets the caBundle',
+      given,
+      WEBHOOK_NAMES.configuration,
+    )
+    .option('--service <name>', 'the Service of the webhook, which the certificate names', given, 'sluice-webhook')
+    .option('--certificate-host <name>', 'a further DNS name or IP address of the certificate, repeatable', collect)
+    .optionsGroup('Rules:')
+    .option('--rules-ca <file>', 'the CA of the URL, in PEM, in place of those of the system', given)
+    .option('--rules-bearer <file>', 'a file with a token for the URL', given)
+    .option('--rules-basic <file>', 'a file with USER:PASSWORD for the URL', given)
+    .option('--rules-field <path>', 'the field of a JSON answer that has the rules', given)
+    .option('--rules-key <file>', 'public keys in PEM, of which one has signed the rules', given)
+    .option('--rules-cache <file>', 'keeps the last accepted rules over a restart', given)
+    .optionsGroup('Metrics:')
+    .option('--metrics-listen <address>', 'serve /metrics, /livez and /readyz at HOST:PORT, [IPV6]:PORT or :PORT', given)
+    .option('--metrics-cert <file>', 'by HTTPS, with this certificate in PEM', given)
+    .option('--metrics-key <file>', 'the key of the certificate', given)
+    .optionsGroup('Output:')
+    .option('-v, --verbose', 'log each request too (level debug, or SLUICE_LOG)')
+  addClusterFlags(command, { namespaces: true }).action(async (flags: ServeWebhookFlags) => {
+    const { serveWebhookAction } = await import('../actions/webhook-serve-action.ts')
+    context.onDone(await serveWebhookAction(flags, context), EXIT.failed)
+  })
 }
 
 function registerCheck(webhook: Command, context: CommandContext): void {

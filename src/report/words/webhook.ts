@@ -15,3 +15,22 @@ export function rulesSummaryWords({ version, mode, rules }: RulesSummary): strin
     ...rules.map(({ name, effect, reads }) => `  ${name}: ${effect}; reads ${reads.length === 0 ? 'nothing' : reads.join(', ')}`),
   ]
 }
+
+/** A warning of the webhook for a client of the API server. Kubernetes shows up to 256 characters. */
+export type WebhookWarning =
+  | { readonly code: 'decision-cut-off'; readonly afterMs: number }
+  | { readonly code: 'decision-failed' }
+  | { readonly code: 'decided'; readonly mode: 'enforce' | 'audit'; readonly short: string }
+
+export function webhookWarningWords(warning: WebhookWarning): string {
+  switch (warning.code) {
+    case 'decision-cut-off':
+      return `sluice: the rules took longer than ${warning.afterMs} ms, so that the endpoints are stored as they were written`
+    case 'decision-failed':
+      return 'sluice: the rules could not be evaluated, so that the endpoints are stored as they were written'
+    case 'decided':
+      return warning.mode === 'audit'
+        ? `sluice: rules would have decided (${warning.short})`
+        : `sluice: rules have decided (${warning.short})`
+  }
+}

@@ -3,6 +3,7 @@ import type { PatchOperation } from '../../pods/patch-operation.ts'
 import { field, stringField } from '../../kube/json.ts'
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { Decision } from '../decide/decision.ts'
+import { shortDecision } from '../decide/short-decision.ts'
 import type { Answer, Decide } from '../decide/question.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import type { Answered, RequestFacts } from './admission-event.ts'
@@ -18,7 +19,7 @@ export const DECISION_ANNOTATION = 'sluice.dev/decision'
 export type AdmissionWarning =
   | { readonly code: 'decision-cut-off'; readonly afterMs: number }
   | { readonly code: 'decision-failed' }
-  | { readonly code: 'decided'; readonly decision: Decision }
+  | { readonly code: 'decided'; readonly mode: Decision['mode']; readonly short: string }
 
 export interface AdmissionOptions {
   scope: Scope
@@ -28,8 +29,6 @@ export interface AdmissionOptions {
   /** The objects that rules look at are listed. */
   isListed(): boolean
   decide: Decide
-  /** The decision in short, for an annotation or an audit log. */
-  shortOf(decision: Decision): string
   warningOf(warning: AdmissionWarning): string
   /** The endpoints controller of the cluster writes an object no more after an update that changes nothing. */
   mayFreeze(): boolean
@@ -112,10 +111,10 @@ function decided(
   request: AdmissionRequest,
   facts: RequestFacts,
   { decision, object, patch, equalsOld }: Answer,
-  { cluster, shortOf, warningOf, mayFreeze }: AdmissionOptions,
+  { cluster, warningOf, mayFreeze }: AdmissionOptions,
 ): Admitted {
   const hasSay = decision.endpoints.length > 0
-  const short = hasSay ? shortOf(decision) : undefined
+  const short = hasSay ? shortDecision(decision) : undefined
   const operations: PatchOperation[] = [...patch]
   if (decision.mode === 'enforce') operations.push(...explained(object, short, isAsked(cluster, decision)))
   const isMoved =
@@ -134,7 +133,7 @@ function decided(
         patchType: 'JSONPatch' as const,
         patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
       }),
-      ...(warns && { warnings: [warningOf({ code: 'decided', decision }).slice(0, LONGEST_WARNING)] }),
+      ...(warns && { warnings: [warningOf({ code: 'decided', mode: decision.mode, short: short! }).slice(0, LONGEST_WARNING)] }),
       ...(short !== undefined && { auditAnnotations: { decision: short } }),
     },
     answered: { type: 'answered', result, request: facts, decision, ...(isMoved && { isMoved }) },

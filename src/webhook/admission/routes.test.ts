@@ -53,7 +53,6 @@ async function start(options: Partial<AdmissionRoutesOptions> = {}, explain?: st
     rules: () => RULES,
     isListed: () => true,
     decide: answerOf,
-    shortOf: ({ ruleSet, endpoints }) => `${ruleSet}: ${endpoints.map(({ rule }) => rule).join()}`,
     warningOf: ({ code }) => code,
     mayFreeze: () => false,
     clock: systemClock,
@@ -84,7 +83,12 @@ async function admit(options: ReviewOptions = {}, query = ''): Promise<Reviewed 
 test('a write gets the patch of the rules, and the audit log the decision', async () => {
   await start()
   const { uid, operations, warnings, auditAnnotations } = await admit({ uid: 'u-9' })
-  expect([uid, operations, warnings, auditAnnotations]).toEqual(['u-9', [isNotReady], undefined, { decision: 'v7: r' }])
+  expect([uid, operations, warnings, auditAnnotations]).toEqual([
+    'u-9',
+    [isNotReady],
+    undefined,
+    { decision: 'v7: r=notReady 10.0.0.1' },
+  ])
   expect(told).toMatchObject([{ result: 'changed', request: { uid: 'u-9', name: 'web' } }])
   expect(told[0]!.tookMs).toBeGreaterThan(0)
 })
@@ -98,7 +102,7 @@ test('a person sees the decision as a warning, and a controller does not', async
 test('mode audit changes nothing, and says what it would', async () => {
   await start({ rules: () => ({ ...RULES, mode: 'audit' }) }, 'true')
   const { patch, auditAnnotations } = await admit()
-  expect([patch, auditAnnotations]).toEqual([undefined, { decision: 'v7: r' }])
+  expect([patch, auditAnnotations]).toEqual([undefined, { decision: 'v7 audit: r=notReady 10.0.0.1' }])
   expect(told).toMatchObject([{ result: 'audited', decision: { mode: 'audit' } }])
 })
 
@@ -142,7 +146,7 @@ test.each<[string, Partial<AdmissionRoutesOptions>, ReviewOptions, string]>([
 test('one answer rests on one version of the rules, whatever comes in between', async () => {
   let asked = 0
   await start({ rules: () => ({ ...RULES, version: `v${++asked}` }) })
-  expect((await admit()).auditAnnotations).toEqual({ decision: 'v1: r' })
+  expect((await admit()).auditAnnotations).toEqual({ decision: 'v1: r=notReady 10.0.0.1' })
   expect(asked).toBe(1)
 })
 
@@ -154,14 +158,14 @@ const explained = (value: string): object => ({
 test('a Service that asks gets each decision as an annotation, which goes once it no longer asks', async () => {
   await start({}, 'true')
   const path = '/metadata/annotations/sluice.dev~1decision'
-  expect((await admit()).operations).toEqual([isNotReady, { op: 'add', path, value: 'v7: r' }])
+  expect((await admit()).operations).toEqual([isNotReady, { op: 'add', path, value: 'v7: r=notReady 10.0.0.1' }])
   const { annotations: _, ...bare } = slice.metadata
-  const add = { op: 'add', path: '/metadata/annotations', value: { 'sluice.dev/decision': 'v7: r' } }
+  const add = { op: 'add', path: '/metadata/annotations', value: { 'sluice.dev/decision': 'v7: r=notReady 10.0.0.1' } }
   expect((await admit({ object: { ...slice, metadata: bare } })).operations).toEqual([isNotReady, add])
-  expect((await admit({ object: explained('v7: r') })).operations).toEqual([isNotReady])
+  expect((await admit({ object: explained('v7: r=notReady 10.0.0.1') })).operations).toEqual([isNotReady])
   await served.close({ graceMs: 0 })
   await start({}, 'false')
-  expect((await admit({ object: explained('v7: r') })).operations).toEqual([isNotReady, { op: 'remove', path }])
+  expect((await admit({ object: explained('v7: r=notReady 10.0.0.1') })).operations).toEqual([isNotReady, { op: 'remove', path }])
 })
 
 test('freeze (1.28.12 to 1.28.14, 1.29.7 to 1.29.9, 1.30.3 to 1.30.5, 1.31.0, 1.31.1): an update of Endpoints that the patch turns into nothing still moves the resourceVersion', async () => {
