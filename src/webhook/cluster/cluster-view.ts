@@ -3,7 +3,7 @@ import type { StoredNode, StoredPod } from '../../endpoints/stored.ts'
 
 /**
  * The objects that rules look at, as far as this process knows them. Each may be older than the object in the API server. An object has at
- * least the fields that rules may read: `ruleFields` keeps these, and leaves out the others. An object is never changed in place, since its
+ * least the fields that rules may read (src/webhook/rules/variable-types.ts). An object is never changed in place, since its
  * values for the rules are made once.
  */
 export interface ClusterView {

@@ -106,17 +106,3 @@ function textsOf(raw: Raw): Raw {
     ? raw
     : Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
 }
-
-/** The JSON object with the declared fields alone. */
-export function keptFields(type: MessageType, raw: unknown): Record<string, unknown> {
-  const source = isRaw(raw) ? raw : {}
-  const kept: Record<string, unknown> = {}
-  for (const [name, { type: field }] of Object.entries(type.fields)) {
-    const value = Object.hasOwn(source, name) ? source[name] : undefined
-    if (value === undefined || value === null) continue
-    if (typeof field === 'string') kept[name] = value
-    else if (!('list' in field)) kept[name] = keptFields(field, value)
-    else if (Array.isArray(value)) kept[name] = value.map((one) => keptFields(field.list, one))
-  }
-  return kept
-}

@@ -85,10 +85,7 @@ const Taint = messageType('Taint', { key: 'string', value: 'string', effect: 'st
 export const NODE = messageType('Node', {
   metadata: messageType('NodeMetadata', METADATA),
   spec: messageType('NodeSpec', { unschedulable: 'bool', taints: { list: Taint } }),
-  status: messageType('NodeStatus', {
-    conditions: { list: Condition },
-    nodeInfo: messageType('NodeInfo', { kubeletVersion: 'string', architecture: 'string' }),
-  }),
+  status: messageType('NodeStatus', { conditions: { list: Condition } }),
 })
 
 const ServicePort = messageType('ServicePort', { name: 'string', port: 'int', protocol: 'string', appProtocol: 'string' })
