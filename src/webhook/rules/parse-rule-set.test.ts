@@ -11,8 +11,8 @@ function mistakes(text: string): string[] {
   try {
     parseRuleSet(text, 'rules.yaml')
   } catch (error) {
-    expect(error).toBeInstanceOf(RulesError)
-    return (error as RulesError).issues.map(({ path, message, hint }) => [path, message, hint].filter(Boolean).join(' | '))
+    if (!(error instanceof RulesError)) throw error
+    return error.issues.map(({ path, message, hint }) => [path, message, hint].filter(Boolean).join(' | '))
   }
   return []
 }
