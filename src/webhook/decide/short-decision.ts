@@ -11,7 +11,11 @@ const LONGEST = 1_000
 export function shortDecision({ ruleSet, mode, endpoints }: Decision): string {
   const groups = new Map<string, string[]>()
   for (const endpoint of endpoints)
-    for (const saying of sayings(endpoint)) groups.set(saying, [...(groups.get(saying) ?? []), endpoint.addresses[0] ?? ''])
+    for (const saying of sayings(endpoint)) {
+      const addresses = groups.get(saying) ?? []
+      groups.set(saying, addresses)
+      addresses.push(endpoint.addresses[0] ?? '')
+    }
   const parts = [...groups].map(([saying, addresses]) => {
     const more = addresses.length - MOST_ADDRESSES
     return `${saying} ${addresses.toSorted().slice(0, MOST_ADDRESSES).join(',')}${more > 0 ? `,+${more}` : ''}`
