@@ -81,6 +81,7 @@ test('--help loads commander, and nothing else that has to be installed', () => 
     'src/library/request/quote.ts',
     'src/ports/system.ts',
     'src/report/inert.ts',
+    'src/webhook/rights.ts',
   ])
   expect(files).toContain('src/cli/commands/upgrade.ts')
 })

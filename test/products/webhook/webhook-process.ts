@@ -24,22 +24,25 @@ export interface WebhookProcessOptions {
   kubeconfig: string
   namespaces: readonly string[]
   rules: string
+  /** Further arguments. Default: -v, so that the log has skipped requests too. */
   args?: readonly string[]
   port?: number
+  /** The script of sluice. Default: its source. */
+  script?: string
   /** Waits until it is ready. Default: true. */
   awaitsReady?: boolean
 }
 
 export async function startWebhookProcess(options: WebhookProcessOptions): Promise<WebhookProcess> {
   const [port, metricsPort] = [options.port ?? (await findPort()), await findPort()]
-  const args = [
-    ...['webhook', 'serve', '--kubeconfig', options.kubeconfig, '--own-namespace', 'sluice-webhook'],
-    ...options.namespaces.flatMap((one) => ['--namespace', one]),
-    ...['--rules', options.rules, '--own-certificate', '--certificate-host', '127.0.0.1'],
-    ...['--listen', `127.0.0.1:${port}`, '--metrics-listen', `127.0.0.1:${metricsPort}`, '--leave', '100ms', '-v'],
-    ...(options.args ?? []),
-  ]
-  const child: ChildProcess = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const where = ['--listen', `127.0.0.1:${port}`, '--metrics-listen', `127.0.0.1:${metricsPort}`, '--leave', '100ms']
+  const certificate = ['--own-certificate', '--certificate-host', '127.0.0.1']
+  const own = ['--kubeconfig', options.kubeconfig, '--own-namespace', 'sluice-webhook', '--rules', options.rules]
+  const namespaces = options.namespaces.flatMap((one) => ['--namespace', one])
+  const args = ['webhook', 'serve', ...own, ...namespaces, ...certificate, ...where, ...(options.args ?? ['-v'])]
+  const child: ChildProcess = spawn(process.execPath, [options.script ?? SCRIPT, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const killed = (): void => void child.kill('SIGKILL')
   process.on('exit', killed)
   let text = ''
