@@ -1,0 +1,93 @@
+import type { StoredEndpoints, StoredSlice } from '../../endpoints/stored.ts'
+import { conditionsOf } from '../../endpoints/stored-slices.ts'
+import type { ClusterView, EndpointsKind, EntryState } from '../cluster/cluster-view.ts'
+import type { Decide } from '../decide/question.ts'
+import type { RuleSet } from '../rules/rule-set.ts'
+import { entryKey } from './entry-key.ts'
+import { addressStates, type WishedObject } from './wished-objects.ts'
+
+/**
+ * - `service`: a change of an annotation of the Service. The controllers then write each object that differs from their wish.
+ * - `object`: a change of an annotation of the object itself, which equals the wish. No controller would write the object.
+ */
+export type TouchWay = 'service' | 'object'
+
+/** What a second look at one object has found. */
+export interface Reviewed {
+  /** The number of endpoints that are stored otherwise than the rules want them now. */
+  readonly wrong: number
+  /** The way to have the object rewritten. Set where `wrong` is above 0. */
+  readonly way?: TouchWay
+  /** The endpoints that a rule decides by facts of the request, so that a second look cannot judge them. */
+  readonly unjudged: number
+  /** The instant at which the decision may become another one without any write, in milliseconds since 1970. */
+  readonly againAt?: number
+}
+
+export interface ReviewOptions {
+  readonly rules: RuleSet
+  readonly view: ClusterView
+  readonly decide: Decide
+  /** In milliseconds since 1970. */
+  readonly nowAt: number
+}
+
+/** Decides about an object as its controller wishes it, and compares the decision with what is stored. @throws ObjectError */
+export function reviewObject({ kind, object, stored, isPartial }: WishedObject, options: ReviewOptions): Reviewed {
+  const { rules, view, decide, nowAt } = options
+  const answer = decide({ rules, kind, object, ...(stored && { old: stored }), cluster: view, nowAt })
+  const [wished, wanted] = [statesOf(kind, object), statesOf(kind, answer.object)]
+  const has = stored === undefined ? new Map<string, EntryState>() : statesOf(kind, stored)
+  const isJudged = judgedBy(rules, answer.decision.endpoints)
+  let [wrong, unjudged, differsFromWish] = [0, 0, false]
+  for (const [key, wish] of wished) {
+    const now = has.get(key)
+    if (now === undefined && isPartial === true) continue
+    if (!isJudged(key)) {
+      unjudged += 1
+      continue
+    }
+    if (!isSame(now, wish)) differsFromWish = true
+    if (!isSame(now, wanted.get(key))) wrong += 1
+  }
+  const { againAt } = answer.decision
+  return {
+    wrong,
+    unjudged,
+    ...(wrong > 0 && { way: differsFromWish ? ('service' as const) : ('object' as const) }),
+    ...(againAt !== undefined && { againAt }),
+  }
+}
+
+/**
+ * The endpoints that can be judged without a request. The first rule that applies decides, so that a rule which reads the request, and stands
+ * before the one that decides, might have decided otherwise.
+ */
+function judgedBy({ rules }: RuleSet, decided: ReturnType<Decide>['decision']['endpoints']): (key: string) => boolean {
+  const first = rules.findIndex(({ reads }) => reads.has('request'))
+  if (first === -1) return () => true
+  const order = new Map(rules.map(({ name }, index) => [name, index]))
+  const sure = new Set<string>()
+  for (const { addresses, pod, rule } of decided)
+    if (rule !== undefined && (order.get(rule) ?? first) < first) sure.add(`${pod?.uid ?? ''} ${addresses[0] ?? ''}`)
+  return (key) => sure.has(key)
+}
+
+function statesOf(kind: EndpointsKind, object: unknown): Map<string, EntryState> {
+  if (kind === 'Endpoints') {
+    const states = addressStates(object as StoredEndpoints)
+    return new Map(Array.from(states, ([key, ready]) => [key, { ready, serving: ready }]))
+  }
+  return new Map(
+    ((object as StoredSlice).endpoints ?? []).map((endpoint) => {
+      const { ready, serving } = conditionsOf(endpoint)
+      return [entryKey(endpoint), { ready, serving }]
+    }),
+  )
+}
+
+/** Undefined: the endpoint is not there. */
+function isSame(one: EntryState | undefined, other: EntryState | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return one.ready === other.ready && one.serving === other.serving
+}
