@@ -74,7 +74,7 @@ const table = {
   // Telemetry counts the changes and findings of an observation.
   '^src/telemetry/': [
     '^src/(observer/(context|events|told)|sync/(problems|sync-run))\\.ts$',
-    '^src/webhook/(start-webhook|admission/admission-event|rules/rule-set|sources/rules-source)\\.ts$',
+    '^src/webhook/(start-webhook|touch/second-looks|admission/admission-event|rules/rule-set|sources/rules-source)\\.ts$',
     'prom-client',
   ],
   // The server knows no content: its caller passes the routes and the metrics.
@@ -95,6 +95,7 @@ const table = {
     '^src/(ports|reasons|pods|endpoints|journal|kube|observation|leadership|server)/',
     '^src/engine/rights\\.ts$',
     '^src/webhook/',
+    '^src/workloads/testing/json-patch\\.ts$',
     '^src/config/(duration|read-bounded|show)\\.ts$',
     '@peculiar/x509',
     'hono',

@@ -170,6 +170,31 @@ export const METRICS = {
     labels: [],
     help: 'Whether this replica of the webhook leads, and looks again at stored objects: 1 or 0.',
   },
+  sluice_webhook_touches_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Writes of second looks, by which an object that is stored otherwise than the rules want it is rewritten.',
+  },
+  sluice_webhook_failed_touches_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Writes of second looks that the API server has refused or not answered.',
+  },
+  sluice_webhook_wrong_objects: {
+    type: 'gauge',
+    labels: [],
+    help: 'Objects that are stored otherwise than the rules want them, as the replica that leads has seen them last.',
+  },
+  sluice_webhook_stuck_objects: {
+    type: 'gauge',
+    labels: [],
+    help: 'Objects among the wrong ones that several touches have not made right: another webhook, or a rule that flips.',
+  },
+  sluice_webhook_unjudged_endpoints: {
+    type: 'gauge',
+    labels: [],
+    help: 'Endpoints about which a rule decides by facts of the request, so that they are not looked at again.',
+  },
   sluice_webhook_certificate_end_timestamp_seconds: {
     type: 'gauge',
     labels: [],

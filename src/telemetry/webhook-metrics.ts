@@ -1,3 +1,4 @@
+import type { SecondLookCounts } from '../webhook/touch/second-looks.ts'
 import type { RulesState } from '../webhook/sources/rules-source.ts'
 import type { WebhookEvent } from '../webhook/start-webhook.ts'
 import { createMetrics } from './create-metrics.ts'
@@ -13,14 +14,18 @@ export interface WebhookMetrics {
 export interface WebhookLook {
   readonly rules: RulesState
   readonly isLeader: boolean
+  readonly secondLooks: SecondLookCounts
 }
 
 /** `look` returns the state at the instant of a scrape. */
 export function createWebhookMetrics(look: () => WebhookLook): WebhookMetrics {
   const metrics = createMetrics('webhook')
 
-  function update({ rules: { rules, acceptedAt, unconfirmedMs, problem }, isLeader }: WebhookLook): void {
+  function update({ rules: { rules, acceptedAt, unconfirmedMs, problem }, isLeader, secondLooks }: WebhookLook): void {
     metrics.set('sluice_webhook_leader', {}, isLeader ? 1 : 0)
+    metrics.set('sluice_webhook_wrong_objects', {}, secondLooks.wrong)
+    metrics.set('sluice_webhook_stuck_objects', {}, secondLooks.stuck)
+    metrics.set('sluice_webhook_unjudged_endpoints', {}, secondLooks.unjudged)
     metrics.set('sluice_webhook_rules_unconfirmed_seconds', {}, unconfirmedMs / 1000)
     metrics.replace(
       'sluice_webhook_rules_problem',
@@ -34,6 +39,8 @@ export function createWebhookMetrics(look: () => WebhookLook): WebhookMetrics {
     onEvent(event) {
       if (event.type === 'certificate-in-use')
         return metrics.set('sluice_webhook_certificate_end_timestamp_seconds', {}, event.endsAt / 1000)
+      if (event.type === 'touched') return metrics.add('sluice_webhook_touches_total', {})
+      if (event.type === 'touch-failed') return metrics.add('sluice_webhook_failed_touches_total', {})
       if (event.type !== 'answered') return
       const { result, tookMs, decision } = event
       metrics.add('sluice_webhook_requests_total', { result })

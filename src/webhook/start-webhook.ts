@@ -1,3 +1,4 @@
+import { controllerRules } from '../endpoints/controller-rules.ts'
 import { freezeFixedIn, numbersOfVersion } from '../endpoints/frozen-updates.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { stringField } from '../kube/json.ts'
@@ -14,6 +15,8 @@ import { type AdmissionRoutesOptions, admissionRoutes } from './admission/routes
 import { type CertificateEvent, openOwnCertificate, type OwnCertificateOptions } from './certificate/own-certificate.ts'
 import { type KindState, type LiveClusterView, openClusterView } from './cluster/open-cluster-view.ts'
 import { decide } from './decide/decide.ts'
+import { type SecondLookCounts, type SecondLooks, startSecondLooks } from './touch/second-looks.ts'
+import type { TouchEvent } from './touch/touch-event.ts'
 import type { RulesChange, RulesSource } from './sources/rules-source.ts'
 
 export interface WebhookOptions extends Pick<AdmissionRoutesOptions, 'budgetMs' | 'mostUnderWay' | 'busyMs'> {
@@ -34,6 +37,10 @@ export interface WebhookOptions extends Pick<AdmissionRoutesOptions, 'budgetMs' 
   identity: string
   rules: RulesSource
   warningOf(warning: AdmissionWarning): string
+  /** A stored object that is wrong for longer than this is rewritten. Default: 5 s. */
+  touchGraceMs?: number
+  /** The objects that are rewritten in a second. Default: 5. */
+  touchRate?: number
   /** For so long the server says that it is not ready and still takes requests, before it closes. Default: 5 s. */
   leaveMs?: number
   /** A request that is not answered within this time after that is cut. Default: 10 s. */
@@ -51,6 +58,7 @@ export type WebhookEvent =
   | ServerEvent
   | { readonly type: 'rules'; readonly change: RulesChange }
   | { readonly type: 'kind'; readonly state: KindState }
+  | TouchEvent
   | { readonly type: 'leading'; readonly isLeader: boolean }
   /** `fixedIn` is set where this version of Kubernetes freezes Endpoints whose update changes nothing. */
   | { readonly type: 'api-server-version'; readonly version: string; readonly fixedIn?: string }
@@ -69,6 +77,8 @@ export interface Webhook {
   readonly url: string
   readonly view: LiveClusterView
   readonly leader: Leader
+  /** What second looks at stored objects have found and have yet to do. */
+  secondLooks(): SecondLookCounts
   /** The reasons why the webhook does not decide yet, or any more. */
   notReady(): readonly WebhookNotReady[]
   /** Resolves after the signal, once the requests under way are answered and the Lease is given back. */
@@ -100,16 +110,21 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
       onEvent({ type: 'trouble', part, error })
     }
 
+  let looks: SecondLooks | undefined
   const view = openClusterView({
     client,
     clock,
     random,
     namespaces: scope.namespaces,
     signal: working.signal,
+    onChange: (services, change) => looks?.onChange(services, change),
     onState: (state) => onEvent({ type: 'kind', state }),
     onError: trouble('cluster'),
   })
-  rules.onChange((change) => onEvent({ type: 'rules', change }))
+  rules.onChange((change) => {
+    onEvent({ type: 'rules', change })
+    if (change.code === 'rules-accepted') looks?.onRules()
+  })
   const leader = electLeader({
     client,
     clock,
@@ -118,16 +133,39 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
     name: options.lease,
     identity: options.identity,
     signal: working.signal,
-    onChange: (isLeader) => onEvent({ type: 'leading', isLeader }),
+    onChange(isLeader) {
+      onEvent({ type: 'leading', isLeader })
+      looks?.onLeading()
+    },
     onError: trouble('lease'),
+    // A touch that is under way ends before another replica may lead.
+    beforeRelease: async () => looks?.ended,
   })
   /** Until the version is known, an update is moved on, which does no harm. */
   let mayFreeze = true
+  let minor: number | undefined
   const versioned = followVersion(client, clock, working.signal, trouble('version'), (version) => {
     const fixedIn = freezeFixedIn(numbersOfVersion(version))
     mayFreeze = fixedIn !== undefined
+    minor = numbersOfVersion(version).minor
     onEvent({ type: 'api-server-version', version, ...(fixedIn !== undefined && { fixedIn }) })
   })
+
+  looks = startSecondLooks({
+    client,
+    clock,
+    random,
+    view,
+    rules: () => rules.current(),
+    decide,
+    leader,
+    controllers: () => (minor === undefined ? undefined : controllerRules(minor)),
+    ...(options.touchGraceMs !== undefined && { graceMs: options.touchGraceMs }),
+    ...(options.touchRate !== undefined && { rate: options.touchRate }),
+    onEvent,
+    signal: working.signal,
+  })
+  const { counts, ended: looked } = looks
 
   function notReady(): readonly WebhookNotReady[] {
     const unlisted = view.states().filter(({ is }) => is === 'listing')
@@ -164,7 +202,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
     },
   }).catch(async (error: unknown) => {
     working.abort()
-    await Promise.all([view.ended, leader.ended, own?.ended, versioned])
+    await Promise.all([view.ended, leader.ended, own?.ended, versioned, looked])
     throw error
   })
   onEvent({ type: 'listening', url: served.url })
@@ -178,9 +216,9 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
     await pause(clock, options.leaveMs ?? LEAVE_MS)
     await served.close(options.graceMs === undefined ? {} : { graceMs: options.graceMs })
     working.abort()
-    await Promise.all([view.ended, leader.ended, own?.ended, versioned])
+    await Promise.all([view.ended, leader.ended, own?.ended, versioned, looked])
   }
-  return { url: served.url, view, leader, notReady, ended: run() }
+  return { url: served.url, view, leader, secondLooks: counts, notReady, ended: run() }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

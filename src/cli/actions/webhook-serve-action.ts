@@ -79,7 +79,11 @@ export async function serveWebhookAction(flags: ServeWebhookFlags, { terminal }:
       ...(flags.rulesCache !== undefined && { cacheFile: flags.rulesCache }),
       signal: following.signal,
     })
-    const metrics = createWebhookMetrics(() => ({ rules: rules.state(), isLeader: webhook?.leader.isLeader() ?? false }))
+    const metrics = createWebhookMetrics(() => ({
+      rules: rules.state(),
+      isLeader: webhook?.leader.isLeader() ?? false,
+      secondLooks: webhook?.secondLooks() ?? { waiting: 0, wrong: 0, stuck: 0, unjudged: 0 },
+    }))
     const notReady = () => webhook?.notReady() ?? [{ code: 'starting' }]
     const say = (line: string): void => terminal.err.write(`${inert(line)}\n`)
     metricsServer = metricsAt && (await serveMetrics(metricsAt, { metrics, notReady }, say))

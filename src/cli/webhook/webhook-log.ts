@@ -89,6 +89,20 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
         return logger.info({ isLeader: event.isLeader }, 'Leader')
       case 'api-server-version':
         return logger.info({ version: event.version, freezesUntil: event.fixedIn }, 'API server')
+      case 'touched':
+      case 'righted': {
+        const { type: code, ...facts } = event
+        return logger.info({ code, ...facts }, 'Second look')
+      }
+      case 'touches-without-effect': {
+        const { type: code, ...facts } = event
+        return logger.warn({ code, ...facts }, 'Second look')
+      }
+      case 'touch-failed':
+      case 'look-failed': {
+        const { type: code, error, ...facts } = event
+        return logger.warn({ code, ...facts, error: messageOf(error) }, 'Second look')
+      }
       case 'listening':
         return logger.info({ url: event.url }, 'Listening')
       case 'leaving':

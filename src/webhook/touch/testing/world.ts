@@ -228,8 +228,8 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
         some.some(({ targetRef }) => targetRef?.uid === `uid-${pod}`)
       const word = (isThere: boolean, ready: boolean): string => (!isThere ? 'out' : ready ? 'ready' : 'not')
       const inSlice = word(slice !== undefined, slice?.conditions?.ready === true)
-      const isReady = subsets.some(({ addresses }) => has(addresses))
-      const inEndpoints = word(isReady || subsets.some(({ notReadyAddresses }) => has(notReadyAddresses)), isReady)
+      const hasReady = subsets.some(({ addresses }) => has(addresses))
+      const inEndpoints = word(hasReady || subsets.some(({ notReadyAddresses }) => has(notReadyAddresses)), hasReady)
       return hasEndpoints ? `${inSlice} ${inEndpoints}` : inSlice
     },
   }
