@@ -38,6 +38,9 @@ const FEWER_FILES = [
 
 const modules = join(root, 'node_modules')
 
+/** This file is loaded for rules from a URL alone, and needs more than dispatchers. */
+const WHOLE_UNDICI = '/src/webhook/sources/follow-url.ts'
+
 /** Resolves packages to the parts that are needed. The index of a package loads more, which takes most of the start of a command. */
 function neededAlone(): Plugin {
   const dispatchers = join(modules, 'undici/lib/dispatcher')
@@ -46,7 +49,7 @@ function neededAlone(): Plugin {
     resolveId(source, importer) {
       if (source === './client-h2.js' && importer?.startsWith(dispatchers)) return '\0no HTTP/2'
       if (source === 'prom-client') return '\0metrics of prom-client'
-      return source === 'undici' ? '\0dispatchers of undici' : null
+      return source === 'undici' && !importer?.endsWith(WHOLE_UNDICI) ? '\0dispatchers of undici' : null
     },
     load(id) {
       // Sluice uses HTTP/1.1 only, and Node's http2 alone takes 4 ms to load.

@@ -57,7 +57,8 @@ export async function followEndpoints(api: KubeApi, namespace: string, service: 
   }
 }
 
-function slicePods({ endpoints }: KubeObject): Record<string, Rotation> {
+/** The state of each pod in one EndpointSlice. */
+export function slicePods({ endpoints }: KubeObject): Record<string, Rotation> {
   return Object.fromEntries(
     (endpoints ?? []).map(({ targetRef, conditions }: KubeObject) => [targetRef.name, conditions.ready === true ? 'in' : 'out']),
   )

@@ -102,8 +102,13 @@ async function untilServed(bed: UpgradeBed, pod: string): Promise<void> {
   )
 }
 
-async function mark({ cluster, namespace }: UpgradeBed, pod: string, value: string | null): Promise<void> {
-  await cluster.api.patch('Pod', pod, namespace, { metadata: { annotations: { [MARK]: value } } })
+/** Marks the pod, and has its endpoints written: a second look of the webhook comes only seconds later. */
+async function mark({ cluster: { api }, namespace }: UpgradeBed, pod: string, value: string | null): Promise<void> {
+  await api.patch('Pod', pod, namespace, { metadata: { annotations: { [MARK]: value } } })
+  const touched = { metadata: { annotations: { 'release.example/touched': String(Date.now()) } } }
+  for (const { metadata } of await api.list('EndpointSlice', namespace, 'kubernetes.io/service-name=web'))
+    await api.patch('EndpointSlice', metadata.name, namespace, touched)
+  await api.patch('Endpoints', 'web', namespace, touched)
 }
 
 function setState({ haproxy }: UpgradeBed, pod: string, state: 'drain' | 'ready'): Promise<string> {

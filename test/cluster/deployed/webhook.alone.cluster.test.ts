@@ -4,18 +4,22 @@ import { clusterSupport } from '../support.ts'
 import { startUpgradeBed, type UpgradeBed } from '../upgrade-bed.ts'
 import { isReady, waitForPods } from '../workloads.ts'
 import { type DeployBed, startDeployBed } from './deploy-bed.ts'
-import { type FollowedEndpoints, followEndpoints } from './follow-endpoints.ts'
+import { type FollowedEndpoints, followEndpoints, slicePods } from './follow-endpoints.ts'
 import { MARK, silenceNode, startBatch, upgradeNaively } from './naive-upgrade.ts'
 
-/* The webhook in real pods, installed from deploy/ with kubectl alone, as its ServiceAccount. One cluster serves all tests, in their order. */
+/*
+ * The webhook in real pods, installed from deploy/ with kubectl alone, as its ServiceAccount. One cluster serves all tests, in their order.
+ * SLUICE_SLOW upgrades every pod in the way of the incident.
+ */
 
 const FLAP = 'flap'
 const RELEASE = 'release'
 const HOME = 'sluice-webhook'
 const CONFIG = 'sluice-webhook-rules'
-const WITHIN = { timeout: 30_000 }
+const WITHIN = { timeout: 60_000 }
 /** Every pod of the way of the incident, in place of one. */
 const PODS = process.env['SLUICE_SLOW'] === undefined ? ['web-0'] : ['web-0', 'web-1', 'web-2']
+const ALL = ['web-0', 'web-1', 'web-2']
 const READY_AFTER_S = 3
 
 const support = await clusterSupport()
@@ -26,6 +30,7 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
   let flap: UpgradeBed
   let release: UpgradeBed
   let overlay: string
+  let bySluice: Awaited<ReturnType<typeof upgraded>>
 
   beforeAll(async () => {
     bed = await startDeployBed()
@@ -42,6 +47,11 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
   afterAll(async () => {
     await Promise.all([flap?.stop(), release?.stop()])
     await bed?.stop()
+  })
+
+  it('is not there yet: an upgrade by sluice', async () => {
+    bySluice = await upgraded('localhost/app:v2')
+    expect(bySluice.phases['web-0']!.length).toBeGreaterThan(3)
   })
 
   const follow = (namespace: string): Promise<FollowedEndpoints> => followEndpoints(bed.cluster.api, namespace, 'web')
@@ -71,6 +81,8 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     // Restricted Pod Security refuses a pod with a right more.
     await expect(bed.kubectl('run', 'root', '-n', HOME, '--image=localhost/app:v1')).rejects.toThrow('violates PodSecurity')
 
+    await expect.poll(() => said(({ code }) => code === 'ca-bundle-written'), WITHIN).toBe(true)
+
     await touch(FLAP)
     await expect.poll(() => decided('audited', FLAP), WITHIN).toBe(true)
     expect(await states(FLAP)).toEqual({ 'web-0': 'in', 'web-1': 'in', 'web-2': 'in' })
@@ -78,7 +90,7 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
 
   it('follows rules that are edited live: enforced, and taken back', async () => {
     await setRules(rules('enforce', OUT))
-    await expect.poll(() => states(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'out', 'web-2': 'in' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'out', 'web-2': 'in' })
     await expect.poll(() => addresses(FLAP), WITHIN).toEqual({ in: 2, out: 1 })
     // The condition of the pod is as it was.
     expect(isReady(await bed.cluster.api.get('Pod', 'web-1', FLAP))).toBe(true)
@@ -86,17 +98,17 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     await expect.poll(() => said(({ code }) => code === 'rules-problem'), WITHIN).toBe(true)
     expect(await states(FLAP)).toMatchObject({ 'web-1': 'out' })
     await setRules(rules('enforce', ''))
-    await expect.poll(() => states(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'in', 'web-2': 'in' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'in', 'web-2': 'in' })
   })
 
   it('goes on with one replica killed; with none, endpoints are as their writers wish', async () => {
     const { api } = bed.cluster
     await setRules(rules('enforce', OUT))
-    await expect.poll(() => states(FLAP), WITHIN).toMatchObject({ 'web-1': 'out' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toMatchObject({ 'web-1': 'out' })
     const [one] = await api.list('Pod', HOME)
     await bed.cluster.killContainer(HOME, one.metadata.name, 'webhook')
     await scale(FLAP, 4)
-    await expect.poll(() => states(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'out', 'web-2': 'in', 'web-3': 'in' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'out', 'web-2': 'in', 'web-3': 'in' })
     await bed.available(HOME, HOME, 2)
 
     await api.patch('Deployment', HOME, HOME, { spec: { replicas: 0 } })
@@ -106,12 +118,12 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
       (pods) => pods.length === 0,
     )
     await scale(FLAP, 3)
-    await expect.poll(() => states(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'in', 'web-2': 'in' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'in', 'web-2': 'in' })
     await api.patch('Deployment', HOME, HOME, { spec: { replicas: 2 } })
     await bed.available(HOME, HOME, 2)
-    await expect.poll(() => states(FLAP), WITHIN).toMatchObject({ 'web-1': 'out' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toMatchObject({ 'web-1': 'out' })
     await setRules(rules('enforce', ''))
-    await expect.poll(() => states(FLAP), WITHIN).toMatchObject({ 'web-1': 'in' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toMatchObject({ 'web-1': 'in' })
   })
 
   it('keeps requests and addresses through the way of the incident, with its late heartbeat, which without rules loses them', async () => {
@@ -119,30 +131,22 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     await setRules(rules('enforce', SHIPPED))
     await expect.poll(() => said(({ code, version }) => code === 'rules-accepted' && version === 'shipped'), WITHIN).toBe(true)
     const withRules = await incident('localhost/app:v3')
-    console.log(JSON.stringify({ without, withRules }, null, 1))
+    for (const [name, { failed, requests, calls, sliceFlips, endpointFlips }] of Object.entries({ without, withRules }))
+      console.log(
+        `${name}: ${failed} of ${requests} requests failed; ${calls} calls; ${sliceFlips} changes in slices, ${endpointFlips} in Endpoints`,
+      )
     expect(without.failed).toBeGreaterThan(0)
     expect(without.drained['web-1']).toEqual(['drain', 'ready'])
     expect(withRules.failed, JSON.stringify(withRules.byKind)).toBe(0)
     expect(withRules.drained).toEqual(Object.fromEntries(PODS.map((pod) => [pod, ['drain', 'ready']])))
-    const once = Object.fromEntries(
-      ['web-0', 'web-1', 'web-2'].map((pod) => [pod, PODS.includes(pod) ? ['in', 'out', 'in'] : ['in']]),
-    )
+    const once = Object.fromEntries(ALL.map((pod) => [pod, PODS.includes(pod) ? ['in', 'out', 'in'] : ['in']]))
     expect({ slices: withRules.slices, endpoints: withRules.endpoints }).toEqual({ slices: once, endpoints: once })
     // The conditions of the pods are those that the kubelet and the controllers write.
     expect(withRules.pods['web-1']).toEqual(without.pods['web-1'])
   })
 
-  it('leaves an upgrade by sluice as it is', async () => {
-    const followed = await follow(RELEASE)
-    const traffic = await release.traffic()
-    const { code, result, events } = await release.upgrade('sts/web', 'app=localhost/app:v2')
-    const { failed, byKind } = await traffic.stop()
-    await followed.stop()
-    expect(failed, JSON.stringify(byKind)).toBe(0)
-    expect([code, result?.outcome]).toEqual([0, 'succeeded'])
-    expect(release.effects()).toEqual(Object.fromEntries(['web-0', 'web-1', 'web-2'].map((pod) => [pod, ['drain', 'ready']])))
-    expect(followed.slices()).toEqual(Object.fromEntries(['web-0', 'web-1', 'web-2'].map((pod) => [pod, ['in', 'out', 'in']])))
-    expect(events.length).toBeGreaterThan(0)
+  it('leaves an upgrade by sluice as it is: no request lost, one drain and one restore a pod, and the same phases', async () => {
+    expect(await upgraded('localhost/app:v3')).toEqual(bySluice)
   })
 
   it('is taken away whole, and the endpoints go on', async () => {
@@ -152,12 +156,31 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     await expect(api.get('Namespace', HOME)).rejects.toThrow('404')
     await expect(api.get('Role', HOME, FLAP)).rejects.toThrow('404')
     await scale(FLAP, 2)
-    await expect.poll(() => states(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'in' })
+    await expect.poll(() => decidedStates(FLAP), WITHIN).toEqual({ 'web-0': 'in', 'web-1': 'in' })
   })
+
+  /** An upgrade by sluice, under traffic. */
+  async function upgraded(image: string) {
+    const from = release.haproxy.recorder.effects().length
+    const followed = await follow(RELEASE)
+    const traffic = await release.traffic()
+    const { code, result, events } = await release.upgrade('sts/web', `app=${image}`)
+    const { failed, byKind } = await traffic.stop()
+    await followed.stop()
+    expect(failed, JSON.stringify(byKind)).toBe(0)
+    expect([code, result?.outcome]).toEqual([0, 'done'])
+    const calls = effectiveCalls(release, from)
+    expect(calls).toEqual(Object.fromEntries(ALL.map((pod) => [pod, ['drain', 'ready']])))
+    expect(followed.slices()).toEqual(Object.fromEntries(ALL.map((pod) => [pod, ['in', 'out', 'in']])))
+    const phases: Record<string, string[]> = {}
+    for (const event of events) if (event.type === 'podState') (phases[event.pod] ??= []).push(event.to)
+    return { calls, phases }
+  }
 
   /** One upgrade and one late heartbeat, under traffic. */
   async function incident(image: string) {
     const { api } = bed.cluster
+    await expect.poll(() => addresses(FLAP), WITHIN).toEqual({ in: ALL.length, out: 0 })
     const followed = await follow(FLAP)
     const seen = followConditions()
     const from = flap.haproxy.recorder.effects().length
@@ -170,9 +193,7 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     await batch.stop()
     await followed.stop()
     await seen.stop()
-    const drained: Record<string, string[]> = {}
-    for (const { server, kind, effective } of flap.haproxy.recorder.effects().slice(from))
-      if (effective) (drained[server] ??= []).push(kind)
+    const drained = effectiveCalls(flap, from)
     const { slices: sliceFlips, endpoints: endpointFlips } = followed.flips()
     return {
       requests,
@@ -211,9 +232,14 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
   }
 
   async function states(namespace: string): Promise<Record<string, string>> {
-    const followed = await follow(namespace)
-    await followed.stop()
-    return Object.fromEntries(Object.entries(followed.slices()).map(([pod, all]) => [pod, all.at(-1)!]))
+    const slices = await bed.cluster.api.list('EndpointSlice', namespace, 'kubernetes.io/service-name=web')
+    return Object.assign({}, ...slices.map(slicePods)) as Record<string, string>
+  }
+
+  /** The states once the rules in force have decided about the objects as they are stored. */
+  async function decidedStates(namespace: string): Promise<Record<string, string>> {
+    await touch(namespace)
+    return states(namespace)
   }
 
   /** The numbers of addresses in the Endpoints. */
@@ -224,9 +250,12 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     return { in: count('addresses'), out: count('notReadyAddresses') }
   }
 
-  /** Has the controllers write the endpoints again. */
+  /** Has the rules decide about the objects as they are stored. */
   async function touch(namespace: string): Promise<void> {
-    await bed.kubectl('annotate', '--overwrite', '-n', namespace, 'service', 'web', `test/touched=${Date.now()}`)
+    const path = `test/touched=${Date.now()}`
+    const slices = ['endpointslices', '-l', 'kubernetes.io/service-name=web', path]
+    for (const objects of [slices, ['endpoints', 'web', path]])
+      await bed.kubectl('annotate', '--overwrite', '-n', namespace, ...objects)
   }
 
   async function setRules(text: string): Promise<void> {
@@ -245,6 +274,14 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
     return (await bed.logs(HOME)).some(like)
   }
 })
+
+/** The changes of each server of the load balancer since then. */
+function effectiveCalls({ haproxy }: UpgradeBed, from: number): Record<string, string[]> {
+  const calls: Record<string, string[]> = {}
+  for (const { server, kind, effective } of haproxy.recorder.effects().slice(from))
+    if (effective) (calls[server] ??= []).push(kind)
+  return calls
+}
 
 function rules(mode: 'audit' | 'enforce', own: string): string {
   const version = own === SHIPPED ? 'metadata:\n  version: shipped\n' : ''
