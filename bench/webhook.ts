@@ -26,7 +26,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '6' },
     seconds: { type: 'string', default: '5' },
-    endpoints: { type: 'string', default: '100' },
+    endpoints: { type: 'string', default: '20' },
   },
 })
 const [rate, rounds, seconds, endpoints] = [values.rate, values.rounds, values.seconds, values.endpoints].map(Number) as [
@@ -155,7 +155,7 @@ try {
           name: 'idle.sluice.example',
           admissionReviewVersions: ['v1'],
           sideEffects: 'None',
-          failurePolicy: 'Fail',
+          failurePolicy: 'Ignore',
           timeoutSeconds: 2,
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'idle' } },
           clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(authority.cert).toString('base64') },
