@@ -72,6 +72,8 @@ export type WebhookNotReady =
   | { readonly code: 'leaving' }
   | { readonly code: 'rules-missing'; readonly problem: string | undefined }
   | { readonly code: 'not-listed'; readonly kind: string; readonly namespace: string | undefined }
+  /** The objects have not been current for minutes. Writes in the namespace are left as they are. */
+  | { readonly code: 'stale'; readonly kind: string; readonly namespace: string }
 
 export interface Webhook {
   readonly url: string
@@ -173,6 +175,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
       ...(isLeaving ? [{ code: 'leaving' } as const] : []),
       ...(rules.current() === undefined ? [{ code: 'rules-missing', problem: rules.problem()?.code } as const] : []),
       ...unlisted.map(({ kind, namespace: of }) => ({ code: 'not-listed', kind, namespace: of }) as const),
+      ...options.namespaces.flatMap((of) => view.stale(of).map((kind) => ({ code: 'stale', kind, namespace: of }) as const)),
     ]
   }
 
@@ -192,6 +195,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
       cluster: view,
       rules: () => rules.current(),
       isListed: () => view.isListed(),
+      isStale: (of) => view.stale(of).length > 0,
       decide,
       mayFreeze: () => mayFreeze,
       onAnswered: onEvent,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
 import type { Answered } from '../../webhook/admission/admission-event.ts'
@@ -8,6 +9,8 @@ const QUIET_A_SECOND = 1
 const QUIET_AT_ONCE = 10
 /** The objects whose last decision is known. */
 const MOST_OBJECTS = 20_000
+/** Stands for a decision in which no rule has a say. */
+const NO_SAY = ''
 /** The endpoints in one line. The metrics count all of them. */
 const MOST_ENDPOINTS = 20
 
@@ -42,7 +45,8 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
       decided: endpoints.length,
       endpoints: endpoints.slice(0, MOST_ENDPOINTS),
     }
-    if (isNews(`${decision.kind}/${decision.namespace}/${decision.name}`, JSON.stringify([ruleSet, mode, endpoints])))
+    const object = digestOf([decision.kind, decision.namespace, decision.name])
+    if (isNews(object, endpoints.length === 0 ? NO_SAY : digestOf([ruleSet, mode, endpoints])))
       return logger.info(line, 'Decided')
     quiet((suppressed) => logger.info({ ...line, suppressed }, 'Decided'))
   }
@@ -53,7 +57,7 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
     lastDecisions.delete(object)
     lastDecisions.set(object, now)
     if (lastDecisions.size > MOST_OBJECTS) lastDecisions.delete(lastDecisions.keys().next().value!)
-    return before === undefined ? !now.endsWith(',[]]') : before !== now
+    return before === undefined ? now !== NO_SAY : before !== now
   }
 
   return (event) => {
@@ -122,6 +126,11 @@ function createRate({ now }: Pick<Clock, 'now'>): (log: (suppressed: number | un
     log(suppressed === 0 ? undefined : suppressed)
     suppressed = 0
   }
+}
+
+/** Anybody may call the server, so what is kept of an object has a fixed size. */
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64')
 }
 
 function messageOf(error: unknown): string {

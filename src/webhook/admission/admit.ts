@@ -28,6 +28,8 @@ export interface AdmissionOptions {
   rules(): RuleSet | undefined
   /** The objects that rules look at are listed. */
   isListed(): boolean
+  /** The objects of the namespace that rules look at have not been current for long. */
+  isStale(namespace: string): boolean
   decide: Decide
   warningOf(warning: AdmissionWarning): string
   /** The endpoints controller of the cluster writes an object no more after an update that changes nothing. */
@@ -74,8 +76,13 @@ export function admit(request: AdmissionRequest, deadlineAt: number, options: Ad
     return { response: open(), answered: { type: 'answered', result: 'skipped', request: facts, skipped } }
   // One decision rests on one version of the rules.
   const inForce = rules()
-  if (inForce === undefined || !options.isListed())
-    return { response: open(), answered: { type: 'answered', result: 'skipped', request: facts, skipped: 'not-ready' } }
+  const unknown =
+    inForce === undefined || !options.isListed() ? 'not-ready' : options.isStale(facts.namespace) ? 'stale' : undefined
+  if (inForce === undefined || unknown !== undefined)
+    return {
+      response: open(),
+      answered: { type: 'answered', result: 'skipped', request: facts, skipped: unknown ?? 'not-ready' },
+    }
 
   function assertInTime(): void {
     if (clock.now() > deadlineAt) throw new OverTime()

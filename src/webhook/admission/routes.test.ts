@@ -52,6 +52,7 @@ async function start(options: Partial<AdmissionRoutesOptions> = {}, explain?: st
     cluster: { service: () => service } as unknown as ClusterView,
     rules: () => RULES,
     isListed: () => true,
+    isStale: () => false,
     decide: answerOf,
     warningOf: ({ code }) => code,
     mayFreeze: () => false,
@@ -136,6 +137,7 @@ test.each<[string, Partial<AdmissionRoutesOptions>, ReviewOptions, string]>([
   ['a delete', {}, { operation: 'DELETE' }, 'operation'],
   ['before rules are loaded', { rules: () => undefined }, {}, 'not-ready'],
   ['before the cluster is listed', { isListed: () => false }, {}, 'not-ready'],
+  ['while the cluster has not been current for long', { isStale: () => true }, {}, 'stale'],
 ])('%s is allowed, and not decided', async (_, options, asked, skipped) => {
   const decide = (): Answer => expect.unreachable()
   await start({ decide, ...options })

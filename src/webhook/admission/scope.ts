@@ -8,13 +8,14 @@ export interface Scope {
   readonly own: string
 }
 
-export const SKIP_REASONS = ['kind', 'subresource', 'operation', 'namespace', 'api-server', 'not-ready'] as const
+export const SKIP_REASONS = ['kind', 'subresource', 'operation', 'namespace', 'api-server', 'not-ready', 'stale'] as const
 /**
  * - `kind`: neither Endpoints nor EndpointSlices of `discovery.k8s.io/v1`.
  * - `subresource`, `operation`: no create and no update of the object itself.
  * - `namespace`: outside of the allow-list, kube-system, or the namespace of the webhook itself.
  * - `api-server`: the endpoints of `default/kubernetes`, by which webhooks and pods find the API server.
  * - `not-ready`: no rules are loaded yet, or the objects that rules look at are not listed yet.
+ * - `stale`: the objects that rules look at have not been current for minutes, so that a decision might be wrong for ever.
  */
 export type SkipReason = (typeof SKIP_REASONS)[number]
 

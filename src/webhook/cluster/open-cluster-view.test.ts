@@ -51,16 +51,21 @@ async function start({ refused = {} }: Given = {}) {
   const cluster = createCluster({ clock, random, apiServer, images: { 'app:v1': { digest: 'sha256:v1' } } })
   cluster.apply(...OBJECTS)
   await clock.advance(20_000)
+  const cuts = new Set<() => void>()
+  function refusal(path: string) {
+    const [, status] = Object.entries(refused).find(([begin]) => path.startsWith(begin)) ?? []
+    if (status === undefined) return undefined
+    const reason = status === 404 ? 'NotFound' : 'Forbidden'
+    return { status, headers: {}, text: JSON.stringify({ kind: 'Status', code: status, reason, message: 'no' }) }
+  }
   const transport: Transport = {
-    async send(request) {
-      const [, status] = Object.entries(refused).find(([path]) => request.path.startsWith(path)) ?? []
-      if (status === undefined) return apiServer.handle(request, 'sluice')
-      const reason = status === 404 ? 'NotFound' : 'Forbidden'
-      return { status, headers: {}, text: JSON.stringify({ kind: 'Status', code: status, reason, message: 'no' }) }
-    },
+    send: async (request) => refusal(request.path) ?? apiServer.handle(request, 'sluice'),
     stream: (request, onLine, onOpen) =>
       new Promise((resolve) => {
+        const answer = refusal(request.path)
+        if (answer !== undefined) return resolve(answer)
         const end = (): void => resolve({ status: 200, headers: {}, text: '' })
+        cuts.add(end)
         const watching = apiServer.watch(request, { line: onLine, end }, 'sluice')
         if (watching.kind === 'refused') return resolve(watching.answer)
         onOpen?.()
@@ -90,6 +95,8 @@ async function start({ refused = {} }: Given = {}) {
     view,
     states,
     refused,
+    /** Ends all watches, as a server does that restarts. */
+    cut: () => cuts.forEach((end) => end()),
     taken: () => concerned.splice(0),
     async stop() {
       stopping.abort()
@@ -138,6 +145,23 @@ test('nodes that may not be read, and Endpoints that are not there, are said and
   expect(states).toContain('nodes - current')
   await stop()
 })
+
+test.each([403, 503])(
+  'objects that were listed, and then answer %i, are stale after two minutes and until they are read again',
+  async (status) => {
+    const { clock, view, refused, cut, stop } = await start()
+    refused['/api/v1/namespaces/default/pods'] = status
+    cut()
+    await clock.advance(60_000)
+    expect(view.stale('default')).toEqual([])
+    await clock.advance(65_000)
+    expect([view.isListed(), view.stale('default'), view.stale('other')]).toEqual([true, ['pods'], []])
+    delete refused['/api/v1/namespaces/default/pods']
+    await clock.advance(60_000)
+    expect(view.stale('default')).toEqual([])
+    await stop()
+  },
+)
 
 test('pods that may not be read leave the stored objects without a second look', async () => {
   const { view, stop } = await start({ refused: { '/api/v1/namespaces/default/pods': 403 } })

@@ -6,6 +6,9 @@ import type { Random } from '../../ports/random.ts'
 import { type ClusterChange, type ClusterIndex, createClusterIndex, type ServiceName } from './cluster-index.ts'
 import { keptEndpoints, keptNode, keptPod, keptService, keptSlice } from './kept-fields.ts'
 
+/** Longer than a restart of an API server takes. */
+const STALE_AFTER_MS = 120_000
+
 export const VIEWED_KINDS = ['pods', 'services', 'endpointslices', 'endpoints', 'nodes'] as const
 export type ViewedKind = (typeof VIEWED_KINDS)[number]
 
@@ -47,6 +50,11 @@ export interface LiveClusterView extends ClusterIndex {
   states(): readonly KindState[]
   /** Each kind is listed, refused or absent, so that a decision rests on what there is to know. */
   isListed(): boolean
+  /**
+   * The kinds whose objects are no longer those of the API server: they were listed, and have not been current for two minutes. A decision
+   * that rests on them may be wrong for ever.
+   */
+  stale(namespace: string): readonly ViewedKind[]
   /** The stored objects are current, so that a second look at them is worth its while. */
   isCurrent(namespace: string): boolean
   /** Resolves once each kind is listed, refused or absent; also by the signal. */
@@ -70,6 +78,8 @@ interface Watched {
   /** Absent until it is open. */
   collection?: Collection<KeptRecord>
   isListed: boolean
+  /** The instant at which the objects ceased to be current. Absent while they are. */
+  notCurrentSinceAt?: number | undefined
 }
 
 interface KeptRecord extends ObjectRecord {
@@ -104,6 +114,9 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
       onState(state) {
         if (state.is === 'current') one.isListed = true
         onState?.(stateOf(one, state))
+      },
+      onCurrent(isCurrent) {
+        one.notCurrentSinceAt = isCurrent ? undefined : (one.notCurrentSinceAt ?? clock.now())
       },
       ...(onError && { onError }),
     })
@@ -144,6 +157,13 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
           // Without nodes or Endpoints there is less to look at, and that for good.
           ((kind === 'nodes' || kind === 'endpoints') && ['refused', 'absent'].includes(collection!.state().is)),
       ),
+    stale: (namespace) =>
+      watched.flatMap((one) => {
+        const { kind, namespace: of, isListed, notCurrentSinceAt = Infinity } = one
+        const isOld = isListed && clock.now() - notCurrentSinceAt > STALE_AFTER_MS
+        // Without an API for Endpoints there are none, and that for good.
+        return isOld && (of ?? namespace) === namespace && one.collection!.state().is !== 'absent' ? [kind] : []
+      }),
     settled: settle(),
     ended: end(),
   }

@@ -26,7 +26,7 @@ const ruleList = fc
   .array(fc.record({ when: fc.constantFrom(...WHENS), effect: fc.constantFrom(...EFFECTS) }), { maxLength: 5 })
   .map((some) => {
     const lines = some.map(({ when, effect }, index) => {
-      const keeps = effect === 'keepPrevious' ? ', since: now, for: 1h' : ''
+      const keeps = effect === 'keepPrevious' ? `, since: 'timestamp("2026-11-30T09:59:00Z")', for: 1h` : ''
       return `  - {name: r${index}, when: ${JSON.stringify(when)}, effect: ${effect}${keeps}}`
     })
     return lines.length === 0 ? '  []' : lines.join('\n')

@@ -245,7 +245,7 @@ describe('keepPrevious', () => {
     expect(decided(KEEP, wish, { objects: [leaving, service, node], old: was }).patch).toEqual([])
     const terminating = slice([endpoint(1, { ...NOT_READY, terminating: true })])
     expect(decided(KEEP, terminating, { objects: [lost(60_000), service, node], old: was }).patch).toEqual([])
-    const always = KEEP.replace(/when: .*/, 'when: "true"').replace(/since: .*/, 'since: now')
+    const always = KEEP.replace(/when: .*/, 'when: "true"').replace(/since: .*/, `since: 'timestamp("${before(0)}")'`)
     expect(decided(always, wish, { objects: [service, node], old: was }).patch).toEqual([])
     // Control.
     expect(decided(always, wish, { objects: [lost(60_000), service, node], old: was }).patch).toHaveLength(2)
@@ -267,7 +267,8 @@ describe('keepPrevious', () => {
     const objects = [lost(60_000), service, node]
     const [now, old] = [endpointsOf([{ notReadyAddresses: [address(1)] }]), endpointsOf([{ addresses: [address(1)] }])]
     expect(decided(KEEP, now, { objects, old }).object).toEqual(old)
-    const list = '  - {name: x, when: "!exists(pod)", effect: keepPrevious, since: now, for: 1m}'
+    const since = `'timestamp("${before(0)}")'`
+    const list = `  - {name: x, when: "!exists(pod)", effect: keepPrevious, since: ${since}, for: 1m}`
     const bare = { addresses: ['10.9.9.9'] }
     const answer = decided(list, slice([{ ...bare, conditions: NOT_READY }]), { old: slice([{ ...bare, conditions: READY }]) })
     expect(answer.object).toEqual(slice([{ ...bare, conditions: READY }]))
@@ -308,5 +309,18 @@ describe('an object', () => {
     expect(decided('  []', slice([endpoint(1, READY)]), { old }).equalsOld).toBe(true)
     expect(decided('  []', slice([endpoint(1, NOT_READY)]), { old }).equalsOld).toBe(false)
     expect(decided('  []', slice([endpoint(1, READY)])).equalsOld).toBe(false)
+  })
+
+  test('has the content of stored Endpoints whose subsets the server has sorted', () => {
+    const metadata = { name: 'web', namespace: 'shop' }
+    const subset = (port: number, ...ips: string[]): object => ({ addresses: ips.map((ip) => ({ ip })), ports: [{ port }] })
+    const made = (...subsets: object[]): object => ({ apiVersion: 'v1', kind: 'Endpoints', metadata, subsets })
+    const wished = made(subset(80, '10.0.0.1', '10.0.0.2'), subset(81, '10.0.0.3'))
+    const same = made(
+      { ports: [{ port: 81 }], notReadyAddresses: null, addresses: [{ ip: '10.0.0.3' }] },
+      subset(80, '10.0.0.2', '10.0.0.1'),
+    )
+    expect(decided('  []', wished, { old: same }).equalsOld).toBe(true)
+    expect(decided('  []', wished, { old: made(subset(80, '10.0.0.1'), subset(81, '10.0.0.3')) }).equalsOld).toBe(false)
   })
 })

@@ -24,6 +24,13 @@ test('a document is rules, a mode and a version', () => {
   expect(parseRuleSet(document('  []'), 'x')).toMatchObject({ mode: 'enforce', rules: [] })
 })
 
+test.each(['now', 'now - duration("1s")'])('since: %s moves with the clock, and would keep an endpoint for ever', (since) => {
+  expect(mistakes(document(`  - {name: x, when: 'true', effect: keepPrevious, since: '${since}', for: 1m}`))).toEqual([
+    'rules[0].since | reads the clock, so that the endpoint would be kept for ever | ' +
+      'write an instant that stays, such as condition(pod, "Ready").lastTransitionTime',
+  ])
+})
+
 test('JSON is YAML', () => {
   const json = JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'EndpointRules', rules: [{ use: 'upgrading-not-ready' }] })
   expect(parseRuleSet(json, 'x').rules).toMatchObject([{ name: 'upgrading-not-ready', effect: 'notReady' }])
@@ -122,7 +129,8 @@ describe('a document has limits', () => {
   })
 
   test('of the time that keepPrevious keeps', () => {
-    const keep = (text: string): string => document(`  - {name: x, when: "true", effect: keepPrevious, since: now, for: ${text}}`)
+    const keep = (text: string): string =>
+      document(`  - {name: x, when: "true", effect: keepPrevious, since: service.metadata.creationTimestamp, for: ${text}}`)
     expect(mistakes(keep('24h'))).toEqual([])
     expect(mistakes(keep('25h'))).toEqual(['rules[0].for | 25h is too long | between 1ms and 24h'])
     expect(mistakes(keep('0s'))).toEqual(['rules[0].for | 0s is too short | between 1ms and 24h'])

@@ -129,9 +129,23 @@ function compileRule(name: string, text: RuleText, prefix: readonly PropertyKey[
   const { effect, forMs } = text
   const when = compileField(text.when, 'bool', [...prefix, 'when'])
   const since = text.since === undefined ? undefined : compileField(text.since, 'timestamp', [...prefix, 'since'])
-  const findings = [...when.findings, ...(since?.findings ?? [])]
+  const findings = [...when.findings, ...(since?.findings ?? []), ...sinceFindings(since?.expression, prefix)]
+  if (findings.length > 0) return { findings }
   if (when.expression === undefined || (since !== undefined && since.expression === undefined)) return { findings }
   return { rule: ruleOf(name, effect, when.expression, since?.expression, forMs), findings }
+}
+
+/** A `since` that moves with the clock would never come to an end. */
+function sinceFindings(since: Expression | undefined, prefix: readonly PropertyKey[]): Finding[] {
+  if (since === undefined || !since.reads.has('clock')) return []
+  return [
+    {
+      path: [...prefix, 'since'],
+      at: 'value',
+      message: 'reads the clock, so that the endpoint would be kept for ever',
+      hint: 'write an instant that stays, such as condition(pod, "Ready").lastTransitionTime',
+    },
+  ]
 }
 
 function ruleOf(

@@ -4,6 +4,7 @@ import type { ManagedFields } from '../../endpoints/stored.ts'
 import { RuleError } from './rules-error.ts'
 import { isNewContainerReady, isUpgrading } from './upgrading.ts'
 import { running } from './evaluation.ts'
+import { spend } from './steps.ts'
 import { countsOf, isThere, missing, sourceOf } from './values.ts'
 import { CONDITION } from './variable-types.ts'
 import type { Read } from './rule-set.ts'
@@ -29,10 +30,14 @@ interface Conditioned {
   readonly status?: { readonly conditions?: readonly ConditionRecord[] }
 }
 
-/** A name with `*` for any text. Linear in the length of the text times that of the pattern. */
+/** Comparisons of a pattern that cost one step. */
+const COMPARISONS_A_STEP = 16
+
+/** A name with `*` for any text. The cost may be the length of the text times that of the pattern, and counts as steps. */
 function matchesGlob(text: string, pattern: string): boolean {
   let [at, in_, star, resume] = [0, 0, -1, 0]
-  while (at < text.length) {
+  for (let compared = 1; at < text.length; compared++) {
+    if (compared % COMPARISONS_A_STEP === 0) spend(1)
     if (pattern[in_] === '*') {
       star = in_
       resume = at

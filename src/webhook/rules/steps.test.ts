@@ -31,6 +31,13 @@ test.each([
   expect(codesOf(when)).toEqual(['too-costly'])
 })
 
+test('a pattern costs as much as it is compared', () => {
+  const long = pod(1, { metadata: { annotations: { long: 'a'.repeat(20_000) } } })
+  const glob = (pattern: string): string => `glob(pod.metadata.annotations["long"], "${pattern}")`
+  expect(codesOf(glob(`*${'a'.repeat(100)}b`), [long, service])).toEqual(['too-costly'])
+  expect(codesOf(glob('aaa*'), [long, service])).toEqual([])
+})
+
 test('what a rule needs is far below the limit', () => {
   const containers = Array.from({ length: 50 }, (_, at) => ({ name: `c${at}`, image: 'registry.example/app:v1' }))
   expect(codesOf(nested(2))).toEqual([])

@@ -160,6 +160,7 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
       states: () => [],
       isListed: () => true,
       isCurrent: () => world.isCurrent,
+      stale: () => [],
     },
     rules: () => rules,
     setRules(next: RuleSet) {
