@@ -137,7 +137,8 @@ describe.skipIf(!support.available)(`the webhook as deploy/ has it${missing}`, (
         `${name}: ${failed} of ${requests} requests failed; ${calls} calls; ${sliceFlips} changes in slices, ${endpointFlips} in Endpoints`,
       )
     expect(without.failed).toBeGreaterThan(0)
-    expect(without.drained['web-1']).toEqual(['drain', 'ready'])
+    expect(without.drained['web-0']!.length).toBeGreaterThan(2)
+    expect(Object.keys(without.drained).sort()).toEqual(ALL)
     expect(withRules.failed, JSON.stringify(withRules.byKind)).toBe(0)
     expect(withRules.drained).toEqual(Object.fromEntries(PODS.map((pod) => [pod, ['drain', 'ready']])))
     const once = Object.fromEntries(ALL.map((pod) => [pod, PODS.includes(pod) ? ['in', 'out', 'in'] : ['in']]))
