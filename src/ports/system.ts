@@ -7,7 +7,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
-  setTimeout: (callback, delayMs) => setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS)),
+  setTimeout: (callback, delayMs) => setTimeout(callback, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS)),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
 }
 
