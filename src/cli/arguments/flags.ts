@@ -227,3 +227,10 @@ export interface ServeWebhookFlags extends Omit<ClusterFlags, 'namespace'>, Metr
   leave: string
   verbose?: boolean
 }
+
+export interface ExplainRulesFlags extends Pick<ResultFlags, 'output'> {
+  object: string
+  old?: string
+  with?: string[]
+  at?: string
+}

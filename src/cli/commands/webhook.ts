@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { EXIT } from '../../library/exit-codes.ts'
-import type { CheckRulesFlags, ServeWebhookFlags } from '../arguments/flags.ts'
+import type { CheckRulesFlags, ExplainRulesFlags, ServeWebhookFlags } from '../arguments/flags.ts'
 import { WEBHOOK_NAMES } from '../../webhook/rights.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, collect, given, namespaceName, namespaceNames } from './flag-groups.ts'
@@ -16,6 +16,7 @@ export function registerWebhook(program: Command, context: CommandContext): void
       `
 Examples:
   ${name} check rules.yaml
+  ${name} explain rules.yaml --object slice.yaml --with pods.yaml
   ${name} serve --namespace shop --rules rules.yaml --tls-cert tls.crt --tls-key tls.key
   ${name} serve --namespace shop --rules configmap:sluice-system/endpoint-rules/rules.yaml --own-certificate
 
@@ -24,6 +25,7 @@ Exit codes:
 `,
     )
   registerCheck(webhook, context)
+  registerExplain(webhook, context)
   registerServe(webhook, context)
 }
 
@@ -86,6 +88,43 @@ function registerCheck(webhook: Command, context: CommandContext): void {
     const { checkRulesAction } = await import('../actions/webhook-rules-actions.ts')
     context.onDone(await checkRulesAction(rules, flags, context))
   })
+}
+
+function registerExplain(webhook: Command, context: CommandContext): void {
+  const name = `${context.invocation.program} webhook explain`
+  addOutput(
+    webhook
+      .command('explain')
+      .description(
+        'Tells for each endpoint of an EndpointSlice or Endpoints what the rules decide, by which rule, with what it has read, and what each other rule says. Asks no cluster: the objects come from files, as kubectl get -o yaml or -o json prints them.',
+      )
+      .argument('<rules>', 'the file of the rules')
+      .requiredOption(
+        '--object <file>',
+        'the EndpointSlice or Endpoints, as its writer wishes it; a List may have several',
+        given,
+      )
+      .option('--old <file>', 'the stored object that it replaces, for keepPrevious', given)
+      .option('--with <file>', 'pods, nodes, Services and other EndpointSlices, repeatable', collect)
+      .option('--at <time>', 'the time of the decision, such as 2026-11-30T10:00:00Z (default: now)', given),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  kubectl get endpointslice web-x7k2p -n shop -o yaml > slice.yaml
+  kubectl get service,pods -n shop -o yaml --show-managed-fields > shop.yaml
+  kubectl get nodes -o yaml > nodes.yaml
+  ${name} rules.yaml --object slice.yaml --with shop.yaml --with nodes.yaml
+
+Exit codes:
+  0 explained    2 wrong arguments, rules or objects
+`,
+    )
+    .action(async (rules: string, flags: ExplainRulesFlags) => {
+      const { explainRulesAction } = await import('../actions/webhook-explain-action.ts')
+      context.onDone(await explainRulesAction(rules, flags, context))
+    })
 }
 
 function addOutput(command: Command): Command {

@@ -37,8 +37,11 @@ export function decide(question: Question): Answer {
     againAt = earlier(earlier(againAt, found.until), facts.meter.turnsAt)
     const as = found.rule === undefined ? entry.wished : stateOf(found.effect!, kind, found.previous)
     states.push(as === 'removed' || as.ready !== entry.wished.ready || as.serving !== entry.wished.serving ? as : undefined)
-    if (found.rule === undefined && found.failed.length === 0) return
+    const isTold = found.rule !== undefined || found.failed.length > 0
+    if (!isTold && question.onEndpoint === undefined) return
     const one = endpointDecision(entry, as, found)
+    question.onEndpoint?.(index, one)
+    if (!isTold) return
     // An address may be in several subsets.
     const key = kind === 'Endpoints' ? JSON.stringify(one) : ''
     if (key !== '' && told.has(key)) return

@@ -2,7 +2,7 @@ import type { PatchOperation } from '../../pods/patch-operation.ts'
 import type { ClusterView, EndpointsKind } from '../cluster/cluster-view.ts'
 import type { Facts, RequestFacts, Rule, RuleSet } from '../rules/rule-set.ts'
 import type { RuleError } from '../rules/rules-error.ts'
-import type { Decision } from './decision.ts'
+import type { Decision, EndpointDecision } from './decision.ts'
 
 export interface Question {
   readonly rules: RuleSet
@@ -20,6 +20,8 @@ export interface Question {
   readonly assertInTime?: () => void
   /** Called for each rule and each endpoint, also for the rules after the one that decides. */
   readonly trace?: (said: RuleSaid) => void
+  /** Called with the result for each endpoint, also where no rule decides. */
+  readonly onEndpoint?: (entry: number, result: EndpointDecision) => void
 }
 
 /** What one rule says about one endpoint. */
