@@ -39,7 +39,7 @@ function documentsIn(text: string, fail: (problem: string) => never): unknown[] 
   const documents = parseAllDocuments(text, { prettyErrors: true })
   const all = 'empty' in documents ? [] : documents
   const [mistake] = all.flatMap(({ errors }) => errors)
-  if (mistake !== undefined) fail(mistake.message.split('\n', 1)[0]!)
+  if (mistake !== undefined) fail(`is no YAML or JSON from line ${mistake.linePos?.[0].line ?? 1} on`)
   return all.map((one) => one.toJS() as unknown).filter((one) => one !== null)
 }
 
