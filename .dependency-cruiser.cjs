@@ -68,7 +68,7 @@ const table = {
   // English: made from codes and their fields, and from nothing else.
   '^src/report/words/': [
     '^src/reasons/',
-    '^src/(doctor/findings|observer/told|sync/(model|problems|sync-run))\\.ts$',
+    '^src/(doctor/findings|observer/told|sync/(model|problems|sync-run)|webhook/sources/(look|rules-source))\\.ts$',
     '^src/report/(inert|elapsed)\\.ts$',
   ],
   // Telemetry counts the changes and findings of an observation.

@@ -30,7 +30,8 @@ export interface Failing {
 /** Translates an error to an exit code and lines. An error without a component is a bug of sluice. */
 export function failureOf(error: unknown, { touched, plans = false }: Failing, write: Writing = createWriting()): Failure {
   if (isTyped(error)) {
-    if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
+    if (error.name === 'UsageError' || error.name === 'RulesFromError')
+      return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
     if (error.name === 'RequestError') return { code: EXIT.usage, lines: requestLines(error as RequestError) }
     // Each line begins with file:line:column, so that editors and CI systems find the place.
     if (error.name === 'ConfigError' || error.name === 'RulesError') return { code: EXIT.usage, lines: error.message.split('\n') }

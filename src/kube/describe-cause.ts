@@ -4,8 +4,8 @@ export function describeCause(error: unknown): string {
     return [...new Set(error.errors.map((each) => describeCause(each)))].join('; ')
   }
   if (!(error instanceof Error)) return String(error)
-  const code = (error as NodeJS.ErrnoException).code
+  const { code } = error as { code?: unknown }
   const message = error.message === '' ? error.name : error.message
-  // The codes of undici add nothing to its messages.
-  return code === undefined || message.includes(code) || code.startsWith('UND_ERR') ? message : `${message} (${code})`
+  // The codes of undici add nothing to its messages, and those of a DOMException are numbers.
+  return typeof code !== 'string' || message.includes(code) || code.startsWith('UND_ERR') ? message : `${message} (${code})`
 }

@@ -60,14 +60,12 @@ export async function serveWebhookAction(flags: ServeWebhookFlags, { terminal }:
     const log = createWebhookLog(logger, terminal.clock)
     const { openRules } = await import('../../webhook/sources/open-rules.ts')
     const { readSignatureKeys } = await import('../../webhook/sources/signature.ts')
-    const { parseRuleSet } = await import('../../webhook/rules/parse-rule-set.ts')
     const { createWebhookMetrics } = await import('../../telemetry/webhook-metrics.ts')
     const { startWebhook } = await import('../../webhook/start-webhook.ts')
     const rules = openRules({
       from: from!,
       clock: terminal.clock,
       random: systemRandom,
-      parse: (text) => parseRuleSet(text, flags.rules),
       client: cluster.client,
       http: {
         ...(flags.rulesCa !== undefined && { caFile: flags.rulesCa }),

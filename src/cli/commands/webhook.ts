@@ -63,7 +63,7 @@ function registerServe(webhook: Command, context: CommandContext): void {
     .option('--rules-ca <file>', 'the CA of the URL, in PEM, in place of those of the system', given)
     .option('--rules-bearer <file>', 'a file with a token for the URL', given)
     .option('--rules-basic <file>', 'a file with USER:PASSWORD for the URL', given)
-    .option('--rules-field <path>', 'the field of a JSON answer that has the rules', given)
+    .option('--rules-field <pointer>', 'the text in a JSON answer that is the document, such as /data/content', given)
     .option('--rules-key <file>', 'public keys in PEM, of which one has signed the rules', given)
     .option('--rules-cache <file>', 'keeps the last accepted rules over a restart', given)
     .optionsGroup('Metrics:')

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
+import { rulesChangeWords } from '../../report/words/live-rules.ts'
 import type { Answered } from '../../webhook/admission/admission-event.ts'
 import type { WebhookEvent } from '../../webhook/start-webhook.ts'
 
@@ -65,7 +66,7 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
       case 'answered':
         return answered(event)
       case 'rules':
-        return logger[event.change.code === 'rules-problem' ? 'warn' : 'info'](event.change, 'Rules')
+        return logger[event.change.code === 'rules-problem' ? 'warn' : 'info'](event.change, rulesChangeWords(event.change))
       case 'kind': {
         const { because, ...state } = event.state
         const facts = { ...state, ...(because !== undefined && { because: because.message }) }

@@ -18,7 +18,7 @@ export interface Credentials {
 }
 
 /** A file of credentials cannot be used. */
-export class CredentialFault extends Error {
+export class CredentialError extends Error {
   readonly fault: SourceFault
   constructor(file: string, said: string) {
     super(said)
@@ -30,7 +30,7 @@ const LIMITS = { largestBytes: 1 << 20, pipeDeadlineMs: 1000, what: 'a file of c
 /** The characters of a header value. */
 const VISIBLE = /^[\x21-\x7e]+$/
 
-/** @throws CredentialFault */
+/** @throws CredentialError */
 export async function readCredentials({ caFile, bearerFile, basicFile }: CredentialFiles): Promise<Credentials> {
   const ca = caFile === undefined ? undefined : await readCa(caFile)
   const authorization =
@@ -44,27 +44,27 @@ async function readCa(file: string): Promise<string> {
     // Node ignores an invalid certificate in `ca`, and then trusts no server at all.
     void new X509Certificate(pem)
   } catch (error) {
-    throw new CredentialFault(file, (error as Error).message)
+    throw new CredentialError(file, (error as Error).message)
   }
   return pem
 }
 
 async function readBearer(file: string): Promise<string> {
   const token = (await readText(file)).trim()
-  if (!VISIBLE.test(token)) throw new CredentialFault(file, 'no token on one line')
+  if (!VISIBLE.test(token)) throw new CredentialError(file, 'no token on one line')
   return `Bearer ${token}`
 }
 
 async function readBasic(file: string): Promise<string> {
   const pair = (await readText(file)).replace(/\r?\n$/, '')
-  if (!/^[^:\n]+:[^\n]*$/.test(pair)) throw new CredentialFault(file, 'no USER:PASSWORD on one line')
+  if (!/^[^:\n]+:[^\n]*$/.test(pair)) throw new CredentialError(file, 'no USER:PASSWORD on one line')
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
 async function readText(file: string): Promise<string> {
   const bytes = await readBounded(file, LIMITS).catch((error: unknown) => {
-    throw new CredentialFault(file, (error as Error).message)
+    throw new CredentialError(file, (error as Error).message)
   })
-  if (!(bytes instanceof Uint8Array)) throw new CredentialFault(file, bytes.message)
+  if (!(bytes instanceof Uint8Array)) throw new CredentialError(file, bytes.message)
   return Buffer.from(bytes).toString('utf8')
 }

@@ -3,7 +3,7 @@ import { describeCause } from '../../kube/describe-cause.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
-import { type CredentialFiles, CredentialFault, readCredentials } from './credentials.ts'
+import { type CredentialFiles, CredentialError, readCredentials } from './credentials.ts'
 import { type Follow, LARGEST_DOCUMENT_BYTES, type Look, type SourceFault } from './look.ts'
 import { textAt } from './text-at.ts'
 
@@ -148,7 +148,7 @@ function secondsMs(value: string | undefined): number | undefined {
 }
 
 function faultOf(error: unknown, timedOutAfterMs: number | undefined): SourceFault {
-  if (error instanceof CredentialFault) return error.fault
+  if (error instanceof CredentialError) return error.fault
   if (timedOutAfterMs !== undefined) return { code: 'timeout', afterMs: timedOutAfterMs }
   const code = String((error as NodeJS.ErrnoException).code ?? '')
   return { code: DISTRUSTED.test(code) ? 'distrusted' : 'no-answer', said: describeCause(error) }

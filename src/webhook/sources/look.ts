@@ -1,3 +1,5 @@
+import { LIMITS } from '../rules/limits.ts'
+
 /** One look at the place where the rules come from. */
 export type Look =
   | { readonly is: 'document'; readonly bytes: Uint8Array }
@@ -29,5 +31,5 @@ export type SourceFault =
 /** Looks at the source until the signal, and tells each look. Does not reject. */
 export type Follow = (onLook: (look: Look) => void, signal: AbortSignal) => Promise<void>
 
-/** The size that no document exceeds: a ConfigMap holds as much. */
-export const LARGEST_DOCUMENT_BYTES = 1 << 20
+/** The largest document that is read. */
+export const LARGEST_DOCUMENT_BYTES = LIMITS.documentBytes

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
+import { parseRuleSet } from '../rules/parse-rule-set.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import { readCache, writeCache } from './cache-file.ts'
 import type { CredentialFiles } from './credentials.ts'
@@ -10,15 +11,13 @@ import { followFile } from './follow-file.ts'
 import { followUrl } from './follow-url.ts'
 import { type Accepted, hashOf, judgeDocument } from './judge-document.ts'
 import type { Follow, Look } from './look.ts'
-import { type RulesFrom, RulesFromError } from './rules-from.ts'
+import { nameOf, type RulesFrom, RulesFromError } from './rules-from.ts'
 import { isSameProblem, type RulesChange, type RulesProblem, type RulesSource, type RulesState } from './rules-source.ts'
 
 export interface OpenRulesOptions {
   from: RulesFrom
   clock: Clock
   random: Random
-  /** Checks a document. Throws an Error whose message tells the mistakes, a line each. */
-  parse(text: string): RuleSet
   /** Reads the ConfigMap. Without it, the rules come from no ConfigMap. */
   client?: KubeClient
   /** The connection to a URL. */
@@ -40,8 +39,9 @@ const EVERY_MS = 2_000
  * @throws RulesFromError
  */
 export function openRules(options: OpenRulesOptions): RulesSource {
-  const { clock, parse, signatureKeys: keys, cacheFile, signal } = options
+  const { clock, signatureKeys: keys, cacheFile, signal } = options
   const follow = followOf(options)
+  const parse = (text: string): RuleSet => parseRuleSet(text, nameOf(options.from))
   const settled = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => settled.resolve())
   const listeners = new Set<(change: RulesChange) => void>()

@@ -46,3 +46,15 @@ function parseUrl(text: string): RulesFrom {
   if (url.hash !== '') throw new RulesFromError('The URL of the rules has a fragment, which no server sees')
   return { is: 'url', url: text }
 }
+
+/** The name of the place in messages. A query of a URL is left out, since it may hold a secret. */
+export function nameOf(from: RulesFrom): string {
+  switch (from.is) {
+    case 'file':
+      return from.path
+    case 'config-map':
+      return `${CONFIG_MAP}${from.namespace}/${from.name}/${from.key}`
+    case 'url':
+      return from.url.split('?', 1)[0]!
+  }
+}

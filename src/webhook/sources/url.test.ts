@@ -182,6 +182,15 @@ describe('over plain HTTP on loopback', () => {
     expect(rules.problemCode()).toBeUndefined()
   })
 
+  test('the signal ends a request under way', async () => {
+    server.answerBy(() => {})
+    const rules = openUrl()
+    await until(() => server.seen.length > 0)
+    await rules.close()
+    await rules.source.settled
+    expect(rules.changes).toEqual([])
+  })
+
   test('requests back off while the server is away, and the pauses are random', async () => {
     const waits: number[] = []
     const clock = {
@@ -263,7 +272,7 @@ describe('settings', () => {
     ['is no JSON pointer', 'https://rules.example/', { field: 'data.content' }],
   ])('are refused: %s', (message, url, http) => {
     const ending = new AbortController()
-    const options = { clock: { ...performance }, random: Math, parse: () => ({}), signal: ending.signal } as never
+    const options = { clock: { ...performance }, random: Math, signal: ending.signal } as never
     expect(() => openRules({ ...(options as object), from: { is: 'url', url }, http } as never)).toThrow(message)
   })
 })

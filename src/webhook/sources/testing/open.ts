@@ -2,7 +2,6 @@ import { until } from '../../../kube/testing/until.ts'
 import { systemClock, systemRandom } from '../../../ports/system.ts'
 import { openRules, type OpenRulesOptions } from '../open-rules.ts'
 import type { RulesChange, RulesProblem, RulesSource } from '../rules-source.ts'
-import { parse } from './document.ts'
 
 export interface OpenedRules {
   source: RulesSource
@@ -22,7 +21,6 @@ export function open(options: Partial<OpenRulesOptions> & Pick<OpenRulesOptions,
   const source = openRules({
     clock: systemClock,
     random: systemRandom,
-    parse,
     everyMs: 20,
     signal: ending.signal,
     ...options,
