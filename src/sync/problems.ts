@@ -22,6 +22,8 @@ export interface SyncProblemFields {
   /** EndpointSlices of the source whose addresses cannot be copied, such as names. */
   'addresses-uncopied': { source: string; slices: readonly string[] }
   'source-without': { source: string; lacks: 'namespace' | 'service' }
+  /** The config does not name the source for the Service. Its copies stay until all of `unknown`, which it names, are known. */
+  'source-unnamed': { source: string; slices: readonly string[]; unknown: readonly string[] }
   'source-away': { source: string; because: AwayReason }
   /** The copies of a source that is away are removed. */
   'source-expired': { source: string }

@@ -24,6 +24,7 @@ const SYNC_PROBLEMS: Readonly<Record<SyncProblemCode | SourceProblemCode, true>>
   'addresses-twice': true,
   'addresses-uncopied': true,
   'source-without': true,
+  'source-unnamed': true,
   'source-away': true,
   'source-expired': true,
   'kept-for-floor': true,

@@ -42,6 +42,7 @@ const PROBLEMS: { [C in SyncProblemCode]: SyncProblemFields[C][] } = {
     { source: 'east', lacks: 'namespace' },
     { source: 'east', lacks: 'service' },
   ],
+  'source-unnamed': [{ source: 'east', slices: ['web-east-0'], unknown: ['eastern'] }],
   'source-away': AWAY.map((one) => ({ source: 'east', because: one })),
   'source-expired': [{ source: 'east' }],
   'kept-for-floor': [

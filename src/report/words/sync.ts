@@ -99,6 +99,12 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
       `source ${source} has no ${LACKS[lacks]} ${lacks === 'namespace' ? namespace : `${namespace}/${name}`}`,
     hint: ({ source }) => `it has no copies from there; if that is right, take ${source} out of its sources in the config`,
   },
+  'source-unnamed': {
+    message: ({ source, slices, unknown }) =>
+      `the config does not name source ${source}, whose ${agreeing(slices, 'EndpointSlice is', 'EndpointSlices are')} kept for now: ${some(slices)}; nothing is known yet of ${some(unknown)}`,
+    hint: ({ unknown }) =>
+      `the copies go once each source of the config answers, since the source may have got another name: bring back ${some(unknown)}, or take it out of the config`,
+  },
   'source-away': {
     message: ({ source, because }, _, write) => `source ${source} is away: ${awayWords(because, write)}`,
     hint: () => 'its copies stay as they are for as long as "away" of the config says',

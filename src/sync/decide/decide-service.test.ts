@@ -187,6 +187,51 @@ describe('slices', () => {
     expect(effects(decideService(asked))).toEqual(['delete west 0'])
   })
 
+  test('copies of a source with a new name in the config stay until the source is known, and go after its new copies', () => {
+    const slices = given([
+      ['east', known(endpoints(1, 150))],
+      ['west', known(endpoints(2, 1))],
+    ])
+    const service = synced({ sources: ['eastern', 'west'] })
+    const west: Views = [['west', known(endpoints(2, 1))]]
+    const unknown: SourceView[] = [
+      LISTING,
+      { is: 'away', sinceAt: 0, because: UNANSWERED },
+      { is: 'replaced', sinceAt: 1_000_000, now: { endpoints: [] } },
+    ]
+    for (const view of unknown) {
+      const decision = decideService(ask([['eastern', view], ...west], { slices, service }))
+      expect(decision.writes).toEqual([])
+      expect(decision.problems).toContainEqual({
+        code: 'source-unnamed',
+        source: 'east',
+        slices: slices
+          .filter(({ source }) => source === 'east')
+          .map(({ name }) => name)
+          .sort(),
+        unknown: ['eastern'],
+      })
+    }
+    const { decision, again } = settled(ask([['eastern', known(endpoints(1, 150))], ...west], { slices, service }))
+    expect(effects(decision)).toEqual(['create eastern 100', 'create eastern 50', 'delete east 0', 'delete east 0'])
+    const [first, second, ...removals] = decision.writes
+    for (const { after } of removals) expect(after).toEqual([first!.name, second!.name])
+    expect([decision.problems, again.writes]).toEqual([[], []])
+  })
+
+  test('an address that moves to another source is written there before it goes', () => {
+    const shared = endpoint('10.9.0.1')
+    const slices = given([['west', known([shared])]])
+    const both: Views = [
+      ['east', known([shared])],
+      ['west', known([shared])],
+    ]
+    const { decision, again } = settled(ask(both, { slices }))
+    expect(effects(decision)).toEqual(['create east 1', 'delete west 0'])
+    expect(decision.writes[1]!.after).toEqual([decision.writes[0]!.name])
+    expect(again.writes).toEqual([])
+  })
+
   test('an address of two sources is copied from the first, and is named', () => {
     const views: Views = [
       ['east', known(endpoints(1, 2))],

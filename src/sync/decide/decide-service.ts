@@ -46,6 +46,8 @@ export interface SliceWrite {
   readonly after: readonly string[]
 }
 
+type UnorderedWrite = Omit<SliceWrite, 'after'>
+
 export interface Decision {
   readonly writes: readonly SliceWrite[]
   /** The Service to make in the access cluster. There are no writes besides. */
@@ -67,28 +69,26 @@ export function decideService(question: Question): Decision {
   if (type === 'ExternalName') return { writes: [], problems: [...targets.problems, { code: 'service-external-name' }], ...next }
   const isSelected = Object.keys(selector).length > 0
   const { of: wanted, problems: twins } = withoutTwins(service, targets.of, slices)
-  const writes = [
-    ...service.sources.flatMap((source) => {
-      const some = wanted.get(source)
-      if (some === undefined) return []
-      const held = slices.filter((one) => one.source === source)
-      const sourceUid = question.uids.get(source)
-      const owner: SliceOwner = {
-        namespace: service.namespace,
-        service: service.name,
-        serviceUid: uid,
-        source,
-        ...(sourceUid === undefined ? {} : { sourceUid: ofContent(views.get(source), held, sourceUid) }),
-      }
-      return writesOf(question, owner, held, isSelected ? withoutNew(some, held) : some)
-    }),
-    // The config names the source no longer.
-    ...slices.filter(({ source }) => !service.sources.includes(source)).map(removal),
-  ]
+  const ofSources = service.sources.flatMap((source) => {
+    const some = wanted.get(source)
+    if (some === undefined) return []
+    const held = slices.filter((one) => one.source === source)
+    const sourceUid = question.uids.get(source)
+    const owner: SliceOwner = {
+      namespace: service.namespace,
+      service: service.name,
+      serviceUid: uid,
+      source,
+      ...(sourceUid === undefined ? {} : { sourceUid: ofContent(views.get(source), held, sourceUid) }),
+    }
+    return writesOf(question, owner, held, isSelected ? withoutNew(some, held) : some)
+  })
+  const unnamed = unnamedSources(question)
   return {
-    writes,
+    writes: inOrder(ofSources, unnamed.removals),
     problems: [
       ...targets.problems,
+      ...unnamed.problems,
       ...(isSelected ? [{ code: 'service-has-selector' as const, selector }] : []),
       ...twins,
       ...differingPorts(service, views),
@@ -96,6 +96,32 @@ export function decideService(question: Question): Decision {
     ],
     ...next,
   }
+}
+
+interface UnnamedSources {
+  readonly removals: readonly UnorderedWrite[]
+  readonly problems: readonly SyncProblem[]
+}
+
+/**
+ * Finds the slices of sources that the config does not name for the Service. A source may have got another name: the slices go once all
+ * sources that are named are known, after their copies are written.
+ */
+function unnamedSources({ service, views, slices }: Question): UnnamedSources {
+  const former = slices.filter(({ source }) => !service.sources.includes(source))
+  const unknown = service.sources.filter((source) => !isKnown(views.get(source)))
+  if (unknown.length === 0) return { removals: former.map(removal), problems: [] }
+  const problems = [...Map.groupBy(former, ({ source }) => source)].map(([source, some]) => ({
+    code: 'source-unnamed' as const,
+    source,
+    slices: some.map(({ name }) => name).sort(),
+    unknown,
+  }))
+  return { removals: [], problems }
+}
+
+function isKnown(view: SourceView | undefined): boolean {
+  return view?.is === 'known' || view?.is === 'without'
 }
 
 /** While a source is away, its copies stay those of the cluster that they are from. */
@@ -107,7 +133,7 @@ function ofContent(view: SourceView | undefined, held: readonly OwnSlice[], uid:
 function withoutService({ service, access, views, slices }: Question, { problems }: Targets): Decision {
   if (access.is === 'without-namespace') return { writes: [], problems: [...problems, { code: 'namespace-missing' }] }
   // Slices with an owner go with it. Those that a deletion has left behind have none.
-  const orphans = slices.filter(({ metadata }) => (metadata.ownerReferences ?? []).length === 0).map(removal)
+  const orphans = inOrder(slices.filter(({ metadata }) => (metadata.ownerReferences ?? []).length === 0).map(removal))
   if (!service.create) return { writes: orphans, problems: [...problems, { code: 'service-missing' }] }
   for (const source of service.sources) {
     const found = serviceOf(views.get(source))
@@ -136,9 +162,9 @@ function writesOf(
   owner: SliceOwner,
   held: readonly OwnSlice[],
   wanted: readonly WantedEndpoint[],
-): SliceWrite[] {
+): UnorderedWrite[] {
   const names = new Set(question.slices.map(({ name }) => name))
-  const writes: Omit<SliceWrite, 'after'>[] = []
+  const writes: UnorderedWrite[] = []
   for (const { slice, isChanged, ...content } of packSlices(held, wanted)) {
     if (slice !== undefined) {
       if (content.copies.length === 0) writes.push(removal(slice))
@@ -153,7 +179,7 @@ function writesOf(
     names.add(name)
     writes.push(written('create', owner, name, content, sliceBody(name, owner, content)))
   }
-  return inOrder(writes)
+  return writes
 }
 
 function written(
@@ -163,16 +189,19 @@ function written(
   { copies }: SliceContent,
   body: object,
   former?: OwnSlice,
-): Omit<SliceWrite, 'after'> {
+): UnorderedWrite {
   return { effect, source, name, ...(former === undefined ? {} : { former }), body, endpoints: copies.length }
 }
 
-function removal(slice: OwnSlice): SliceWrite {
-  return { effect: 'delete', source: slice.source, name: slice.name, former: slice, endpoints: 0, after: [] }
+function removal(slice: OwnSlice): UnorderedWrite {
+  return { effect: 'delete', source: slice.source, name: slice.name, former: slice, endpoints: 0 }
 }
 
-/** An endpoint that moves is written where it goes before it is taken from where it was: no reader misses it in between. */
-function inOrder(writes: readonly Omit<SliceWrite, 'after'>[]): SliceWrite[] {
+/**
+ * An endpoint that moves is written where it goes before it is taken from where it was, in slices of all sources: no reader misses it in
+ * between. The removals come after all that is written.
+ */
+function inOrder(writes: readonly UnorderedWrite[], removals: readonly UnorderedWrite[] = []): SliceWrite[] {
   const gainedBy = new Map<string, string>()
   const before = writes.map(({ former }) => addressesOf(former))
   const after = writes.map(({ body }) => addressesIn(body))
@@ -181,15 +210,20 @@ function inOrder(writes: readonly Omit<SliceWrite, 'after'>[]): SliceWrite[] {
   })
   const waitsFor = new Map<string, string[]>()
   /** Two slices whose endpoints change places do not wait for each other. */
-  const isWaiting = (name: string, other: string): boolean =>
-    (waitsFor.get(name) ?? []).some((one) => one === other || isWaiting(one, other))
-  return writes.map((write, index) => {
+  function isWaiting(name: string, other: string): boolean {
+    const waiting = new Set([name])
+    for (const one of waiting) for (const next of waitsFor.get(one) ?? []) waiting.add(next)
+    return waiting.has(other)
+  }
+  const ordered = writes.map((write, index) => {
     const lost = [...before[index]!].filter((address) => !after[index]!.has(address))
     const gaining = new Set(lost.flatMap((address) => gainedBy.get(address) ?? []))
     const first = [...gaining].filter((name) => name !== write.name && !isWaiting(name, write.name))
     waitsFor.set(write.name, first)
     return { ...write, after: first }
   })
+  const all = writes.filter(({ effect }) => effect !== 'delete').map(({ name }) => name)
+  return [...ordered, ...removals.map((removed) => ({ ...removed, after: all }))]
 }
 
 function addressesOf(slice: OwnSlice | undefined): Set<string> {
