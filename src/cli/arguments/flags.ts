@@ -205,6 +205,14 @@ export interface DemoFlags {
 
 export type CheckRulesFlags = Pick<ResultFlags, 'output'>
 
+export interface TouchWebhookFlags extends Omit<ClusterFlags, 'namespace'>, Pick<ResultFlags, 'output'> {
+  namespace: string[]
+  rules?: string
+  all?: true
+  rate: string
+  dryRun?: true
+}
+
 export interface ServeWebhookFlags extends Omit<ClusterFlags, 'namespace'>, MetricsFlags {
   namespace: string[]
   ownNamespace?: string

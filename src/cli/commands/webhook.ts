@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { EXIT } from '../../library/exit-codes.ts'
-import type { CheckRulesFlags, ExplainRulesFlags, ServeWebhookFlags } from '../arguments/flags.ts'
+import type { CheckRulesFlags, ExplainRulesFlags, ServeWebhookFlags, TouchWebhookFlags } from '../arguments/flags.ts'
 import { WEBHOOK_NAMES } from '../../webhook/rights.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, collect, given, namespaceName, namespaceNames } from './flag-groups.ts'
@@ -18,6 +18,7 @@ Examples:
   ${name} check rules.yaml
   ${name} explain rules.yaml --object slice.yaml --with pods.yaml
   ${name} serve --namespace shop --rules rules.yaml --tls-cert tls.crt --tls-key tls.key
+  ${name} touch --namespace shop --rules rules.yaml --dry-run
   ${name} serve --namespace shop --rules configmap:sluice-system/endpoint-rules/rules.yaml --own-certificate
 
 Exit codes:
@@ -27,6 +28,7 @@ Exit codes:
   registerCheck(webhook, context)
   registerExplain(webhook, context)
   registerServe(webhook, context)
+  registerTouch(webhook, context)
 }
 
 function registerServe(webhook: Command, context: CommandContext): void {
@@ -75,6 +77,32 @@ function registerServe(webhook: Command, context: CommandContext): void {
   addClusterFlags(command, { namespaces: true }).action(async (flags: ServeWebhookFlags) => {
     const { serveWebhookAction } = await import('../actions/webhook-serve-action.ts')
     context.onDone(await serveWebhookAction(flags, context), EXIT.failed)
+  })
+}
+
+function registerTouch(webhook: Command, context: CommandContext): void {
+  const command = webhook
+    .command('touch')
+    .description(
+      'Has endpoints rewritten that are stored otherwise than rules want them, at a rate. The webhook does so by itself while a replica of ' +
+        'it leads.',
+    )
+    .addHelpText(
+      'after',
+      `
+Exit codes:
+  0 all objects are right or rewritten    1 a write failed; with --dry-run, there are objects to rewrite
+  2 wrong arguments or rules    3 pods, Services or EndpointSlices cannot be read
+`,
+    )
+    .requiredOption('--namespace <name>', 'namespace to look at, repeatable', namespaceNames)
+    .option('--rules <file>', 'rewrite the objects that these rules want otherwise than they are stored', given)
+    .option('--all', 'rewrite all objects that the controllers of Kubernetes make')
+    .option('--rate <number>', 'writes a second', given, '5')
+    .option('--dry-run', 'name the objects, and write nothing')
+  addOutput(addClusterFlags(command, { namespaces: true })).action(async (flags: TouchWebhookFlags) => {
+    const { touchWebhookAction } = await import('../actions/webhook-touch-action.ts')
+    context.onDone(await touchWebhookAction(flags, context))
   })
 }
 

@@ -129,3 +129,41 @@ function valueWords({ value, problem }: { readonly value?: unknown; readonly pro
   const text = JSON.stringify(value) ?? ''
   return `= ${text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text}`
 }
+
+export interface TouchedWords {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly service: string
+  readonly way: 'service' | 'object'
+  readonly wrong: number
+}
+
+/** One object that a touch has rewritten, or would rewrite. */
+export function touchWords(
+  { kind, namespace, name, service, way, wrong }: TouchedWords,
+  progress?: { done: number; of: number; failure: string | undefined },
+): string {
+  const by = way === 'service' ? `by an annotation of Service ${service}` : 'by an annotation of its own'
+  const amount = wrong === 1 ? '1 endpoint is stored otherwise' : `${wrong} endpoints are stored otherwise`
+  const line = `${kind} ${namespace}/${name}: ${amount}, rewritten ${by}`
+  if (progress === undefined) return line
+  const { done, of, failure } = progress
+  return `${done}/${of} ${line}${failure === undefined ? '' : `: failed: ${failure}`}`
+}
+
+export function touchSummaryWords(summary: {
+  objects: number
+  touches: number
+  done: number
+  failed: number
+  unjudged: number
+  isDryRun: boolean
+}): string {
+  const { objects, touches, done, failed, unjudged, isDryRun } = summary
+  const what = isDryRun
+    ? `${touches} of ${objects} objects would be rewritten`
+    : `${done - failed} of ${touches} objects are rewritten`
+  const rest = unjudged === 0 ? '' : `; a rule decides about ${unjudged} endpoints by the request, so that these are not judged`
+  return `${what}${rest}`
+}

@@ -16,8 +16,8 @@ export type TouchWay = 'service' | 'object'
 export interface Reviewed {
   /** The number of endpoints that are stored otherwise than the rules want them now. */
   readonly wrong: number
-  /** The way to have the object rewritten. Set where `wrong` is above 0. */
-  readonly way?: TouchWay
+  /** The way to have the object rewritten. */
+  readonly way: TouchWay
   /** The endpoints that a rule decides by facts of the request, so that a second look cannot judge them. */
   readonly unjudged: number
   /** The instant at which the decision may become another one without any write, in milliseconds since 1970. */
@@ -54,7 +54,7 @@ export function reviewObject({ kind, object, stored, isPartial }: WishedObject, 
   return {
     wrong,
     unjudged,
-    ...(wrong > 0 && { way: differsFromWish ? ('service' as const) : ('object' as const) }),
+    way: differsFromWish ? 'service' : 'object',
     ...(againAt !== undefined && { againAt }),
   }
 }

@@ -269,7 +269,7 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
     trouble: Trouble,
   ): Promise<void> {
     const { namespace } = service.metadata
-    const of = { kind, namespace, name, service: service.metadata.name, way: way! }
+    const of = { kind, namespace, name, service: service.metadata.name, way }
     const target = (way === 'service' ? { kind: 'Service', ...service } : { kind, metadata: stored!.metadata }) as Touched
     const attempt = trouble.attempts + 1
     slotAt = clock.now() + 1_000 / rate
