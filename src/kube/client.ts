@@ -24,7 +24,7 @@ export interface WriteOptions extends CallOptions {
   dryRun?: boolean
 }
 
-export interface DeleteOptions extends CallOptions {
+export interface DeleteOptions extends CallOptions, Pick<WriteOptions, 'beforeSend'> {
   /** Delete only this version of the object; otherwise the call rejects with a KubeError of kind `conflict`. */
   resourceVersion?: string
 }

@@ -57,7 +57,7 @@ test('sends what the API server expects of each method', async () => {
 test('beforeSend goes to the transport with the request, and with none that has it not', async () => {
   const { client, transport } = setUp()
   const beforeSend = (): void => {}
-  const calls = [client.replace(POD, {}, { beforeSend }), client.replace(POD, {})]
+  const calls = [client.replace(POD, {}, { beforeSend }), client.delete(POD, { beforeSend }), client.replace(POD, {})]
   const seen = []
   for (const _ of calls) {
     const { request, answer } = await transport.next()
@@ -65,7 +65,7 @@ test('beforeSend goes to the transport with the request, and with none that has 
     answer(200, {})
   }
   await Promise.all(calls)
-  expect(seen).toEqual([beforeSend, undefined])
+  expect(seen).toEqual([beforeSend, beforeSend, undefined])
 })
 
 test.each<[number, string, KubeErrorKind]>([

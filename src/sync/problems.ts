@@ -43,7 +43,7 @@ export type SyncProblem = { [C in SyncProblemCode]: { readonly code: C } & Reado
 
 /** The problems of a source as a whole, which do not stop the copying. */
 export interface SourceProblemFields {
-  /** Pods may not be read: a pod under upgrade leaves by its readiness alone. */
+  /** Pods may not be read, or their list does not answer: a pod under upgrade leaves by its readiness alone. */
   'pods-unread': { because: Reason }
   /** The namespaces may not be read: a cluster that was made anew cannot be told. */
   'identity-unread': { because: Reason }

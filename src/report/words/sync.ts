@@ -143,8 +143,9 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
 
 export const sourceProblemWords: { readonly [C in SourceProblemCode]: Words<SourceProblemFields[C]> } = {
   'pods-unread': {
-    message: ({ because }, _, write) => `its pods may not be read: ${write.reason(because)}`,
-    hint: () => 'a pod under upgrade leaves by its readiness alone, some moments later: sluice rbac --for sync prints the rights',
+    message: ({ because }, _, write) => `its pods cannot be read: ${write.reason(because)}`,
+    hint: () =>
+      'a pod under upgrade leaves by its readiness alone, some moments later; the rest is copied as before. Where a right is missing, sluice rbac --for sync prints it',
   },
   'identity-unread': {
     message: ({ because }, _, write) => `its namespace kube-system may not be read: ${write.reason(because)}`,

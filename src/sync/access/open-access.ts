@@ -206,9 +206,7 @@ export function openAccess(ports: AccessPorts): Access {
     try {
       if (effect === 'delete') {
         const { resourceVersion, uid } = former!
-        const { sentAt, acceptedAt } = await send(() =>
-          client.delete(path, { once: true, deadlineMs: WRITE_DEADLINE_MS, resourceVersion }),
-        )
+        const { sentAt, acceptedAt } = await send((options) => client.delete(path, { ...options, resourceVersion }))
         gone.add(uid)
         return { is: 'accepted', sentAt, acceptedAt }
       }

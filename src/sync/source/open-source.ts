@@ -54,6 +54,11 @@ export interface SourcePorts {
 }
 
 const AGAIN_WITHIN_MS = 30_000
+/**
+ * The time for which a pod counts as under upgrade by a list of pods that is not current any more. A pod that was out stays out for a while,
+ * and does not stay out for ever. From then on its readiness counts.
+ */
+const STALE_UPGRADE_MS = 600_000
 
 interface Scope {
   readonly slices: Collection<SourceSlice>
@@ -68,6 +73,8 @@ interface Scope {
   /** The instant at which the lists have last ceased to be current. */
   brokenAt?: number
   awaySince?: number
+  /** The instant at which the list of pods has ceased to be current. Absent while it is. */
+  podsStaleSince?: number
   lastError?: Error
 }
 
@@ -122,6 +129,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
       path: string,
       decode: (raw: unknown) => R,
       onEvent: (event: ReflectorEvent<R>) => void,
+      onCurrent: (isCurrent: boolean) => void,
     ): Collection<R> {
       return openCollection({
         client,
@@ -132,14 +140,28 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
         onEvent,
         signal,
         onState: () => tell(namespace),
-        onCurrent: (isCurrent) => {
-          if (isCurrent) identity?.ask(scope.brokenAt ?? Number.NEGATIVE_INFINITY)
-          else scope.brokenAt = clock.now()
-          tell(namespace)
-        },
+        onCurrent,
         onError: (error) => (scope.lastError = error),
       })
     }
+
+    function turnCurrent(isCurrent: boolean): void {
+      if (isCurrent) identity?.ask(scope.brokenAt ?? Number.NEGATIVE_INFINITY)
+      else scope.brokenAt = clock.now()
+      tell(namespace)
+    }
+
+    let forgetting: unknown
+    function turnPodsCurrent(isCurrent: boolean): void {
+      clock.clearTimeout(forgetting)
+      if (isCurrent) delete scope.podsStaleSince
+      else {
+        scope.podsStaleSince = clock.now()
+        if (!signal.aborted) forgetting = clock.setTimeout(() => tell(namespace), STALE_UPGRADE_MS)
+      }
+      tell(namespace)
+    }
+    signal.addEventListener('abort', () => clock.clearTimeout(forgetting))
 
     function changed(service: string | undefined, change?: SourceChange): void {
       if (service === undefined || !names.has(service)) return
@@ -182,9 +204,9 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
       serviceOf: new Map(),
       changedAt: new Map(),
       openedAt: clock.now(),
-      slices: watch(`/apis/discovery.k8s.io/v1/${within}/endpointslices`, sourceSlice, takeSlice),
-      services: watch(`/api/v1/${within}/services`, sourceService, takeService),
-      pods: watch(`/api/v1/${within}/pods`, sourcePod, takePod),
+      slices: watch(`/apis/discovery.k8s.io/v1/${within}/endpointslices`, sourceSlice, takeSlice, turnCurrent),
+      services: watch(`/api/v1/${within}/services`, sourceService, takeService, turnCurrent),
+      pods: watch(`/api/v1/${within}/pods`, sourcePod, takePod, turnPodsCurrent),
     }
     return scope
   }
@@ -199,17 +221,19 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
       scope.awaySince ??= scope.brokenAt ?? scope.openedAt
       return { is: 'away', sinceAt: scope.awaySince, because }
     }
-    // The pods tell which endpoints are under upgrade. Where they may not be read, there is nothing to wait for.
-    const arePodsKnown = scope.pods.isCurrent() || isRefused(scope.pods)
+    // The pods tell which endpoints are under upgrade. Where they are not read, there is nothing to wait for.
+    const arePodsKnown = scope.pods.state().is !== 'listing'
     const isCurrent = scope.slices.isCurrent() && scope.services.isCurrent() && arePodsKnown
     if (!isCurrent || !identity.isKnownSince(scope.brokenAt ?? Number.NEGATIVE_INFINITY)) return { is: 'listing' }
     delete scope.awaySince
     return { is: 'current' }
   }
 
-  function content({ slicesOf, serviceOf, pods }: Scope, service: string): SourceContent {
+  function content({ slicesOf, serviceOf, pods, podsStaleSince }: Scope, service: string): SourceContent {
     const found = serviceOf.get(service)
-    const endpoints = [...(slicesOf.get(service)?.values() ?? [])].flatMap((slice) => wantedIn(slice, pods.records()))
+    const isForgotten = podsStaleSince !== undefined && clock.now() - podsStaleSince >= STALE_UPGRADE_MS
+    const known: ReadonlyMap<string, PodRecord> = isForgotten ? new Map() : pods.records()
+    const endpoints = [...(slicesOf.get(service)?.values() ?? [])].flatMap((slice) => wantedIn(slice, known))
     return { endpoints, ...(found === undefined ? {} : { service: found.service }) }
   }
 
@@ -235,10 +259,12 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
       return states.find(({ is }) => is === 'away') ?? states.find(({ is }) => is === 'listing') ?? { is: 'current' }
     },
     problems() {
-      const unread = [...scopes.values()].map(({ pods }) => pods.state()).find((state) => state.is === 'refused')
+      const unread = [...scopes.values()].map(({ pods }) => pods.state()).find((state) => 'because' in state)
       const refusal = identity?.refusal()
       return [
-        ...(unread?.is === 'refused' ? [{ code: 'pods-unread' as const, because: reasonOf(unread.because) }] : []),
+        ...(unread !== undefined && 'because' in unread
+          ? [{ code: 'pods-unread' as const, because: reasonOf(unread.because) }]
+          : []),
         ...(refusal === undefined ? [] : [{ code: 'identity-unread' as const, because: refusal }]),
       ]
     },
@@ -255,7 +281,8 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
         [...scopes.values()].flatMap(({ slices, services: ofScope, pods }) => [
           slices.refresh(),
           ofScope.refresh(),
-          pods.refresh(),
+          // Pods are optional. A list that does not answer would hold up the others.
+          ...(pods.isCurrent() ? [pods.refresh()] : []),
         ]),
       )
     },
@@ -264,7 +291,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
 }
 
 /** A kind that is refused, or does not answer for a while. A shorter break is no news. */
-function awayReason({ slices, services, pods }: Scope): AwayReason | undefined {
+function awayReason({ slices, services }: Scope): AwayReason | undefined {
   for (const [what, collection] of [
     ['endpointslices', slices],
     ['services', services],
@@ -272,16 +299,11 @@ function awayReason({ slices, services, pods }: Scope): AwayReason | undefined {
     const state = collection.state()
     if (state.is === 'refused' || state.is === 'absent') return { is: 'refused', what, because: reasonOf(state.because) }
   }
-  for (const collection of [slices, services, pods]) {
+  for (const collection of [slices, services]) {
     const state = collection.state()
     if (state.is === 'broken') return { is: 'unanswered', because: reasonOf(state.because) }
   }
   return undefined
-}
-
-function isRefused(collection: Collection<ObjectRecord>): boolean {
-  const { is } = collection.state()
-  return is === 'refused' || is === 'absent'
 }
 
 function formerService({ slicesOf }: Scope, uid: string): string | undefined {
