@@ -18,6 +18,7 @@ export function watchNamespaces(
   onChange: (namespace: string) => void,
 ): Namespaces {
   const known = new Map<string, { isMissing: boolean; at: number }>()
+  const waiting = new Map<string, unknown>()
 
   async function ask(namespace: string): Promise<void> {
     const before = known.get(namespace)?.isMissing ?? false
@@ -31,9 +32,23 @@ export function watchNamespaces(
       isMissing = isNotFound(error)
     }
     known.set(namespace, { isMissing, at: clock.now() })
+    // Nothing else tells that a namespace was made.
+    if (isMissing) againLater(namespace)
     if (isMissing !== before && !signal.aborted) onChange(namespace)
   }
 
+  function againLater(namespace: string): void {
+    clock.clearTimeout(waiting.get(namespace))
+    if (!signal.aborted)
+      waiting.set(
+        namespace,
+        clock.setTimeout(() => void ask(namespace), AGAIN_AFTER_MS),
+      )
+  }
+
+  signal.addEventListener('abort', () => {
+    for (const timer of waiting.values()) clock.clearTimeout(timer)
+  })
   return {
     isMissing(namespace) {
       const last = known.get(namespace)

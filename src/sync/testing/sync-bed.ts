@@ -37,6 +37,13 @@ export interface BedCluster {
   dateAheadMs: number | undefined
 }
 
+export interface Given {
+  services?: readonly SyncedService[]
+  by?: string
+  lease?: boolean
+  ownClock?: Clock
+}
+
 export function createBed() {
   const clock = createVirtualClock()
   let seed = 11
@@ -135,13 +142,6 @@ export function createBed() {
   }
 
   const [access, east, west] = [cluster('access'), cluster('east'), cluster('west')]
-
-  interface Given {
-    services?: readonly SyncedService[]
-    by?: string
-    lease?: boolean
-    ownClock?: Clock
-  }
 
   async function start({ services = [synced()], by = 'sync', lease = false, ownClock = clock }: Given = {}) {
     const stopping = new AbortController()
