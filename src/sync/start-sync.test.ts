@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createBed } from './testing/sync-bed.ts'
+import { createBed } from '../../test/sync/embedded-bed.ts'
 import { synced } from './testing/copies.ts'
 
 const SLICES = 'endpointslices.discovery.k8s.io'
