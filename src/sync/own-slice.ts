@@ -16,6 +16,9 @@ export const SOURCE_CLUSTER = 'multicluster.kubernetes.io/source-cluster'
 /** The annotation with the UID of the source cluster, which is that of its namespace kube-system. */
 export const SOURCE_UID = 'sync.sluice.dev/source-uid'
 
+/** The annotation with the sync that has written the slice: the namespace and the name of its Lease. */
+export const INSTANCE = 'sync.sluice.dev/instance'
+
 /** The metadata of a slice, with fields of other writers, which a write keeps. */
 export interface SliceMetadata {
   readonly name: string
@@ -49,6 +52,8 @@ export interface OwnSlice extends ObjectRecord {
   readonly metadata: SliceMetadata
   readonly service: string
   readonly source: string
+  /** The sync that has written the slice. Absent where the annotation is gone: the slice belongs to the first sync that writes it. */
+  readonly instance?: string
   readonly addressType: string
   readonly ports: readonly EndpointPort[]
   readonly portsKey: string
@@ -63,6 +68,7 @@ export function ownSlice(raw: unknown): OwnSlice {
   const slice = parseSlice(raw)
   const metadata = slice.metadata as unknown as SliceMetadata & { managedFields?: unknown }
   const { managedFields: _, ...kept } = metadata
+  const instance = kept.annotations?.[INSTANCE]
   const ports = (slice.ports ?? []).map(portOf)
   const endpoints = (slice.endpoints ?? []) as readonly RawEndpoint[]
   return {
@@ -73,6 +79,7 @@ export function ownSlice(raw: unknown): OwnSlice {
     metadata: kept,
     service: kept.labels?.[SERVICE_NAME] ?? '',
     source: kept.labels?.[SOURCE_CLUSTER] ?? '',
+    ...(instance === undefined ? {} : { instance }),
     addressType: slice.addressType,
     ports,
     portsKey: portsKey(ports),

@@ -33,6 +33,8 @@ export interface SyncProblemFields {
   'source-replaced': { source: string }
   /** A name that sync would give to a slice belongs to a slice of another writer. */
   'foreign-slice': { slice: string; manager?: string }
+  /** Another sync, of this Lease, has slices of the Service. Its slices are left alone, and readers have the endpoints of both. */
+  'other-sync': { instance: string; slices: readonly string[] }
   /** The access cluster stores slices otherwise than sync has written them: by admission. */
   'altered-by-admission': { slices: readonly string[] }
   'write-failed': { slice?: string; because: Reason }

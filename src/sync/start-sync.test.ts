@@ -429,6 +429,58 @@ describe('the access cluster', () => {
   })
 })
 
+describe('of two syncs with a Service in common', () => {
+  test('each writes its own slices and leaves those of the other alone, which it names', async () => {
+    const bed = given()
+    const one = await bed.start({ by: 'one', lease: 'one', services: [synced({ sources: ['east'] })] })
+    await bed.clock.advance(60_000)
+    const other = await bed.start({ by: 'other', lease: 'other', services: [synced({ sources: ['west'] })] })
+    await bed.clock.advance(600_000)
+    expect(bed.copies()).toEqual(ALL)
+    expect(
+      bed.access.writes.filter(({ path }) => path.includes('endpointslices')).map(({ by, method }) => `${by} ${method}`),
+    ).toEqual(['one POST', 'other POST'])
+    expect(
+      bed
+        .slices()
+        .map(({ metadata }) => metadata.annotations?.['sync.sluice.dev/instance'])
+        .sort(),
+    ).toEqual(['shop/one', 'shop/other'])
+    const [problem] = one.snapshot().services[0]!.problems
+    expect(problem).toMatchObject({ code: 'other-sync', instance: 'shop/other' })
+    expect(other.problems()).toEqual(['other-sync'])
+    // Without the annotation, the slice belongs to the sync that writes it first, which has no use for it.
+    await other.stop()
+    for (const { metadata } of bed.slices())
+      bed.access.store.update(
+        SLICES,
+        'shop',
+        metadata.name,
+        (now) => ({ ...now, metadata: { ...now.metadata, annotations: {} } }),
+        'test',
+      )
+    await bed.clock.advance(1_000)
+    expect(bed.copies()).toEqual(ALL.slice(0, 2))
+    expect(one.problems()).toEqual([])
+    await one.stop()
+  })
+
+  test('with the same source, each has slices with names of its own', async () => {
+    const bed = given()
+    const services = [synced({ sources: ['east'] })]
+    const one = await bed.start({ by: 'one', lease: 'one', services })
+    await bed.clock.advance(60_000)
+    const other = await bed.start({ by: 'other', lease: 'other', services })
+    await bed.clock.advance(600_000)
+    bed.endpoints(bed.east, ['10.1.0.1'])
+    await bed.clock.advance(1_000)
+    expect(bed.copies()).toEqual(['east 10.1.0.1', 'east 10.1.0.1'])
+    expect(bed.access.writes.filter(({ path }) => path.includes('endpointslices'))).toHaveLength(4)
+    await one.stop()
+    await other.stop()
+  })
+})
+
 describe('of two replicas', () => {
   const by = (bed: ReturnType<typeof given>) => [...new Set(bed.access.writes.map((write) => write.by))]
 

@@ -18,6 +18,7 @@ export function startSync(options: SyncOptions): SyncRun {
   const emit: NonNullable<SyncOptions['onEvent']> = (event) => {
     if (!signal.aborted) onEvent?.(event)
   }
+  const instance = options.instance ?? (lease && `${lease.namespace}/${lease.name}`)
   const namespaces = namesBy(services.map((service) => [service.namespace, service.name]))
   const works = new Map<string, ServiceWork>()
   const sources = new Map<string, Source>()
@@ -40,6 +41,7 @@ export function startSync(options: SyncOptions): SyncRun {
   const access = openAccess({
     client,
     services: namespaces,
+    instance,
     clock,
     random,
     signal,
@@ -59,6 +61,7 @@ export function startSync(options: SyncOptions): SyncRun {
       service,
       sources,
       access,
+      instance,
       clock,
       random,
       signal,

@@ -12,6 +12,11 @@ export interface SyncOptions {
   readonly sources: readonly SourceCluster[]
   /** The Lease in the access cluster, of which one replica is the holder. Absent: this process is the only one. */
   readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
+  /**
+   * The name of this sync in its slices: slices of another sync are left alone. Default: the namespace and name of the Lease. Without both, the
+   * slices of all syncs are its own.
+   */
+  readonly instance?: string
   /** This process reads and decides as a replica that never leads: `sluice sync status` takes its snapshot. It has no Lease. */
   readonly isReader?: true
   readonly clock: Clock

@@ -30,6 +30,7 @@ const SYNC_PROBLEMS: Readonly<Record<SyncProblemCode | SourceProblemCode, true>>
   'kept-for-floor': true,
   'source-replaced': true,
   'foreign-slice': true,
+  'other-sync': true,
   'altered-by-admission': true,
   'write-failed': true,
   'pods-unread': true,

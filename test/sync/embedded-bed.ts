@@ -40,7 +40,8 @@ export interface BedCluster {
 export interface Given {
   services?: readonly SyncedService[]
   by?: string
-  lease?: boolean
+  /** True, or the name of the Lease. */
+  lease?: boolean | string
   ownClock?: Clock
 }
 
@@ -153,7 +154,7 @@ export function createBed() {
       clock: ownClock,
       random,
       signal: stopping.signal,
-      ...(lease ? { lease: { namespace: 'shop', name: 'sluice-sync', identity: by } } : {}),
+      ...(lease === false ? {} : { lease: { namespace: 'shop', name: lease === true ? 'sluice-sync' : lease, identity: by } }),
       onEvent: (event) => events.push(event),
     })
     await clock.advance(2_000)

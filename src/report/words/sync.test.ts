@@ -51,6 +51,7 @@ const PROBLEMS: { [C in SyncProblemCode]: SyncProblemFields[C][] } = {
   ],
   'source-replaced': [{ source: 'east' }],
   'foreign-slice': [{ slice: 'web-east-0' }, { slice: 'web-east-0', manager: 'kubectl' }],
+  'other-sync': [{ instance: 'sync/other', slices: ['web-east-0'] }],
   'altered-by-admission': [{ slices: ['web-east-0'] }],
   'write-failed': [{ because }, { slice: 'web-east-0', because }],
 }

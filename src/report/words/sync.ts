@@ -128,6 +128,12 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
     hint: ({ slice }, { namespace }) =>
       `sync does not change it; look at it, and delete it if it is a leftover: kubectl -n ${namespace} get endpointslice ${slice} -o yaml --show-managed-fields`,
   },
+  'other-sync': {
+    message: ({ instance, slices }, { namespace, name }) =>
+      `the sync of the Lease ${instance} has ${agreeing(slices, 'an EndpointSlice', 'EndpointSlices')} of Service ${namespace}/${name} too: ${some(slices)}`,
+    hint: ({ slices }, { namespace }) =>
+      `sync leaves them as they are, and the Service has the endpoints of both: take it out of one of the configs. Where the other sync is gone, this one takes over: kubectl -n ${namespace} annotate endpointslices ${slices.join(' ')} sync.sluice.dev/instance-`,
+  },
   'altered-by-admission': {
     message: ({ slices }) =>
       `the access cluster stores ${agreeing(slices, 'a copy', 'copies')} otherwise than written: ${some(slices)}`,

@@ -33,8 +33,11 @@ export interface Access {
   state(): AccessState
   serviceOf(namespace: string, name: string): AccessService | undefined
   isNamespaceMissing(namespace: string): boolean
+  /** The slices of this sync. */
   slicesOf(namespace: string, service: string): OwnSlice[]
-  /** Slices of Services that the config does not name. */
+  /** The slices of other syncs. */
+  slicesOfOthers(namespace: string, service: string): OwnSlice[]
+  /** The slices of this sync, of all Services. */
   ownSlices(namespace: string): OwnSlice[]
   isTaken(namespace: string, service: string, name: string): boolean
   /** The slices of other writers that have a name which sync would give. */
@@ -51,6 +54,8 @@ export interface Access {
 export interface AccessPorts {
   client: KubeClient
   services: ReadonlyMap<string, ReadonlySet<string>>
+  /** The name of this sync in its slices. Absent: the slices of all syncs are its own. */
+  instance?: string | undefined
   clock: Clock
   random: Random
   signal: AbortSignal
@@ -80,7 +85,7 @@ interface Written {
 const WRITE_DEADLINE_MS = 10_000
 
 export function openAccess(ports: AccessPorts): Access {
-  const { client, services, clock, random, signal, bound, assertLeader, onChange, onForeignWrite } = ports
+  const { client, services, instance, clock, random, signal, bound, assertLeader, onChange, onForeignWrite } = ports
   const namespaces: Namespaces = watchNamespaces(client, clock, signal, onChange)
   /** UIDs of slices that are gone, and whose deletion the watch has not told yet. */
   const gone = new Set<string>()
@@ -238,11 +243,19 @@ export function openAccess(ports: AccessPorts): Access {
     }
   }
 
-  function ownSlices(namespace: string): OwnSlice[] {
+  function isOwn(slice: OwnSlice): boolean {
+    return instance === undefined || slice.instance === undefined || slice.instance === instance
+  }
+
+  function allSlices(namespace: string): OwnSlice[] {
     const { slices } = scopes.get(namespace)!
     return [...slices.records().values()].filter(
       ({ uid, metadata }) => !gone.has(uid) && metadata.deletionTimestamp === undefined,
     )
+  }
+
+  function ownSlices(namespace: string): OwnSlice[] {
+    return allSlices(namespace).filter(isOwn)
   }
 
   function lookAtState(): AccessState {
@@ -265,9 +278,13 @@ export function openAccess(ports: AccessPorts): Access {
     isNamespaceMissing: (namespace) => namespaces.isMissing(namespace),
     ownSlices,
     slicesOf: (namespace, service) => ownSlices(namespace).filter((slice) => slice.service === service),
+    slicesOfOthers: (namespace, service) => allSlices(namespace).filter((slice) => slice.service === service && !isOwn(slice)),
     isTaken(namespace, service, name) {
       const { foreign } = scopes.get(namespace)!
-      return foreign.has(name) || ownSlices(namespace).some((slice) => slice.name === name && slice.service !== service)
+      return (
+        foreign.has(name) ||
+        allSlices(namespace).some((slice) => slice.name === name && (slice.service !== service || !isOwn(slice)))
+      )
     },
     foreign: (namespace) => scopes.get(namespace)!.foreign,
     isAltered(slice, body) {

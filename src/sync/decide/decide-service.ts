@@ -23,7 +23,9 @@ export interface Question {
   readonly views: ReadonlyMap<string, SourceView>
   /** The UIDs of the source clusters, where they are known. */
   readonly uids: ReadonlyMap<string, string>
-  /** The slices in the access cluster with the labels of sync and of this Service. */
+  /** The sync that decides. */
+  readonly instance?: string
+  /** The slices of this sync in the access cluster for this Service. */
   readonly slices: readonly OwnSlice[]
   /** Reports whether a name in the namespace belongs to a slice of another Service or another writer. */
   isTaken(name: string): boolean
@@ -79,6 +81,7 @@ export function decideService(question: Question): Decision {
       service: service.name,
       serviceUid: uid,
       source,
+      ...(question.instance === undefined ? {} : { instance: question.instance }),
       ...(sourceUid === undefined ? {} : { sourceUid: ofContent(views.get(source), held, sourceUid) }),
     }
     return writesOf(question, owner, held, isSelected ? withoutNew(some, held) : some)

@@ -3,6 +3,7 @@ import type { EndpointPort } from '../../endpoints/objects.ts'
 import { digest } from '../../journal/digest.ts'
 import {
   type Copy,
+  INSTANCE,
   MULTICLUSTER_SERVICE,
   type OwnerReference,
   type OwnSlice,
@@ -20,6 +21,8 @@ export interface SliceOwner {
   readonly source: string
   /** The UID of the source cluster, where it is known. */
   readonly sourceUid?: string
+  /** The sync that writes the slices. */
+  readonly instance?: string
 }
 
 export interface SliceContent {
@@ -30,9 +33,9 @@ export interface SliceContent {
 
 /** Writes the slice as the API takes it. Fields of `former` that other writers own are kept. */
 export function sliceBody(name: string, owner: SliceOwner, content: SliceContent, former?: OwnSlice): object {
-  const { namespace, sourceUid } = owner
+  const { namespace } = owner
   const kept = former?.metadata
-  const annotations = { ...kept?.annotations, ...(sourceUid === undefined ? {} : { [SOURCE_UID]: sourceUid }) }
+  const annotations = { ...kept?.annotations, ...ownAnnotations(owner) }
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -66,7 +69,7 @@ export function hasOwnMetadata({ metadata }: OwnSlice, owner: SliceOwner): boole
   const owners = ownerReferences.filter(isOfService)
   return (
     Object.entries(ownLabels(owner)).every(([name, value]) => labels[name] === value) &&
-    (owner.sourceUid === undefined || annotations[SOURCE_UID] === owner.sourceUid) &&
+    Object.entries(ownAnnotations(owner)).every(([name, value]) => annotations[name] === value) &&
     owners.length === 1 &&
     owners[0]!.uid === owner.serviceUid
   )
@@ -78,6 +81,13 @@ function ownLabels({ service, source }: SliceOwner): Record<string, string> {
     [MULTICLUSTER_SERVICE]: service,
     [SOURCE_CLUSTER]: source,
     [SLICE_MANAGED_BY]: SYNC_MANAGER,
+  }
+}
+
+function ownAnnotations({ sourceUid, instance }: SliceOwner): Record<string, string> {
+  return {
+    ...(sourceUid === undefined ? {} : { [SOURCE_UID]: sourceUid }),
+    ...(instance === undefined ? {} : { [INSTANCE]: instance }),
   }
 }
 

@@ -33,6 +33,8 @@ export interface WorkPorts {
   service: SyncedService
   sources: ReadonlyMap<string, Source>
   access: Access
+  /** The name of this sync in its slices. */
+  instance?: string | undefined
   clock: Clock
   random: Random
   signal: AbortSignal
@@ -48,7 +50,7 @@ const LONGEST_AGAIN_MS = 30_000
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function createServiceWork(ports: WorkPorts): ServiceWork {
-  const { service, sources, access, clock, random, signal, isLeading, isFresh, emit } = ports
+  const { service, sources, access, instance, clock, random, signal, isLeading, isFresh, emit } = ports
   const { namespace, name } = service
   const of = { namespace, service: name }
   const seen = createSeenChanges(clock)
@@ -156,6 +158,7 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
           : { is: access.isNamespaceMissing(namespace) ? 'without-namespace' : 'absent' },
       views,
       uids,
+      ...(instance === undefined ? {} : { instance }),
       slices,
       isTaken: (one) => access.isTaken(namespace, name, one),
       isAltered: access.isAltered,
@@ -263,8 +266,14 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
   function tellProblems(decision: Decision): void {
     const foreign = [...access.foreign(namespace)].filter(([slice]) => slice.startsWith(`${name}-`))
     const altered = access.altered(namespace, name)
+    const others = Map.groupBy(access.slicesOfOthers(namespace, name), (slice) => slice.instance ?? '')
     const now = [
       ...decision.problems,
+      ...[...others].map(([of, some]): SyncProblem => ({
+        code: 'other-sync',
+        instance: of,
+        slices: some.map((slice) => slice.name).sort(),
+      })),
       ...service.sources.flatMap((source): SyncProblem[] => {
         const slices = sources.get(source)?.uncopied(namespace, name) ?? []
         return slices.length === 0 ? [] : [{ code: 'addresses-uncopied', source, slices }]
@@ -338,5 +347,6 @@ function entryOf<Value>(key: string, value: Value | undefined): [string, Value][
 function problemKey(problem: SyncProblem): string {
   const { code } = problem
   if ('source' in problem) return `${code} ${problem.source}${'first' in problem ? ` ${problem.first}` : ''}`
+  if (code === 'other-sync') return `${code} ${problem.instance}`
   return code === 'foreign-slice' ? `${code} ${problem.slice}` : code
 }
