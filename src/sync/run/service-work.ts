@@ -269,9 +269,9 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     const others = Map.groupBy(access.slicesOfOthers(namespace, name), (slice) => slice.instance ?? '')
     const now = [
       ...decision.problems,
-      ...[...others].map(([of, some]): SyncProblem => ({
+      ...[...others].map(([other, some]): SyncProblem => ({
         code: 'other-sync',
-        instance: of,
+        instance: other,
         slices: some.map((slice) => slice.name).sort(),
       })),
       ...service.sources.flatMap((source): SyncProblem[] => {
