@@ -63,6 +63,10 @@ export interface SourceService {
     readonly appProtocol?: string
   }[]
   readonly isHeadless: boolean
+  /** The families of its addresses, where the API server states them. */
+  readonly families?: readonly AddressType[]
+  /** The Service is a name in DNS, and has no endpoints. */
+  readonly isExternalName?: true
 }
 
 /** The knowledge about one Service in one source. Instants are those of the monotonic clock of this process. */

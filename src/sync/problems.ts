@@ -1,3 +1,4 @@
+import type { AddressType } from '../endpoints/objects.ts'
 import type { Reason } from '../reasons/reason.ts'
 import type { AwayReason } from './model.ts'
 
@@ -15,6 +16,10 @@ export interface SyncProblemFields {
   'service-external-name': object
   /** The Service in the access cluster lacks ports by which the source serves: a Service finds the ports of its slices by their names. */
   'ports-unserved': { source: string; ports: readonly string[] }
+  /** The Service in the access cluster has no addresses of this family: the copies are there, and no traffic goes to them. */
+  'family-unserved': { source: string; family: AddressType; count: number }
+  /** The Service in the source has the type ExternalName: it has no endpoints. */
+  'source-external-name': { source: string }
   /** The ports of the Service in `source` differ from those in `first`. */
   'ports-differ': { source: string; first: string }
   /** Addresses of `source` that `first` has too. The copies are those of `first`. */

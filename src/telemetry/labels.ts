@@ -20,6 +20,8 @@ const SYNC_PROBLEMS: Readonly<Record<SyncProblemCode | SourceProblemCode, true>>
   'service-has-selector': true,
   'service-external-name': true,
   'ports-unserved': true,
+  'family-unserved': true,
+  'source-external-name': true,
   'ports-differ': true,
   'addresses-twice': true,
   'addresses-uncopied': true,

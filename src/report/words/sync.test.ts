@@ -29,6 +29,8 @@ const PROBLEMS: { [C in SyncProblemCode]: SyncProblemFields[C][] } = {
   'service-has-selector': [{ selector: { app: 'web', tier: 'front' } }],
   'service-external-name': [{}],
   'ports-unserved': [{ source: 'east', ports: ['grpc'] }],
+  'family-unserved': [{ source: 'east', family: 'IPv6', count: 3 }],
+  'source-external-name': [{ source: 'east' }],
   'ports-differ': [{ source: 'west', first: 'east' }],
   'addresses-twice': [
     { source: 'west', first: 'east', addresses: ['10.0.0.1'], count: 1 },

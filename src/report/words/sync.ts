@@ -78,6 +78,16 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
       `Service ${namespace}/${name} of the access cluster has no port for ${some(ports)} of source ${source}`,
     hint: () => 'a Service finds the ports of its endpoints by their names: give it ports of these names',
   },
+  'family-unserved': {
+    message: ({ source, family, count }, { namespace, name }) =>
+      `Service ${namespace}/${name} of the access cluster has no ${family} address, and gives no traffic to ${count} ${family} ${agreeing(count, 'copy', 'copies')} of source ${source}`,
+    hint: () => 'set ipFamilyPolicy: PreferDualStack for it, where the access cluster has both families',
+  },
+  'source-external-name': {
+    message: ({ source }, { namespace, name }) => `Service ${namespace}/${name} of source ${source} has the type ExternalName`,
+    hint: ({ source }) =>
+      `such a Service is a name in DNS, and has no endpoints: take ${source} out of its sources in the config`,
+  },
   'ports-differ': {
     message: ({ source, first }, { namespace, name }) =>
       `Service ${namespace}/${name} has other ports in source ${source} than in source ${first}`,

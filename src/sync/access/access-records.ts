@@ -16,12 +16,13 @@ interface Meta extends ObjectRecord {
 export function accessService(raw: unknown): AccessServiceRecord {
   const { metadata, spec } = parseService(raw)
   const { uid, name, namespace, resourceVersion, deletionTimestamp } = metadata as unknown as Meta
-  const { type, selector, ports = [] } = spec
+  const { type, selector, ports = [], ipFamilies } = spec
   const service: AccessService = {
     uid,
     ...(type === undefined ? {} : { type }),
     ...(selector === undefined ? {} : { selector }),
     ports: ports.map(({ name: port }) => (port === undefined ? {} : { name: port })),
+    ...(ipFamilies === undefined ? {} : { families: ipFamilies }),
     isBeingDeleted: deletionTimestamp !== undefined,
   }
   return { uid, name, namespace, resourceVersion, service }
@@ -31,13 +32,14 @@ export function accessService(raw: unknown): AccessServiceRecord {
 export const MADE_BY = 'app.kubernetes.io/managed-by'
 
 /** A Service without a selector, with the ports of the one in the source. Its slices are those of sync. */
-export function serviceBody(namespace: string, name: string, { ports, isHeadless }: SourceService): object {
+export function serviceBody(namespace: string, name: string, { ports, isHeadless, families }: SourceService): object {
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace, labels: { [MADE_BY]: SYNC_MANAGER } },
     spec: {
       ...(isHeadless ? { clusterIP: 'None' } : {}),
+      ...familyFields(families),
       // Nothing but the names of ports leads from the Service to its slices. The target port is for people.
       ports: ports.map(({ name: port, port: number, protocol, appProtocol }) => ({
         ...(port === undefined ? {} : { name: port }),
@@ -48,4 +50,10 @@ export function serviceBody(namespace: string, name: string, { ports, isHeadless
       })),
     },
   }
+}
+
+/** One family is asked for by its name. Of two, the access cluster may have one alone, and the order is its own. */
+function familyFields(families: SourceService['families'] = []): object {
+  if (families.length === 0) return {}
+  return families.length === 1 ? { ipFamilies: families, ipFamilyPolicy: 'SingleStack' } : { ipFamilyPolicy: 'PreferDualStack' }
 }

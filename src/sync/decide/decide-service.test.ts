@@ -368,6 +368,37 @@ describe('the Service in the access cluster', () => {
     expect(decideService(ask(views, { access })).problems).toEqual([{ code: 'ports-unserved', source: 'east', ports: ['web'] }])
   })
 
+  test('is named where it has no addresses of the family of a copy', () => {
+    const both: Views = [['east', known([...endpoints(1, 1), endpoint('fd00::1'), endpoint('fd00::2')])]]
+    const access = { is: 'present', service: { ...SERVICE, families: ['IPv4'] } } as const
+    expect(decideService(ask(both, { access })).problems).toEqual([
+      { code: 'family-unserved', source: 'east', family: 'IPv6', count: 2 },
+    ])
+    const dual = { is: 'present', service: { ...SERVICE, families: ['IPv6', 'IPv4'] } } as const
+    expect(decideService(ask(both, { access: dual })).problems).toEqual([])
+  })
+
+  test('is not made from a Service of the type ExternalName, which is named', () => {
+    const external: SourceView = { is: 'known', endpoints: [], service: { ports: [], isHeadless: false, isExternalName: true } }
+    const asked = { access: absent, service: synced({ create: true }) }
+    const alone = decideService(ask([['east', external]], asked))
+    expect([alone.make, alone.problems]).toEqual([
+      undefined,
+      [{ code: 'source-external-name', source: 'east' }, { code: 'service-unmade' }],
+    ])
+    expect(
+      decideService(
+        ask(
+          [
+            ['east', external],
+            ['west', known(endpoints(2, 1))],
+          ],
+          asked,
+        ),
+      ).make?.from,
+    ).toBe('west')
+  })
+
   test('with a selector gets no copies; copies that are there become fewer', () => {
     const access = { is: 'present', service: { ...SERVICE, selector: { app: 'web' } } } as const
     const first = decideService(ask(views, { access }))

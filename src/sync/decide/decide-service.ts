@@ -1,3 +1,4 @@
+import type { AddressType } from '../../endpoints/objects.ts'
 import { portsKey } from '../../endpoints/slice-groups.ts'
 import type { SourceService, SourceView, SyncedService, WantedEndpoint } from '../model.ts'
 import { type OwnSlice, SOURCE_UID } from '../own-slice.ts'
@@ -13,6 +14,8 @@ export interface AccessService {
   readonly type?: string
   readonly selector?: Readonly<Record<string, string>>
   readonly ports: readonly { readonly name?: string }[]
+  /** The families of its addresses, where the API server states them. */
+  readonly families?: readonly AddressType[]
   readonly isBeingDeleted: boolean
 }
 
@@ -94,7 +97,9 @@ export function decideService(question: Question): Decision {
       ...unnamed.problems,
       ...(isSelected ? [{ code: 'service-has-selector' as const, selector }] : []),
       ...twins,
+      ...externalNames(service, views),
       ...differingPorts(service, views),
+      ...unservedFamilies(access.service, wanted),
       ...unservedPorts(access.service, wanted),
     ],
     ...next,
@@ -133,14 +138,15 @@ function ofContent(view: SourceView | undefined, held: readonly OwnSlice[], uid:
   return held[0]?.metadata.annotations?.[SOURCE_UID] ?? uid
 }
 
-function withoutService({ service, access, views, slices }: Question, { problems }: Targets): Decision {
+function withoutService({ service, access, views, slices }: Question, targets: Targets): Decision {
+  const problems = [...targets.problems, ...externalNames(service, views)]
   if (access.is === 'without-namespace') return { writes: [], problems: [...problems, { code: 'namespace-missing' }] }
   // Slices with an owner go with it. Those that a deletion has left behind have none.
   const orphans = inOrder(slices.filter(({ metadata }) => (metadata.ownerReferences ?? []).length === 0).map(removal))
   if (!service.create) return { writes: orphans, problems: [...problems, { code: 'service-missing' }] }
   for (const source of service.sources) {
     const found = serviceOf(views.get(source))
-    if (found === undefined) continue
+    if (found === undefined || found.isExternalName) continue
     const differing = differingPorts(service, views)
     return { writes: [], make: { from: source, service: found }, problems: [...problems, ...differing] }
   }
@@ -248,6 +254,27 @@ function differingPorts({ sources }: SyncedService, views: ReadonlyMap<string, S
   return others.flatMap(({ source, key }) =>
     key === first!.key ? [] : [{ code: 'ports-differ' as const, source, first: first!.source }],
   )
+}
+
+/** A Service of the type ExternalName has no endpoints, and none can be made from it. */
+function externalNames({ sources }: SyncedService, views: ReadonlyMap<string, SourceView>): SyncProblem[] {
+  return sources.flatMap((source) =>
+    serviceOf(views.get(source))?.isExternalName ? [{ code: 'source-external-name' as const, source }] : [],
+  )
+}
+
+/** Slices of a family that the Service does not have have no readers. */
+function unservedFamilies({ families }: AccessService, wanted: ReadonlyMap<string, readonly WantedEndpoint[]>): SyncProblem[] {
+  if (families === undefined) return []
+  return [...wanted].flatMap(([source, endpoints]) => {
+    const unserved = endpoints.filter(({ addressType }) => !families.includes(addressType))
+    return [...Map.groupBy(unserved, ({ addressType }) => addressType)].map(([family, some]) => ({
+      code: 'family-unserved' as const,
+      source,
+      family,
+      count: some.length,
+    }))
+  })
 }
 
 function servicePortsKey({ ports }: SourceService): string {

@@ -346,6 +346,7 @@ function entryOf<Value>(key: string, value: Value | undefined): [string, Value][
 /** Two problems with one key are one, which goes on with other facts. */
 function problemKey(problem: SyncProblem): string {
   const { code } = problem
+  if (code === 'family-unserved') return `${code} ${problem.source} ${problem.family}`
   if ('source' in problem) return `${code} ${problem.source}${'first' in problem ? ` ${problem.first}` : ''}`
   if (code === 'other-sync') return `${code} ${problem.instance}`
   return code === 'foreign-slice' ? `${code} ${problem.slice}` : code

@@ -95,7 +95,13 @@ export function sourceService(raw: unknown): ServiceRecord {
     ...(protocol === undefined ? {} : { protocol }),
     ...(appProtocol === undefined ? {} : { appProtocol }),
   }))
-  return { ...identityOf(metadata as unknown as Meta), service: { ports, isHeadless: spec.clusterIP === 'None' } }
+  const service: SourceService = {
+    ports,
+    isHeadless: spec.clusterIP === 'None',
+    ...(spec.ipFamilies === undefined ? {} : { families: spec.ipFamilies }),
+    ...(spec.type === 'ExternalName' ? { isExternalName: true } : {}),
+  }
+  return { ...identityOf(metadata as unknown as Meta), service }
 }
 
 export interface PodRecord extends ObjectRecord {
