@@ -14,6 +14,7 @@ import { registerReport } from './commands/report.ts'
 import { registerResolve } from './commands/resolve.ts'
 import { registerResume } from './commands/resume.ts'
 import { registerStatus } from './commands/status.ts'
+import { registerSync } from './commands/sync.ts'
 import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
@@ -47,6 +48,7 @@ export function createProgram(context: CommandContext): Command {
     registerExplain,
     registerDoctor,
     registerObserve,
+    registerSync,
     registerReport,
     registerPause,
     registerResume,

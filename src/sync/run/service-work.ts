@@ -120,7 +120,7 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     wakeAt(decision.nextAt)
     const hasWork = decision.writes.length > 0 || decision.make !== undefined
     if (!isLeading()) {
-      pendingSince = undefined
+      pendingSince = hasWork ? (pendingSince ?? clock.now()) : undefined
       failure = undefined
       return tellProblems(decision)
     }

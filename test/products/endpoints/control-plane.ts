@@ -13,6 +13,8 @@ export type Json = any
 export interface ControlPlane {
   /** Sends a request. Rejects where the answer is no success. */
   ask(method: string, path: string, body?: unknown): Promise<Json>
+  /** Sends a JSON patch. */
+  patch(path: string, operations: readonly object[]): Promise<Json>
   /** Returns the metrics of the controller manager for Prometheus. */
   managerMetrics(): Promise<string>
   managerMetricsUrl: string
@@ -49,7 +51,8 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   writeFileSync(policy, JSON.stringify({ ...auditPolicy, rules: [bodies, ...auditPolicy.rules] }))
   const kubernetes = await startKubernetes({
     programs,
-    rules: [],
+    // A restart is over once the user `reader` may read.
+    rules: [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }],
     flags: {
       'service-cluster-ip-range': '10.96.0.0/16,fd00:96::/112',
       // No controller makes the accounts of pods here.
@@ -71,8 +74,10 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
   const watching = new Agent({ connect: { ca }, bodyTimeout: 0 })
   const { token } = users[0]!.user
 
-  async function ask(method: string, path: string, body?: unknown): Promise<Json> {
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  function ask(method: string, path: string, body?: unknown): Promise<Json> {
+    return send(method, path, body, method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
+  }
+  async function send(method: string, path: string, body: unknown, type: string): Promise<Json> {
     const answer = await fetch(`${kubernetes.url}${path}`, {
       method,
       dispatcher: agent,
@@ -142,6 +147,7 @@ export async function startControlPlane(programs: string, managerFlags: Record<s
 
   return {
     ask,
+    patch: (path, operations) => send('PATCH', path, operations, 'application/json-patch+json'),
     managerMetrics,
     managerMetricsUrl,
     freezeManager: () => void process.kill(manager.pid(), 'SIGSTOP'),

@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import { type ControlPlane, type Json, startControlPlane } from '../endpoints/control-plane.ts'
+import { type ClockProxy, startClockProxy } from './clock-proxy.ts'
 import { type CutProxy, startCutProxy } from './cut-proxy.ts'
 import type { Evidence, Outage, Turn } from './judge.ts'
 import { type ReadyAddresses, watchReadyAddresses } from './ready-addresses.ts'
@@ -9,6 +11,7 @@ import { type SyncProcess, startSyncProcess } from './sync-process.ts'
 import { createWorkload, NAMESPACE, type Workload } from './workload.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
+export const SLUICE = join(ROOT, 'src/cli/sluice.ts')
 
 export interface Member {
   name: string
@@ -30,6 +33,8 @@ export interface SyncBed {
   sources: readonly Source[]
   access: Member
   folder: string
+  /** Writes a config of sync with all sources, and returns its path. */
+  writeConfig(services: readonly object[]): string
   /** Starts the program that only watches and writes, for one source. */
   startBare(source: Source, services: readonly string[]): SyncProcess
   /** Starts `sluice` with these arguments. */
@@ -49,15 +54,31 @@ const ACCESS_CONTROLLERS = [
   'namespace-controller',
 ].join(',')
 
-export async function startSyncBed(programs: string, names: readonly string[] = ['east', 'west']): Promise<SyncBed> {
+export interface SyncBedOptions {
+  /** The names of the sources. */
+  names?: readonly string[]
+  /** By the name of a source, how far its clock is off, in ms. */
+  clocks?: Readonly<Record<string, number>>
+}
+
+export async function startSyncBed(
+  programs: string,
+  { names = ['east', 'west'], clocks = {} }: SyncBedOptions = {},
+): Promise<SyncBed> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-sync-'))
+  const proxies: ClockProxy[] = []
   const now = (): number => performance.now()
 
   async function startMember(name: string, flags: Record<string, string> = {}): Promise<Member> {
     const plane = await startControlPlane(programs, flags)
-    const network = await startCutProxy(Number(new URL(plane.url).port))
+    const offsetMs = clocks[name]
+    const clock = offsetMs === undefined ? undefined : await startClockProxy(plane, offsetMs)
+    if (clock !== undefined) proxies.push(clock)
+    const network = await startCutProxy(clock?.port ?? Number(new URL(plane.url).port))
     const document = JSON.parse(readFileSync(plane.kubeconfig, 'utf8')) as Json
-    document.clusters[0].cluster.server = `https://127.0.0.1:${network.port}`
+    const { cluster } = document.clusters[0]
+    cluster.server = `${clock === undefined ? 'https' : 'http'}://127.0.0.1:${network.port}`
+    if (clock !== undefined) delete cluster['certificate-authority-data']
     const kubeconfig = join(folder, `${name}.kubeconfig`)
     writeFileSync(kubeconfig, JSON.stringify(document))
     return { name, plane, network, kubeconfig, addresses: await watchReadyAddresses(plane, now) }
@@ -79,9 +100,14 @@ export async function startSyncBed(programs: string, names: readonly string[] = 
     sources,
     access,
     folder,
+    writeConfig(services) {
+      const file = join(folder, 'sluice-sync.yaml')
+      writeFileSync(file, stringify(configOf(access, sources, services)))
+      return file
+    },
     startBare: ({ name, kubeconfig }, services) =>
       started([join(ROOT, 'bench/bare-sync.ts'), name, kubeconfig, access.kubeconfig, NAMESPACE, ...services]),
-    startSluice: (args) => started([join(ROOT, 'src/cli/sluice.ts'), ...args]),
+    startSluice: (args) => started([SLUICE, ...args]),
     evidence(outages, since = 0) {
       const truth = sources.flatMap(({ addresses }) => addresses.turns)
       return { ...stateSince(since, truth, access.addresses.turns), outages, endedAt: now() }
@@ -94,6 +120,7 @@ export async function startSyncBed(programs: string, names: readonly string[] = 
         await network.close()
         await plane.stop()
       }
+      await Promise.all(proxies.map((one) => one.close()))
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -108,4 +135,14 @@ function stateSince(since: number, ...both: readonly [readonly Turn[], readonly 
     return [...begun, ...turns.filter(({ at }) => at >= since)].toSorted((a, b) => a.at - b.at)
   }) as [Turn[], Turn[]]
   return { truth, seen }
+}
+
+function configOf(access: Member, sources: readonly Source[], services: readonly object[]): object {
+  return {
+    apiVersion: 'sluice.dev/v1',
+    kind: 'SyncConfig',
+    access: { kubeconfig: access.kubeconfig },
+    sources: sources.map(({ name, kubeconfig }) => ({ name, kubeconfig })),
+    services,
+  }
 }
