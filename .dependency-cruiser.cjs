@@ -108,8 +108,8 @@ const table = {
   '^src/sync/': [
     '^src/(ports|reasons|pods|endpoints|journal|kube|observation|leadership)/',
     '^src/engine/rights\\.ts$',
-    '^src/config/(duration|nearest|show|wording)\\.ts$',
-    'yaml',
+    // The config is read as that of the load balancers is.
+    '^src/config/(check|config-error|document|duration|nearest|read-config-file)\\.ts$',
     'zod',
     core,
   ],

@@ -22,5 +22,5 @@ export async function syncCheckAction({ config: file }: SyncConfigFlags, { termi
 }
 
 function awayWords(away: WhenAway): string {
-  return away.then === 'keep' ? 'stay' : `go after ${formatElapsed(away.afterMs)}, above a floor of ${away.floor}`
+  return away.is === 'keep' ? 'stay' : `go after ${formatElapsed(away.afterMs)}, above a floor of ${away.floor}`
 }

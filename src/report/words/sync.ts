@@ -117,7 +117,7 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
   },
   'source-away': {
     message: ({ source, because }, _, write) => `source ${source} is away: ${awayWords(because, write)}`,
-    hint: () => 'its copies stay as they are for as long as "away" of the config says',
+    hint: () => 'its copies stay as they are for as long as "whenAway" of the config says',
   },
   'source-expired': {
     message: ({ source }) => `the copies of source ${source}, which is away, are removed`,

@@ -143,6 +143,7 @@ function configOf(access: Member, sources: readonly Source[], services: readonly
     kind: 'SyncConfig',
     access: { kubeconfig: access.kubeconfig },
     sources: sources.map(({ name, kubeconfig }) => ({ name, kubeconfig })),
+    defaults: { create: true },
     services,
   }
 }
