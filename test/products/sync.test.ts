@@ -404,14 +404,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await west.workload.makePods(service, 3)
     const bare = bed.startBare(west, [service])
     const keys = (): string[] => [...bed.access.addresses.ready()].filter((key) => key.startsWith(`${NAMESPACE}/${service}/`))
-    await until(() => keys().length === 3).catch((error) => {
-      console.log(
-        'SAID',
-        bare.said(),
-        [...west.addresses.ready()].filter((k) => k.includes('bare')),
-      )
-      throw error
-    })
+    await until(() => keys().length === 3)
     await bare.kill()
     const since = bed.now()
     await west.workload.deleteService(service)

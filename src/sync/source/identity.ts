@@ -35,10 +35,14 @@ const KUBE_SYSTEM = '/api/v1/namespaces/kube-system'
 const FIRST_PAUSES_MS = [310, 620, 1_130, 2_270, 4_190]
 const PAUSE_MS = 60_000
 
+/** A refusal for so long is no start of a cluster. */
+const REFUSED_FOR_MS = 30_000
+
 export function watchIdentity({ client, clock, random, signal, onKnown }: IdentityPorts): Identity {
   const estimate = createOffsetEstimate(clock)
   let known: { uid: string; sinceAt: number } | undefined
   let refusal: Reason | undefined
+  let refusedSince: number | undefined
   /** The instant at which the request left that is under way. */
   let sentAt: number | undefined
   /** The instant at which the last request left that was answered. */
@@ -59,8 +63,12 @@ export function watchIdentity({ client, clock, random, signal, onKnown }: Identi
       const uid = stringField(field(answer, 'metadata'), 'uid')
       if (uid !== undefined && uid !== known?.uid) known = { uid, sinceAt: clock.now() }
       refusal = undefined
+      refusedSince = undefined
     } catch (error) {
       if (!isRefusal(error)) throw error
+      refusedSince ??= askedAt
+      // A cluster that starts refuses for a moment. Its lists must not be taken for those of the cluster that is known.
+      if (known !== undefined && clock.now() - refusedSince < REFUSED_FOR_MS) throw error
       refusal = apiReason(error)
     } finally {
       sentAt = undefined
@@ -109,6 +117,8 @@ export function watchIdentity({ client, clock, random, signal, onKnown }: Identi
   }
 }
 
+/** A cluster without the namespace kube-system has just begun, and makes it within a moment. */
 function isRefusal(error: unknown): error is KubeError {
+  if (error instanceof KubeError && error.status === 404) return false
   return error instanceof KubeError && error.kind === 'definite' && error.status !== undefined && error.status < 500
 }

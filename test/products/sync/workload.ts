@@ -5,6 +5,7 @@ const AT = '2026-01-01T00:00:00Z'
 const NODE = 'node-a'
 export const PORT = 8080
 export const NAMESPACE = 'shop'
+const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`
 
 /** Pods of a source cluster whose status the test writes, as a kubelet does. */
 export interface Workload {
@@ -63,6 +64,8 @@ export function createWorkload(plane: Pick<ControlPlane, 'ask'>, network: number
     makeService,
     async deleteService(name) {
       await plane.ask('DELETE', at('services', name))
+      // As the garbage collector does, which the sources do not run.
+      await plane.ask('DELETE', `${SLICES}?labelSelector=kubernetes.io/service-name=${name}`)
     },
     async makePods(service, count) {
       const numbers = Array.from({ length: count }, () => made++)
