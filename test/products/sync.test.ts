@@ -33,7 +33,11 @@ const LAG_FACTOR = 3
 /** A connection is tried again after pauses that grow with the length of an outage. */
 const RECOVERY_FACTOR = 1
 
-describeOn(await findKubernetes(chosenVersion()), (programs) => {
+const kubernetes = await findKubernetes(chosenVersion())
+/** Not yet in CI: SLUICE_SYNC=1 runs it. */
+const found = process.env['SLUICE_SYNC'] === undefined ? { ...kubernetes, program: undefined } : kubernetes
+
+describeOn(found, (programs) => {
   let bed: SyncBed
   let east: Source
   let west: Source

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { EXIT, type ExitCode } from '../../library/exit-codes.ts'
 import { processIdentity } from '../../library/process-identity.ts'
 import { systemRandom } from '../../ports/system.ts'
@@ -62,9 +63,12 @@ export async function syncAction(flags: SyncFlags, { terminal, invocation }: Com
         lease: {
           namespace: flags.leaseNamespace ?? clusters.namespace,
           name: String(flags.lease),
-          identity: processIdentity(),
+          // Two containers in the network of one node have the same host name, and may have the same process id.
+          identity: `${processIdentity()}_${randomBytes(4).toString('hex')}`,
         },
       }),
+      // The slices stay those of this sync if it gets a Lease later.
+      ...(flags.lease === false && { instance: `${clusters.namespace}/sluice-sync` }),
       clock: terminal.clock,
       random: systemRandom,
       signal: stopping.signal,
