@@ -112,7 +112,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       await annotate('web-0', { 'example.dev/out': 'yes' })
       await annotate('web-1', { 'example.dev/gone': 'yes' })
       await expect.poll(() => stateOf('web', 'web-0'), WITHIN).toBe('not not')
-      await expect.poll(() => stateOf('web', 'web-1'), WITHIN).toBe('out out')
+      await expect.poll(() => stateOf('web', 'web-1'), WITHIN).toBe('not out')
       await expect.poll(() => stateOf('web', 'web-2'), WITHIN).toBe('not not')
       await annotate('web-0', { 'example.dev/out': null })
       await annotate('web-1', { 'example.dev/gone': null })
@@ -185,7 +185,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
               ready: 'true true',
               notReady: 'false false',
               serving: 'false true',
-              remove: undefined,
+              remove: 'false false',
               keepPrevious: 'true true',
             }[effect]
           }

@@ -130,8 +130,8 @@ function kept<T extends object>(object: T, fields: Fields): T {
   const picked = pick(object, fields) as { metadata: { annotations?: Record<string, string> } }
   const { annotations } = picked.metadata
   if (annotations !== undefined && LAST_APPLIED in annotations) {
-    const { [LAST_APPLIED]: _, ...others } = annotations
-    picked.metadata.annotations = others
+    // The name stays: an object with this annotation alone has annotations, which a patch of the object must know.
+    picked.metadata.annotations = { ...annotations, [LAST_APPLIED]: '' }
   }
   return picked as T
 }

@@ -199,7 +199,7 @@ test('a pod keeps what rules read, and leaves the rest', () => {
       namespace: 'shop',
       uid: 'a',
       resourceVersion: '7',
-      annotations: { mine: 'x' },
+      annotations: { mine: 'x', 'kubectl.kubernetes.io/last-applied-configuration': '' },
       managedFields: [
         {
           manager: 'kubelet',

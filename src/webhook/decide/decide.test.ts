@@ -69,6 +69,26 @@ describe('an effect on an EndpointSlice', () => {
     expect(stored(only, decided(rule('remove'), only))).toEqual(slice([]))
   })
 
+  test('remove leaves an endpoint of the EndpointSlice controller neither ready nor serving, since it would make another slice', () => {
+    const labels = {
+      'kubernetes.io/service-name': 'web',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    }
+    const made = (...endpoints: object[]): object => slice(endpoints, { metadata: { name: 'web-1', namespace: 'shop', labels } })
+    const object = made(endpoint(1, READY), endpoint(2, READY))
+    const answer = decided(rule('remove'), object)
+    expect(stored(object, answer)).toEqual(made(endpoint(1, NOT_READY), endpoint(2, READY)))
+    expect(answer.decision.endpoints).toMatchObject([{ effect: 'remove', as: { ready: false, serving: false } }])
+  })
+
+  test('a new object whose name the API server makes is decided as any other', () => {
+    const { name: _, ...metadata } = (slice([]) as { metadata: { name: string } }).metadata
+    const object = slice([endpoint(1, NOT_READY)], { metadata: { ...metadata, generateName: 'web-' } })
+    const answer = decided(rule('ready'), object)
+    expect(answer.patch).not.toEqual([])
+    expect(answer.decision).toMatchObject({ name: 'web-', namespace: 'shop', service: 'web' })
+  })
+
   test('missing conditions mean ready and serving', () => {
     const object = slice([endpoint(1)])
     expect(decided(rule('ready'), object).patch).toEqual([])

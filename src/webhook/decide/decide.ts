@@ -1,20 +1,24 @@
 import type { StoredPod } from '../../endpoints/stored.ts'
-import type { EndpointsKind, EntryState } from '../cluster/cluster-view.ts'
+import type { EntryState } from '../cluster/cluster-view.ts'
 import type { Effect, Facts, Rule } from '../rules/rule-set.ts'
 import { RuleError } from '../rules/rules-error.ts'
 import type { EndpointDecision } from './decision.ts'
-import { parseEndpointsObject } from './endpoints-object.ts'
+import { type EndpointsObject, nameOf, parseEndpointsObject } from './endpoints-object.ts'
 import { entriesOf, type Entry, formerStates } from './entries.ts'
 import { factsFor, serviceNameOf } from './facts.ts'
 import { patchObject } from './patch.ts'
 import type { Answer, Question, RuleSaid } from './question.ts'
 import { haveSameContent } from './same-content.ts'
 
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io'
+
 /** Decides about each endpoint of an EndpointSlice or an Endpoints object. @throws ObjectError where the object is none of that kind */
 export function decide(question: Question): Answer {
   const { rules, kind, cluster, old, nowAt } = question
   const subject = parseEndpointsObject(kind, question.object)
-  const { name, namespace } = subject.object.metadata
+  const { namespace } = subject.object.metadata
+  const name = nameOf(subject)
   const service = serviceNameOf(subject)
   const entries = entriesOf(subject)
   const factsOf = factsFor(question, subject, entries.length)
@@ -35,7 +39,7 @@ export function decide(question: Question): Answer {
     const facts = factsOf(entry, pod)
     const found = firstRule(question, { entry, pod, facts, index, previous: () => previousOf(entry) })
     againAt = earlier(earlier(againAt, found.until), facts.meter.turnsAt)
-    const as = found.rule === undefined ? entry.wished : stateOf(found.effect!, kind, found.previous)
+    const as = found.rule === undefined ? entry.wished : stateOf(found.effect!, subject, found.previous)
     states.push(as === 'removed' || as.ready !== entry.wished.ready || as.serving !== entry.wished.serving ? as : undefined)
     const isTold = found.rule !== undefined || found.failed.length > 0
     if (!isTold && question.onEndpoint === undefined) return
@@ -131,19 +135,27 @@ function keptBy(rule: Rule, { entry, pod, facts, previous }: Looked): Saying['ke
   return until === undefined || former === undefined ? undefined : { previous: former, until }
 }
 
-function stateOf(effect: Effect, kind: EndpointsKind, previous: EntryState | undefined): EntryState | 'removed' {
+function stateOf(effect: Effect, subject: EndpointsObject, previous: EntryState | undefined): EntryState | 'removed' {
   switch (effect) {
     case 'ready':
       return { ready: true, serving: true }
     case 'notReady':
       return { ready: false, serving: false }
     case 'serving':
-      return { ready: false, serving: kind === 'EndpointSlice' }
+      return { ready: false, serving: subject.kind === 'EndpointSlice' }
     case 'remove':
-      return 'removed'
+      return isOfController(subject) ? { ready: false, serving: false } : 'removed'
     case 'keepPrevious':
       return previous!
   }
+}
+
+/**
+ * The EndpointSlice controller makes a new slice for endpoints that it misses, at each sync, and deletes no slice that a rule has emptied.
+ * An endpoint that is neither ready nor serving gets no requests either.
+ */
+function isOfController({ kind, object }: EndpointsObject): boolean {
+  return kind === 'EndpointSlice' && object.metadata.labels?.[MANAGED_BY] === SLICE_CONTROLLER
 }
 
 function endpointDecision({ addresses, pod, wished }: Entry, as: EntryState | 'removed', found: Found): EndpointDecision {

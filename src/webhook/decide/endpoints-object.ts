@@ -5,7 +5,14 @@ import { ObjectError } from './object-error.ts'
 /* The fields of an EndpointSlice and of Endpoints that decisions read and change. Other fields are kept as they are. */
 
 const texts = z.record(z.string(), z.string()).nullish()
-const Metadata = z.looseObject({ name: z.string(), namespace: z.string(), labels: texts, annotations: texts })
+/** An object that is about to be created may have `generateName` in place of a name. */
+const Metadata = z.looseObject({
+  name: z.string().optional(),
+  generateName: z.string().optional(),
+  namespace: z.string(),
+  labels: texts,
+  annotations: texts,
+})
 const Reference = z
   .looseObject({
     kind: z.string().nullish(),
@@ -58,6 +65,11 @@ export type SubsetAddress = z.infer<typeof Address>
 export type EndpointsObject =
   | { readonly kind: 'EndpointSlice'; readonly object: SliceObject }
   | { readonly kind: 'Endpoints'; readonly object: SubsetsObject }
+
+/** The name, or its begin for an object whose name the API server makes. */
+export function nameOf({ object: { metadata } }: EndpointsObject): string {
+  return metadata.name ?? metadata.generateName ?? ''
+}
 
 /** @throws ObjectError where the object is none of this kind */
 export function parseEndpointsObject(kind: EndpointsKind, raw: unknown): EndpointsObject {

@@ -6,12 +6,12 @@ import { valueOf } from '../rules/message-type.ts'
 import { ENDPOINT, NODE, OBJECT, POD, REQUEST, SERVICE } from '../rules/variable-types.ts'
 import type { StoredPod } from '../../endpoints/stored.ts'
 import type { Question } from './question.ts'
-import type { EndpointsObject } from './endpoints-object.ts'
+import { type EndpointsObject, nameOf } from './endpoints-object.ts'
 import type { Entry } from './entries.ts'
 
 /** The name of the Service of an object. Endpoints have the name of their Service. */
-export function serviceNameOf({ kind, object: { metadata } }: EndpointsObject): string | undefined {
-  return kind === 'Endpoints' ? metadata.name : (metadata.labels?.[SERVICE_NAME] ?? undefined)
+export function serviceNameOf(subject: EndpointsObject): string | undefined {
+  return subject.kind === 'Endpoints' ? nameOf(subject) : (subject.object.metadata.labels?.[SERVICE_NAME] ?? undefined)
 }
 
 /** The facts of an object, and those of each of its entries. */

@@ -141,7 +141,7 @@ test('an admission that saw an older pod, and no other writes: the object conver
 test('an annotation of a pod that a rule reads: out by a touch of the objects, back by one of the Service', async () => {
   for (const [rules, out] of [
     [MARKED, 'not not'],
-    [HIDDEN, 'out out'],
+    [HIDDEN, 'not out'],
   ] as const) {
     const { clock, cluster, start, setRules } = setUp()
     await setRules(rules)
