@@ -19,7 +19,7 @@ import { type SecondLookCounts, type SecondLooks, startSecondLooks } from './tou
 import type { TouchEvent } from './touch/touch-event.ts'
 import type { RulesChange, RulesSource } from './sources/rules-source.ts'
 
-export interface WebhookOptions extends Pick<AdmissionRoutesOptions, 'budgetMs' | 'mostUnderWay' | 'busyMs'> {
+export interface WebhookOptions extends Pick<AdmissionRoutesOptions, 'budgetMs' | 'busyMs'> {
   client: KubeClient
   clock: Clock
   random: Random
@@ -92,6 +92,8 @@ const VERSION_EVERY_MS = 300_000
 const VERSION_AGAIN_MS = 5_000
 /** Unauthenticated callers may open connections. The API servers of a cluster need fewer than these. */
 const CONNECTIONS = 512
+/** An API server sends a review at once, and a slower client only holds a connection. */
+const SLOWEST_MS = 3_000
 
 /**
  * Starts the webhook: the view of the cluster, the Lease, the certificate and the server. Resolves once the server listens, and rejects
@@ -187,7 +189,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   const served = await serve({
     listen: options.listen,
     tls: 'certFile' in certificate ? certificate : own!,
-    limits: { connections: CONNECTIONS, largestBodyBytes: LIMITS.largestBodyBytes },
+    limits: { connections: CONNECTIONS, largestBodyBytes: LIMITS.largestBodyBytes, headersMs: SLOWEST_MS, requestMs: SLOWEST_MS },
     notReady,
     routes: admissionRoutes({
       ...options,

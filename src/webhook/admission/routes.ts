@@ -1,7 +1,8 @@
 import type { Context, Hono } from 'hono'
 import type { Answered } from './admission-event.ts'
+import { createBodies } from './bodies.ts'
 import { type AdmissionOptions, type AdmissionResponse, admit } from './admit.ts'
-import { type Load, watchLoad } from './load.ts'
+import { watchLoad } from './load.ts'
 import { findUid, readReview } from './review.ts'
 
 export const ADMISSION_PATH = '/admit'
@@ -10,34 +11,34 @@ export interface AdmissionRoutesOptions extends AdmissionOptions {
   onAnswered(answered: Answered): void
   /** The time for one answer. Default: 1 s, and at most half of the time that the API server waits. */
   budgetMs?: number
-  /** Default: 64. */
-  mostUnderWay?: number
+  /** The bytes of all bodies that are being read or decided about. Default: 64 MiB; the largest review has some 3 MB. */
+  mostBodyBytes?: number
   /** Default: 300 ms. */
   busyMs?: number
 }
 
 const BUDGET_MS = 1_000
-const MOST_UNDER_WAY = 64
 const BUSY_MS = 300
-/** The begin of a body that has the uid. */
-const HEAD_BYTES = 4096
+const MOST_BODY_BYTES = 64 * 1024 * 1024
 
 /** The route that the API server asks before it stores Endpoints or EndpointSlices. */
 export function admissionRoutes(options: AdmissionRoutesOptions): (app: Hono) => void {
-  const { clock, onAnswered, budgetMs = BUDGET_MS, mostUnderWay = MOST_UNDER_WAY, busyMs = BUSY_MS } = options
-  const load: Load = watchLoad({ clock, mostUnderWay, busyMs })
+  const { clock, onAnswered, budgetMs = BUDGET_MS, mostBodyBytes = MOST_BODY_BYTES, busyMs = BUSY_MS } = options
+  const isOverloaded = watchLoad({ clock, busyMs })
+  const readBody = createBodies(mostBodyBytes)
 
   async function answer(context: Context): Promise<Response> {
+    const body = await readBody(context.req.raw.body)
+    // A slow sender takes neither a place nor the time of the decision.
     const begunAt = clock.now()
     const told = (answered: Omit<Answered, 'tookMs'>): void => onAnswered({ ...answered, tookMs: clock.now() - begunAt })
-    const leave = load.enter()
-    if (leave === undefined) {
-      const uid = findUid(await headOf(context.req.raw.body))
-      told({ type: 'answered', result: 'shed' })
-      return uid === undefined ? context.json({ code: 'overloaded' }, 429) : reviewed(context, { uid, allowed: true })
-    }
     try {
-      const request = readReview(parsed(await context.req.text()))
+      if (!body.isWhole || isOverloaded()) {
+        const uid = findUid(body.bytes)
+        told({ type: 'answered', result: 'shed' })
+        return uid === undefined ? context.json({ code: 'overloaded' }, 429) : reviewed(context, { uid, allowed: true })
+      }
+      const request = readReview(parsed(Buffer.from(body.bytes).toString('utf8')))
       if (request === undefined) {
         told({ type: 'answered', result: 'refused' })
         return context.json({ code: 'no-admission-review' }, 400)
@@ -48,7 +49,7 @@ export function admissionRoutes(options: AdmissionRoutesOptions): (app: Hono) =>
       told(answered)
       return reviewed(context, response)
     } finally {
-      leave()
+      body.release()
     }
   }
 
@@ -67,14 +68,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Reads a body to its end, since the answer would not arrive otherwise, and keeps its begin. */
-async function headOf(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
-  let head = Buffer.alloc(0)
-  if (body === null) return head
-  for await (const chunk of body) if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES)])
-  return head
 }
 
 const SECONDS = /^(\d{1,3})s$/
