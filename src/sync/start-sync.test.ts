@@ -252,6 +252,34 @@ describe('a source', () => {
     await sync.stop()
   })
 
+  test('whose cluster is made anew while sync runs keeps its copies for the bounded wait', async () => {
+    const bed = given()
+    const sync = await bed.start()
+    bed.east.remake()
+    await bed.clock.advance(500_000)
+    expect(bed.copies()).toEqual(ALL)
+    expect(sync.problems()).toEqual(['source-replaced'])
+    await bed.clock.advance(120_000)
+    expect(bed.copies()).toEqual(WEST)
+    expect(sync.problems()).toEqual(['source-without'])
+    await sync.stop()
+  })
+
+  test('whose cluster is made anew while sync runs has only the endpoints of the new cluster, once one is ready', async () => {
+    const bed = given()
+    const sync = await bed.start()
+    bed.east.remake()
+    await bed.clock.advance(20_000)
+    bed.service(bed.east)
+    bed.endpoints(bed.east, ['!10.5.0.1'])
+    await bed.clock.advance(10_000)
+    expect(bed.copies()).toEqual(ALL)
+    bed.endpoints(bed.east, ['10.5.0.1'])
+    await bed.clock.advance(0)
+    expect(bed.copies()).toEqual(['east 10.5.0.1', ...WEST])
+    await sync.stop()
+  })
+
   test('without the Service or the namespace is named', async () => {
     const bed = createBed()
     bed.service(bed.access)

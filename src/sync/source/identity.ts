@@ -28,6 +28,8 @@ export interface IdentityPorts {
   signal: AbortSignal
   /** Called after each answer and each refusal. */
   onKnown(): void
+  /** Called, before `onKnown`, where another cluster answers than before. */
+  onReplaced(): void
 }
 
 const KUBE_SYSTEM = '/api/v1/namespaces/kube-system'
@@ -38,7 +40,7 @@ const PAUSE_MS = 60_000
 /** A refusal for so long is no start of a cluster. */
 const REFUSED_FOR_MS = 30_000
 
-export function watchIdentity({ client, clock, random, signal, onKnown }: IdentityPorts): Identity {
+export function watchIdentity({ client, clock, random, signal, onKnown, onReplaced }: IdentityPorts): Identity {
   const estimate = createOffsetEstimate(clock)
   let known: { uid: string; sinceAt: number } | undefined
   let refusal: Reason | undefined
@@ -61,7 +63,11 @@ export function watchIdentity({ client, clock, random, signal, onKnown }: Identi
         onHeaders: ({ date }) => estimate.take(date, wallBefore, clock.wallNow()),
       })
       const uid = stringField(field(answer, 'metadata'), 'uid')
-      if (uid !== undefined && uid !== known?.uid) known = { uid, sinceAt: clock.now() }
+      if (uid !== undefined && uid !== known?.uid) {
+        const isOther = known !== undefined
+        known = { uid, sinceAt: clock.now() }
+        if (isOther) onReplaced()
+      }
       refusal = undefined
       refusedSince = undefined
     } catch (error) {

@@ -84,6 +84,8 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
   let namespaces: Namespaces | undefined
   let unconnected: { because: Reason; sinceAt: number } | undefined
   let ended: Promise<unknown> = Promise.resolve()
+  /** The lists that are under way since another cluster answers. */
+  let relists = 0
 
   function tell(namespace: string): void {
     onChange(namespace)
@@ -91,6 +93,25 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
 
   function tellAll(): void {
     for (const namespace of services.keys()) tell(namespace)
+  }
+
+  /** A watch that goes on from a version of the former cluster brings the new objects, and tells of no deletion. */
+  async function listAnew(): Promise<void> {
+    relists += 1
+    await refresh()
+    relists -= 1
+    if (!signal.aborted) tellAll()
+  }
+
+  async function refresh(): Promise<void> {
+    await Promise.all(
+      [...scopes.values()].flatMap(({ slices, services: ofScope, pods }) => [
+        slices.refresh(),
+        ofScope.refresh(),
+        // Pods are optional. A list that does not answer would hold up the others.
+        ...(pods.isCurrent() ? [pods.refresh()] : []),
+      ]),
+    )
   }
 
   async function connect(): Promise<KubeClient | undefined> {
@@ -111,7 +132,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
     if (client === undefined || signal.aborted) return
     unconnected = undefined
     namespaces = watchNamespaces(client, clock, signal, tell)
-    identity = watchIdentity({ client, clock, random, signal, onKnown: tellAll })
+    identity = watchIdentity({ client, clock, random, signal, onKnown: tellAll, onReplaced: () => void listAnew() })
     for (const [namespace, names] of services) scopes.set(namespace, openScope(client, namespace, names))
     const collections = [...scopes.values()].flatMap((scope): Collection<ObjectRecord>[] => [
       scope.slices,
@@ -223,7 +244,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
     }
     // The pods tell which endpoints are under upgrade. Where they are not read, there is nothing to wait for.
     const arePodsKnown = scope.pods.state().is !== 'listing'
-    const isCurrent = scope.slices.isCurrent() && scope.services.isCurrent() && arePodsKnown
+    const isCurrent = relists === 0 && scope.slices.isCurrent() && scope.services.isCurrent() && arePodsKnown
     if (!isCurrent || !identity.isKnownSince(scope.brokenAt ?? Number.NEGATIVE_INFINITY)) return { is: 'listing' }
     delete scope.awaySince
     return { is: 'current' }
@@ -276,16 +297,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
       return false
     },
     offset: () => identity?.offset(),
-    async refresh() {
-      await Promise.all(
-        [...scopes.values()].flatMap(({ slices, services: ofScope, pods }) => [
-          slices.refresh(),
-          ofScope.refresh(),
-          // Pods are optional. A list that does not answer would hold up the others.
-          ...(pods.isCurrent() ? [pods.refresh()] : []),
-        ]),
-      )
-    },
+    refresh,
     ended: opened.then(() => ended),
   }
 }
