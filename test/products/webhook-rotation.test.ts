@@ -71,6 +71,9 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       identity,
       rules,
       warningOf: ({ code }) => code,
+      // The test and both replicas share a process, which is busy beside other tests.
+      budgetMs: 60_000,
+      busyMs: 60_000,
       leaveMs: 0,
       signal: stopping.signal,
       onEvent: (event) => events.push(event),

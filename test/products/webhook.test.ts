@@ -137,6 +137,8 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
           'effects-0': isReady(true, true),
           'effects-1': isReady(false, false),
           'effects-2': isReady(false, true),
+          // The controller would make another slice for it.
+          'effects-3': isReady(false, false),
           'effects-4': isReady(true, true),
           'effects-5': isReady(true, true),
         },

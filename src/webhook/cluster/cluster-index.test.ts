@@ -109,6 +109,30 @@ test('the previous entry of a pod is found in the slices and the Endpoints of th
   ])
 })
 
+test('the state of a pod at an instant is that of the last change before, of all slices of the Service', () => {
+  const index = createClusterIndex()
+  const put = (name: string, ready: boolean, at?: number): void => {
+    const metadata = { name, namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } }
+    const endpoints = [{ addresses: ['10.0.0.1'], conditions: { ready, serving: ready }, targetRef: { uid: 'a' } }]
+    index.apply({ kind: 'EndpointSlice', is: 'put', object: { metadata, addressType: 'IPv4', endpoints } }, at)
+  }
+  const at = (instant: number) => index.stateAt('shop', 'web', 'EndpointSlice', 'a', instant)?.ready
+  put('web-1', true, 1_000)
+  put('web-1', true, 2_000)
+  put('web-1', false, 3_000)
+  expect([at(999), at(1_000), at(2_999), at(3_000), at(9_000)]).toEqual([undefined, true, true, false, false])
+  // A second slice with the pod, ready.
+  put('web-2', true, 4_000)
+  expect([at(3_999), at(4_000)]).toEqual([false, true])
+  expect(index.stateAt('shop', 'web', 'Endpoints', 'a', 4_000)).toBeUndefined()
+  // The oldest changes are forgotten first, and all with the pod.
+  put('web-2', false, 5_000)
+  for (let turn = 0; turn < 8; turn += 1) put('web-1', turn % 2 === 0, 6_000 + turn)
+  expect([at(5_999), at(6_000), at(6_007)]).toEqual([undefined, true, false])
+  index.apply({ kind: 'Pod', is: 'gone', object: pod('a') })
+  expect(at(6_007)).toBeUndefined()
+})
+
 test('pods are counted as a scan of all pods would count them, whatever the order of the changes', () => {
   let seed = 11
   const roll = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below

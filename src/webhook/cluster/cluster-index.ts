@@ -6,6 +6,7 @@ import { hasSelector, selects } from '../../endpoints/selectors.ts'
 import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from '../../endpoints/stored.ts'
 import { conditionsOf, serviceNameOf } from '../../endpoints/stored-slices.ts'
 import type { ClusterView, EndpointsKind, EntryState } from './cluster-view.ts'
+import { createEntryHistory } from './entry-history.ts'
 
 /** An object that has changed, or that was deleted. */
 export type ClusterChange =
@@ -22,8 +23,11 @@ export interface ServiceName {
 
 /** The objects that rules look at, by what decisions ask for. */
 export interface ClusterIndex extends ClusterView {
-  /** Applies a change. Returns the Services whose endpoints it may concern. */
-  apply(change: ClusterChange): ServiceName[]
+  /**
+   * Applies a change that was seen at an instant, in milliseconds since 1970. Returns the Services whose endpoints it may concern. Without the
+   * instant, no history is kept.
+   */
+  apply(change: ClusterChange, at?: number): ServiceName[]
   services(): Iterable<Service>
   nodes(): Iterable<StoredNode>
   /** The pods that the selector of the Service matches. */
@@ -64,6 +68,7 @@ export function createClusterIndex(): ClusterIndex {
   const nodes = new Map<string, StoredNode>()
   /** The Service of each slice, by the name of the slice: its label may change. */
   const sliceServices = new Map<string, string>()
+  const history = createEntryHistory()
 
   function within(namespace: string): IndexedNamespace {
     let found = namespaces.get(namespace)
@@ -197,21 +202,45 @@ export function createClusterIndex(): ClusterIndex {
     return { all: some.length, ready: some.filter(isCountedReady).length }
   }
 
-  const index: ClusterIndex = {
-    apply({ kind, is, object }) {
-      switch (kind) {
-        case 'Pod':
-          return putPod(object, is)
-        case 'Node':
-          return putNode(object, is)
-        case 'Service':
-          return putService(object, is)
-        case 'EndpointSlice':
-          return putSlice(object, is)
-        case 'Endpoints':
-          return putEndpoints(object, is)
+  /** Notes the states of the pods that an object has. A pod that is not in the object any more may be in another one by now. */
+  function noteStates(
+    kind: EndpointsKind,
+    object: StoredSlice | StoredEndpoints,
+    services: readonly ServiceName[],
+    at: number,
+  ): void {
+    for (const { namespace, name } of services)
+      for (const uid of entriesOf(kind, object).keys()) {
+        const state = index.previousOf(namespace, name, kind, uid)
+        if (state !== undefined) history.note(uid, placeOf(namespace, name, kind), state, at)
       }
+  }
+
+  function apply({ kind, is, object }: ClusterChange): ServiceName[] {
+    switch (kind) {
+      case 'Pod':
+        return putPod(object, is)
+      case 'Node':
+        return putNode(object, is)
+      case 'Service':
+        return putService(object, is)
+      case 'EndpointSlice':
+        return putSlice(object, is)
+      case 'Endpoints':
+        return putEndpoints(object, is)
+    }
+  }
+
+  const index: ClusterIndex = {
+    apply(change, at) {
+      const { kind, is, object } = change
+      const services = apply(change)
+      if (kind === 'Pod' && is === 'gone') history.forget(object.metadata.uid)
+      if ((kind === 'EndpointSlice' || kind === 'Endpoints') && is === 'put' && at !== undefined)
+        noteStates(kind, object, services, at)
+      return services
     },
+    stateAt: (namespace, service, kind, podUid, at) => history.stateAt(podUid, placeOf(namespace, service, kind), at),
     pod: (uid) => pods.get(uid)?.pod,
     node: (name) => nodes.get(name),
     service: (namespace, name) => namespaces.get(namespace)?.services.get(name)?.service,
@@ -238,6 +267,10 @@ export function createClusterIndex(): ClusterIndex {
     endpointsOf: (namespace, service) => namespaces.get(namespace)?.endpoints.get(service),
   }
   return index
+}
+
+function placeOf(namespace: string, service: string, kind: EndpointsKind): string {
+  return `${kind}/${namespace}/${service}`
 }
 
 const entriesOfObject = new WeakMap<object, ReadonlyMap<string, EntryState>>()

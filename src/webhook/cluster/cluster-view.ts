@@ -15,6 +15,11 @@ export interface ClusterView {
   podsOf(service: Service): { readonly all: number; readonly ready: number }
   /** The entry of the pod in the stored EndpointSlices or Endpoints of the Service other than the object under review. */
   previousOf(namespace: string, service: string, kind: EndpointsKind, podUid: string): EntryState | undefined
+  /**
+   * The state that the stored entry of the pod had at an instant, in milliseconds since 1970. Undefined where this process does not know back
+   * so far. A decision by objects that were not yet current may have stored another state since then.
+   */
+  stateAt(namespace: string, service: string, kind: EndpointsKind, podUid: string, at: number): EntryState | undefined
 }
 
 export type EndpointsKind = 'EndpointSlice' | 'Endpoints'

@@ -108,7 +108,7 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
       decode: (raw) => ({ ...identityOf(raw), object: decode(raw) }),
       onEvent({ type, record: { object } }: ReflectorEvent<KeptRecord>) {
         const change = { kind: name, is: type === 'deleted' ? 'gone' : 'put', object } as unknown as ClusterChange
-        const services = index.apply(change)
+        const services = index.apply(change, clock.wallNow())
         if (services.length > 0) onChange?.(services, change)
       },
       onState(state) {

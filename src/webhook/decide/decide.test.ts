@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { applyPatch } from '../../journal/testing/json-patch.ts'
+import type { EntryState } from '../cluster/cluster-view.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import { ObjectError } from './object-error.ts'
 import {
@@ -172,6 +173,7 @@ const nothing = {
   service: () => undefined,
   podsOf: () => ({ all: 0, ready: 0 }),
   previousOf: () => undefined,
+  stateAt: () => undefined,
 }
 
 describe('the rule that decides', () => {
@@ -256,6 +258,20 @@ describe('keepPrevious', () => {
   test('takes nothing from another pod that had the address', () => {
     const other = slice([endpoint(1, READY, { targetRef: { kind: 'Pod', name: 'web-1', uid: 'uid-of-another' } })])
     expect(decided(KEEP, wish, { objects: [lost(60_000), service, node], old: other }).patch).toEqual([])
+  })
+
+  test('keeps the state from before `since`, although a decision by a stale view has stored another one since then', () => {
+    const changedAt = NOW - 59_900
+    const before = (_uid: string, at: number): EntryState => ({ ready: at < changedAt, serving: at < changedAt })
+    const objects = [lost(60_000), service, node]
+    expect(stored(wish, decided(KEEP, wish, { objects, old: wish, before }))).toEqual(was)
+    // Without a history, the stored state is all that there is.
+    expect(decided(KEEP, wish, { objects, old: wish }).patch).toEqual([])
+    // The time does not begin anew.
+    expect(decided(KEEP, wish, { objects, old: wish, before, nowAt: NOW + 60_000 }).patch).toEqual([])
+    // A pod that was not ready before keeps that state.
+    const never = (): EntryState => ({ ready: false, serving: false })
+    expect(decided(KEEP, wish, { objects, old: was, before: never }).patch).toEqual([])
   })
 
   test('keeps nothing for a pod that is being deleted, that is terminating, or that is not seen', () => {

@@ -1,6 +1,7 @@
 import type { StoredPod } from '../../endpoints/stored.ts'
 import type { EntryState } from '../cluster/cluster-view.ts'
 import type { Effect, Facts, Rule } from '../rules/rule-set.ts'
+import { LIMITS } from '../rules/limits.ts'
 import { RuleError } from '../rules/rules-error.ts'
 import type { EndpointDecision } from './decision.ts'
 import { type EndpointsObject, nameOf, parseEndpointsObject } from './endpoints-object.ts'
@@ -23,9 +24,13 @@ export function decide(question: Question): Answer {
   const entries = entriesOf(subject)
   const factsOf = factsFor(question, subject, entries.length)
   const formerIn = formerStates(old === undefined ? [] : entriesOf(parseEndpointsObject(kind, old)))
-  const previousOf = (entry: Entry): EntryState | undefined =>
-    formerIn(entry) ??
-    (entry.pod === undefined || service === undefined ? undefined : cluster.previousOf(namespace, service, kind, entry.pod.uid))
+  /** The state before `sinceAt`: a late decision may have stored another one since then. Without history, the state that is stored. */
+  function previousOf(entry: Entry, sinceAt: number): EntryState | undefined {
+    const { pod } = entry
+    if (pod === undefined || service === undefined) return formerIn(entry)
+    const before = cluster.stateAt(namespace, service, kind, pod.uid, sinceAt - LIMITS.skewMs)
+    return before ?? formerIn(entry) ?? cluster.previousOf(namespace, service, kind, pod.uid)
+  }
 
   let againAt: number | undefined
   let unseenPods = 0
@@ -37,7 +42,7 @@ export function decide(question: Question): Answer {
     const pod = entry.pod === undefined ? undefined : cluster.pod(entry.pod.uid)
     if (entry.pod !== undefined && pod === undefined) unseenPods += 1
     const facts = factsOf(entry, pod)
-    const found = firstRule(question, { entry, pod, facts, index, previous: () => previousOf(entry) })
+    const found = firstRule(question, { entry, pod, facts, index, previous: (sinceAt) => previousOf(entry, sinceAt) })
     againAt = earlier(earlier(againAt, found.until), facts.meter.turnsAt)
     const as = found.rule === undefined ? entry.wished : stateOf(found.effect!, subject, found.previous)
     states.push(as === 'removed' || as.ready !== entry.wished.ready || as.serving !== entry.wished.serving ? as : undefined)
@@ -78,7 +83,7 @@ interface Looked {
   readonly pod: StoredPod | undefined
   readonly facts: Facts
   readonly index: number
-  readonly previous: () => EntryState | undefined
+  readonly previous: (sinceAt: number) => EntryState | undefined
 }
 
 interface Found {
@@ -130,9 +135,10 @@ function sayingOf(rule: Rule, looked: Looked): Saying {
 function keptBy(rule: Rule, { entry, pod, facts, previous }: Looked): Saying['keeps'] {
   const isLeaving = entry.terminating || pod?.metadata.deletionTimestamp !== undefined
   if (isLeaving || (entry.pod !== undefined && pod === undefined)) return undefined
-  const until = rule.keptUntil?.(facts)
-  const former = until === undefined || until <= facts.nowAt ? undefined : previous()
-  return until === undefined || former === undefined ? undefined : { previous: former, until }
+  const keeps = rule.keeps?.(facts)
+  if (keeps === undefined || keeps.until <= facts.nowAt) return undefined
+  const former = previous(keeps.sinceAt)
+  return former === undefined ? undefined : { previous: former, until: keeps.until }
 }
 
 function stateOf(effect: Effect, subject: EndpointsObject, previous: EntryState | undefined): EntryState | 'removed' {

@@ -159,10 +159,10 @@ function ruleOf(
     since === undefined || forMs === undefined
       ? {}
       : {
-          keptUntil: (facts: Facts): number | undefined => {
+          keeps: (facts: Facts): ReturnType<NonNullable<Rule['keeps']>> => {
             const sinceAt = (since.evaluate(facts) as Date).getTime()
             const startsAt = sinceAt - LIMITS.skewMs
-            if (startsAt <= facts.nowAt) return sinceAt + forMs
+            if (startsAt <= facts.nowAt) return { sinceAt, until: sinceAt + forMs }
             const { turnsAt = startsAt } = facts.meter
             facts.meter.turnsAt = Math.min(turnsAt, startsAt)
             return undefined

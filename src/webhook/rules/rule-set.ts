@@ -22,8 +22,11 @@ export interface Rule {
   readonly effect: Effect
   /** Evaluates the condition of the rule. Throws a RuleError where the expression fails, or costs more than its limit. */
   applies(facts: Facts): boolean
-  /** The end of `keepPrevious`, in milliseconds since 1970. Undefined where the rule does not say since when, so nothing is kept. */
-  keptUntil?(facts: Facts): number | undefined
+  /**
+   * Evaluates since when `keepPrevious` keeps, and until when, in milliseconds since 1970. Undefined where the rule does not say since when, or
+   * where that lies in the future, so that nothing is kept.
+   */
+  keeps?(facts: Facts): { readonly sinceAt: number; readonly until: number } | undefined
   /** The variables and functions that the expressions read. They tell what a later look at the decision depends on. */
   readonly reads: ReadonlySet<Read>
   /** The condition as text. */

@@ -28,6 +28,7 @@ const PLACES: Record<string, string> = {
   'src/workloads/assess-pods-alone.ts': 'refusals: workload-paused, rollout-in-progress',
   'src/report/words/doctor.ts': 'test/products/finding-commands.test.ts',
   'src/report/words/observe.ts': 'test/products/finding-commands.test.ts',
+  'src/report/words/sync.ts': 'src/report/words/sync.test.ts: kubectl commands that make what sync misses',
   'src/report/words/shell.ts': 'the shell form of all that are data: those of the engine, the plan and workloads',
   'src/workloads/update-strategy.ts': 'refusals: update-strategy',
 }

@@ -80,8 +80,12 @@ export function endpointsOf(subsets: readonly object[]): object {
   return { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web', namespace: 'shop' }, subsets }
 }
 
-/** A view of these objects. `previous` is what other objects of the Service hold. */
-export function viewOf(objects: readonly object[], previous: Readonly<Record<string, EntryState>> = {}): ClusterView {
+/** A view of these objects. `previous` is what other objects of the Service hold, and `before` what the entry of a pod was at an instant. */
+export function viewOf(
+  objects: readonly object[],
+  previous: Readonly<Record<string, EntryState>> = {},
+  before?: (podUid: string, at: number) => EntryState | undefined,
+): ClusterView {
   const isPod = (one: object): boolean => 'spec' in one && 'containers' in (one.spec as object)
   const pods = objects.filter(isPod).map(parsePod)
   const services = objects.filter((one) => 'spec' in one && 'selector' in (one.spec as object)).map(parseService)
@@ -95,6 +99,7 @@ export function viewOf(objects: readonly object[], previous: Readonly<Record<str
       return { all: own.length, ready: own.filter(isReady).length }
     },
     previousOf: (_namespace, _service, _kind, uid) => previous[uid],
+    stateAt: (_namespace, _service, _kind, uid, at) => before?.(uid, at),
   }
 }
 
@@ -107,20 +112,21 @@ interface Given {
   objects?: readonly object[]
   old?: object
   previous?: Readonly<Record<string, EntryState>>
+  before?: (podUid: string, at: number) => EntryState | undefined
   nowAt?: number
 }
 
 export function decided(
   list: string | RuleSet,
   object: object,
-  { objects = [pod(1), pod(2), service, node], old, previous, nowAt = NOW }: Given = {},
+  { objects = [pod(1), pod(2), service, node], old, previous, before, nowAt = NOW }: Given = {},
 ): Answer {
   return decide({
     rules: typeof list === 'string' ? rules(list) : list,
     kind: 'subsets' in object ? 'Endpoints' : 'EndpointSlice',
     object,
     ...(old && { old }),
-    cluster: viewOf(objects, previous),
+    cluster: viewOf(objects, previous, before),
     nowAt,
     request: {
       operation: old ? 'UPDATE' : 'CREATE',
