@@ -214,6 +214,8 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
           expect(figure.endpoints[0]).toBeLessThan(6 * figure.endpoints[1]! + 30)
         }
       }
+      // A touch of the last Service may be due still.
+      await expect.poll(() => writesIn('shop', Date.now() - 6_000), WITHIN).toEqual({ slices: 0, endpoints: 0 })
       const sinceAt = Date.now()
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS))
       const idle = await writesIn('shop', sinceAt)
