@@ -379,7 +379,7 @@ describeOn(found, (programs) => {
 
   test('two replicas: one leads; the other goes on where it was killed, and a graceful end gives the Lease away', async () => {
     expect(await sync.stop()).toBe(0)
-    const replica = (): SyncProcess => bed.startSluice(['sync', '--config', config, '--lease-namespace', NAMESPACE])
+    const replica = (): SyncProcess => bed.startSluice(['sync', '--config', config])
     const leads = (one: SyncProcess): boolean => /this process leads/.test(one.said())
     let replicas = [replica(), replica()]
     await until(() => replicas.some(leads))

@@ -37,6 +37,14 @@ test('an address that goes while its source has it is dropped, and not late', ()
   expect(found(turns(0), turns(0, 40, 60))).toEqual([{ what: 'dropped', from: 40, to: 60, ms: 20, isLasting: false }])
 })
 
+test('an address that both lose, and that the client of the access cluster sees first, is not dropped', () => {
+  expect(found(turns(0, 52), turns(1, 50)).map(({ what }) => what)).toEqual(['late', 'late'])
+})
+
+test('an address that goes while its source has it, and does not come back, is dropped until the end', () => {
+  expect(found(turns(0), turns(0, 40))).toEqual([{ what: 'dropped', from: 40, to: 100, ms: 60, isLasting: true }])
+})
+
 test('an address that no source ever had is added', () => {
   expect(found([], turns(20))).toEqual([{ what: 'added', from: 20, to: 100, ms: 80, isLasting: true }])
 })

@@ -55,8 +55,12 @@ export function judge({ truth, seen, outages, endedAt }: Evidence): Deviation[] 
     for (const span of minus(shown, is)) add(is.length === 0 ? 'added' : 'stale', span)
     for (const span of minus(is, shown)) {
       const before = shown.find(({ to }) => to === span.from)
-      // Ready in the source for as long as the access cluster had it: it did not go there for a change of the source.
-      add(before !== undefined && is.some((one) => one.from <= before.from && one.to > before.to) ? 'dropped' : 'late', span)
+      // Ready in the source before the access cluster had it and after it is there again: it did not go for a change of the source. Where
+      // the source ends it too, the client of the access cluster has only seen the change earlier than that of the source.
+      const isDropped = is.some(
+        (one) => before !== undefined && one.from <= before.from && (one.to > span.to || span.to === endedAt),
+      )
+      add(isDropped ? 'dropped' : 'late', span)
     }
   }
   return found
