@@ -384,6 +384,8 @@ describeOn(found, (programs) => {
     let replicas = [replica(), replica()]
     await until(() => replicas.some(leads))
     expect(replicas.filter(leads)).toHaveLength(1)
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/default/leases/sluice-sync'
+    expect((await bed.access.plane.ask('GET', lease)).spec.holderIdentity).toBeTruthy()
     const [first, second] = replicas.toSorted((a, b) => Number(leads(b)) - Number(leads(a))) as [SyncProcess, SyncProcess]
     await changeFor(500)
     await until(isCopied)

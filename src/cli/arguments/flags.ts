@@ -111,8 +111,8 @@ export interface SyncConfigFlags {
 export interface SyncFlags extends SyncConfigFlags {
   output: 'text' | 'json'
   verbose?: boolean
-  /** The name of the Lease. False with `--no-lease`. */
-  lease: string | boolean
+  /** The name of the Lease. False with `--no-lease`, and absent without both flags. */
+  lease?: string | false
   leaseNamespace?: string
   metricsListen?: string
   metricsCert?: string

@@ -43,7 +43,7 @@ Exit codes:
     )
     .action(async (flags: SyncFlags) => {
       const { syncAction } = await import('../actions/sync-action.ts')
-      context.onDone(await syncAction({ ...flags, lease: flags.lease === true ? LEASE : flags.lease }, context))
+      context.onDone(await syncAction({ ...flags, lease: flags.lease ?? LEASE }, context))
     })
   const check = command.command('check').description('Checks a config, and prints what it asks for. Reads no cluster.')
   addConfig(check).action(async (flags: SyncConfigFlags) => {
