@@ -52,7 +52,9 @@ const RULES_PROBLEMS: Readonly<Record<RulesProblem['code'], true>> = {
   'document-too-large': true,
   'document-refused': true,
   'signature-refused': true,
+  'rules-flap': true,
   'cache-refused': true,
+  'cache-foreign': true,
   'cache-unusable': true,
 }
 

@@ -163,7 +163,7 @@ export const METRICS = {
   sluice_webhook_rules_problem: {
     type: 'gauge',
     labels: ['rules_problem'],
-    help: 'The reason why the source does not show the rules in force: 1. No series where it does.',
+    help: 'What is wrong with the source of the rules or with their cache: 1. No series where the source shows the rules in force, and no others.',
   },
   sluice_webhook_leader: {
     type: 'gauge',

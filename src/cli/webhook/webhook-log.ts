@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
 import { rulesChangeWords } from '../../report/words/live-rules.ts'
 import type { Answered } from '../../webhook/admission/admission-event.ts'
+import type { RulesChange } from '../../webhook/sources/rules-source.ts'
 import type { WebhookEvent } from '../../webhook/start-webhook.ts'
 
 /** A second has at most so many lines about decisions that change nothing. */
@@ -66,7 +67,7 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
       case 'answered':
         return answered(event)
       case 'rules':
-        return logger[event.change.code === 'rules-problem' ? 'warn' : 'info'](event.change, rulesChangeWords(event.change))
+        return logger[isRulesTrouble(event.change) ? 'warn' : 'info'](event.change, rulesChangeWords(event.change))
       case 'kind': {
         const { because, ...state } = event.state
         const facts = { ...state, ...(because !== undefined && { because: because.message }) }
@@ -114,6 +115,10 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
         return logger.info('Leaving')
     }
   }
+}
+
+function isRulesTrouble({ code }: RulesChange): boolean {
+  return code === 'rules-problem' || code === 'rules-etag-wrong'
 }
 
 /** Lets a burst through, and then some lines a second, each with the number of those before it that were left out. */

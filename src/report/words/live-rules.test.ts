@@ -42,8 +42,22 @@ const PROBLEMS: { [C in RulesProblem['code']]: Extract<RulesProblem, { code: C }
     hash: '0123456789ab',
     because,
   })),
+  'rules-flap': [
+    {
+      code: 'rules-flap',
+      withinMs: 600_000,
+      documents: [
+        { hash: '0123456789ab', version: 'v1' },
+        { hash: 'ba9876543210', version: 'v2' },
+      ],
+    },
+  ],
   'cache-unusable': [{ code: 'cache-unusable', said: 'ENOSPC: no space left on device' }],
   'cache-refused': [{ code: 'cache-refused', because: refused }],
+  'cache-foreign': [
+    { code: 'cache-foreign', of: 'https://rules.example/endpoint-rules' },
+    { code: 'cache-foreign', of: undefined },
+  ],
 }
 
 test('the words of live rules', async () => {
@@ -51,6 +65,7 @@ test('the words of live rules', async () => {
     rulesChangeWords({ code: 'rules-accepted', version: 'v1', from: 'cache' }),
     rulesChangeWords({ code: 'rules-accepted', version: 'v2', from: 'source', replaced: 'v1' }),
     rulesChangeWords({ code: 'rules-problem-over', version: 'v2' }),
+    rulesChangeWords({ code: 'rules-etag-wrong' }),
     ...Object.values(PROBLEMS)
       .flat()
       .map((problem) => rulesChangeWords({ code: 'rules-problem', problem })),

@@ -60,10 +60,16 @@ export function rulesProblemWords(problem: RulesProblem): string {
       return LACKS[problem.lacks]
     case 'document-too-large':
       return `the document has more than ${problem.limitBytes} bytes`
+    case 'rules-flap': {
+      const documents = problem.documents.map(({ version, hash }) => `${version} (${hash})`)
+      return `the source shows ${documents.join(' and ')} in turn within ${problem.withinMs / 60_000} minutes, and each comes into force`
+    }
     case 'cache-unusable':
       return `the cache cannot be used: ${problem.said}`
     case 'cache-refused':
       return `the cached document is of no use: ${refusedWords(problem.because)}`
+    case 'cache-foreign':
+      return `the cache is of no use: it holds rules of ${problem.of ?? 'a source that it does not name'}`
     default:
       return refusedWords(problem)
   }
@@ -80,5 +86,7 @@ export function rulesChangeWords(change: RulesChange): string {
       return `rules: ${rulesProblemWords(change.problem)}`
     case 'rules-problem-over':
       return `rules ${change.version} are what the source shows again`
+    case 'rules-etag-wrong':
+      return 'rules: the server gave one ETag to different documents: its ETags are not used any more'
   }
 }

@@ -17,9 +17,12 @@ export interface FollowUrlOptions extends CredentialFiles {
   timeoutMs?: number
   /** JSON pointer of the text within a JSON answer, such as `/data/content`. Without it, the answer is the document. */
   field?: string
+  /** The longest time without a request for the whole document, against an ETag that stays where the document changes. Default 10 min. */
+  wholeEveryMs?: number
 }
 
 const TIMEOUT_MS = 10_000
+const WHOLE_EVERY_MS = 600_000
 const CONNECT_WITHIN_MS = 5_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
@@ -37,16 +40,18 @@ interface Answer {
 }
 
 /**
- * Follows the document of a URL by a request from time to time, with If-None-Match where the server gives an ETag. Redirects are refused,
- * and proxies are not used.
+ * Follows the document of a URL by a request from time to time, with If-None-Match where the server gives an ETag. An ETag that two documents
+ * have is not used again. Redirects are refused, and proxies are not used.
  */
 export function followUrl(options: FollowUrlOptions): Follow {
-  const { url, clock, random, everyMs, timeoutMs = TIMEOUT_MS } = options
+  const { url, clock, random, everyMs, timeoutMs = TIMEOUT_MS, wholeEveryMs = WHOLE_EVERY_MS } = options
 
   return async (onLook, signal) => {
     let agent: Agent | undefined
     let trusted: string | undefined
-    let etag: string | undefined
+    /** The last whole document. */
+    let whole: { etag: string | undefined; bytes: Uint8Array; at: number } | undefined
+    let isEtagWrong = false
     let failures = 0
 
     function connect(ca: string | undefined): Agent {
@@ -61,6 +66,7 @@ export function followUrl(options: FollowUrlOptions): Follow {
 
     async function ask(): Promise<Answer> {
       const expired = AbortSignal.timeout(timeoutMs)
+      const etag = isEtagWrong || whole === undefined || clock.now() - whole.at >= wholeEveryMs ? undefined : whole.etag
       try {
         const { ca, authorization } = await readCredentials(options)
         const headers = {
@@ -77,12 +83,20 @@ export function followUrl(options: FollowUrlOptions): Follow {
       }
     }
 
+    function wholeLook(bytes: Uint8Array, etag: string | undefined): Look {
+      const before = whole
+      whole = { etag, bytes, at: clock.now() }
+      if (isEtagWrong || etag === undefined || etag !== before?.etag || Buffer.compare(bytes, before.bytes) === 0)
+        return { is: 'document', bytes }
+      isEtagWrong = true
+      return { is: 'document', bytes, isEtagWrong }
+    }
+
     while (!signal.aborted) {
       const answer = await ask()
       if (signal.aborted) break
-      if (answer.look.is === 'document') etag = answer.etag
       failures = answer.look.is === 'away' ? failures + 1 : 0
-      onLook(answer.look)
+      onLook(answer.look.is === 'document' ? wholeLook(answer.look.bytes, answer.etag) : answer.look)
       const waitMs = failures > 0 ? retryMs(random, failures) : everyMs * (1 - SPREAD + 2 * SPREAD * random.next())
       await pause(clock, Math.max(waitMs, Math.min(answer.retryAfterMs ?? 0, LONGEST_RETRY_MS)), signal)
     }

@@ -2,7 +2,8 @@ import { LIMITS } from '../rules/limits.ts'
 
 /** One look at the place where the rules come from. */
 export type Look =
-  | { readonly is: 'document'; readonly bytes: Uint8Array }
+  /** `isEtagWrong`: another document came before with the same ETag. */
+  | { readonly is: 'document'; readonly bytes: Uint8Array; readonly isEtagWrong?: true }
   /** The document is that of the last look that had one. */
   | { readonly is: 'unchanged' }
   /** The source answers, and has no such document. */

@@ -4,14 +4,15 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import { parseRuleSet } from '../rules/parse-rule-set.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
-import { readCache, writeCache } from './cache-file.ts'
+import { type CacheSource, readCache, writeCache } from './cache-file.ts'
 import type { CredentialFiles } from './credentials.ts'
+import { createFlapWatch } from './flap-watch.ts'
 import { followConfigMap } from './follow-config-map.ts'
 import { followFile } from './follow-file.ts'
 import { followUrl } from './follow-url.ts'
 import { type Accepted, hashOf, judgeDocument } from './judge-document.ts'
 import type { Follow, Look } from './look.ts'
-import { nameOf, type RulesFrom, RulesFromError } from './rules-from.ts'
+import { identityOf, nameOf, type RulesFrom, RulesFromError } from './rules-from.ts'
 import { isSameProblem, type RulesChange, type RulesProblem, type RulesSource, type RulesState } from './rules-source.ts'
 
 export interface OpenRulesOptions {
@@ -21,7 +22,7 @@ export interface OpenRulesOptions {
   /** Reads the ConfigMap. Without it, the rules come from no ConfigMap. */
   client?: KubeClient
   /** The connection to a URL. */
-  http?: CredentialFiles & { field?: string; timeoutMs?: number }
+  http?: CredentialFiles & { field?: string; timeoutMs?: number; wholeEveryMs?: number }
   /** The keys of which one has signed each document: readSignatureKeys. */
   signatureKeys?: readonly KeyObject[]
   /** The file that keeps the last accepted document over a restart. */
@@ -40,6 +41,10 @@ const EVERY_MS = 2_000
  */
 export function openRules(options: OpenRulesOptions): RulesSource {
   const { clock, signatureKeys: keys, cacheFile, signal } = options
+  const cacheSource: CacheSource = {
+    name: nameOf(options.from),
+    digest: hashOf(Buffer.from(identityOf(options.from, options.http?.field))),
+  }
   const follow = followOf(options)
   const parse = (text: string): RuleSet => parseRuleSet(text, nameOf(options.from))
   const settled = Promise.withResolvers<void>()
@@ -49,6 +54,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
   let confirmedAt = clock.now()
   /** The answer about the document that the source has shown last. */
   let shown: { hash: string; problem: RulesProblem | undefined } | undefined
+  const flaps = createFlapWatch(() => clock.now())
   let sourceProblem: RulesProblem | undefined
   let cacheProblem: RulesProblem | undefined
   let told: RulesProblem | undefined
@@ -56,7 +62,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
   let writing: Promise<void> | undefined
   let unwritten: Uint8Array | undefined
 
-  const problem = (): RulesProblem | undefined => sourceProblem ?? cacheProblem
+  const problem = (): RulesProblem | undefined => sourceProblem ?? flaps.problem() ?? cacheProblem
 
   function tell(change: RulesChange): void {
     for (const listener of listeners) listener(change)
@@ -78,6 +84,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
     inForce = isNew || inForce === undefined ? { ...accepted, from, acceptedAt: clock.wallNow() } : { ...inForce, from }
     if (!isNew) return
     tell({ code: 'rules-accepted', version: accepted.rules.version, from, ...(replaced === undefined ? {} : { replaced }) })
+    flaps.note({ version: accepted.rules.version, hash: accepted.hash })
     if (from === 'source' && cacheFile !== undefined) {
       unwritten = accepted.bytes
       writing ??= writeLater(cacheFile)
@@ -88,7 +95,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
     for (let bytes = unwritten; bytes !== undefined; bytes = unwritten) {
       unwritten = undefined
       try {
-        await writeCache(file, bytes)
+        await writeCache(file, cacheSource, bytes)
         cacheProblem = undefined
       } catch (error) {
         cacheProblem = { code: 'cache-unusable', said: (error as Error).message }
@@ -111,6 +118,7 @@ export function openRules(options: OpenRulesOptions): RulesSource {
   function problemIn(look: Look): RulesProblem | undefined {
     switch (look.is) {
       case 'document':
+        if (look.isEtagWrong === true) tell({ code: 'rules-etag-wrong' })
         return takeDocument(look.bytes)
       case 'unchanged':
         return shown?.problem
@@ -136,11 +144,14 @@ export function openRules(options: OpenRulesOptions): RulesSource {
 
   async function useCache(file: string): Promise<void> {
     try {
-      const bytes = await readCache(file)
-      if (bytes === undefined) return
-      const judged = judgeDocument(bytes, { parse, keys, last: undefined })
-      if ('rules' in judged) accept(judged, 'cache')
-      else cacheProblem = { code: 'cache-refused', because: judged }
+      const cached = await readCache(file, cacheSource)
+      if (cached === undefined) return
+      if ('foreign' in cached) cacheProblem = { code: 'cache-foreign', of: cached.of }
+      else {
+        const judged = judgeDocument(cached.bytes, { parse, keys, last: undefined })
+        if ('rules' in judged) accept(judged, 'cache')
+        else cacheProblem = { code: 'cache-refused', because: judged }
+      }
     } catch (error) {
       cacheProblem = { code: 'cache-unusable', said: (error as Error).message }
     }

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+
 /** The place that the rules of the webhook come from. */
 export type RulesFrom =
   | { readonly is: 'file'; readonly path: string }
@@ -45,6 +47,12 @@ function parseUrl(text: string): RulesFrom {
     throw new RulesFromError('The URL of the rules holds a user or a password: write them into the file of --rules-basic')
   if (url.hash !== '') throw new RulesFromError('The URL of the rules has a fragment, which no server sees')
   return { is: 'url', url: text }
+}
+
+/** A text that differs for each two places with different documents. It may hold a secret of a URL. */
+export function identityOf(from: RulesFrom, field: string | undefined): string {
+  const place = from.is === 'file' ? { ...from, path: resolve(from.path) } : from
+  return JSON.stringify({ ...place, field })
 }
 
 /** The name of the place in messages. A query of a URL is left out, since it may hold a secret. */

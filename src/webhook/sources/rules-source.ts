@@ -10,7 +10,7 @@ export interface RulesSource {
    */
   current(): RuleSet | undefined
   state(): RulesState
-  /** The reason why the source does not show the rules in force. Undefined where it does. */
+  /** What is wrong with the source or the cache. Undefined where the source shows the rules in force, and no others. */
   problem(): RulesProblem | undefined
   /** Calls the listener after each change of the rules in force or of the problem. The returned function ends the calls. */
   onChange(listener: (change: RulesChange) => void): () => void
@@ -36,8 +36,10 @@ export interface RulesState {
 export type RulesChange =
   | { readonly code: 'rules-accepted'; readonly version: string; readonly from: 'source' | 'cache'; readonly replaced?: string }
   | { readonly code: 'rules-problem'; readonly problem: RulesProblem }
-  /** The source shows the rules in force again. */
+  /** The source shows the rules in force again, and no others. */
   | { readonly code: 'rules-problem-over'; readonly version: string }
+  /** The server of the URL gave one ETag to different documents. Whole documents are asked for from now on. */
+  | { readonly code: 'rules-etag-wrong' }
 
 /** The rules in force stay in force with each of these. `hash` begins the SHA-256 of the refused document. */
 export type RulesProblem =
@@ -47,10 +49,18 @@ export type RulesProblem =
   | { readonly code: 'document-missing'; readonly sinceAt: number; readonly lacks: Lacks }
   | { readonly code: 'document-too-large'; readonly limitBytes: number }
   | RefusedDocument
+  /** The source shows these documents in turn: each comes into force again and again. `withinMs`: so long two returns count. */
+  | {
+      readonly code: 'rules-flap'
+      readonly withinMs: number
+      readonly documents: readonly { readonly hash: string; readonly version: string }[]
+    }
   /** The cache cannot be read or written. */
   | { readonly code: 'cache-unusable'; readonly said: string }
   /** The document of an earlier process would be refused now. */
   | { readonly code: 'cache-refused'; readonly because: RefusedDocument }
+  /** The cache holds a document of another source, or does not name its source. `of` is the name of that source. */
+  | { readonly code: 'cache-foreign'; readonly of: string | undefined }
 
 export type RefusedDocument =
   | { readonly code: 'document-refused'; readonly hash: string; readonly mistakes: readonly RulesIssue[] }
@@ -69,6 +79,7 @@ export type SignatureFault = 'none' | 'wrong' | 'unnumbered' | 'older' | 'reused
 export function isSameProblem(one: RulesProblem | undefined, other: RulesProblem | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   if (one.code === 'source-away' && other.code === 'source-away') return one.fault.code === other.fault.code
+  if (one.code === 'rules-flap' && other.code === 'rules-flap') return true
   if (one.code === 'document-missing' && other.code === 'document-missing') return one.lacks === other.lacks
   return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../kube/testing/temporary-folder.ts'
 import { until } from '../../kube/testing/until.ts'
 import { checkSignature, readSignatureKeys } from './signature.ts'
 import { ruleDocument } from './testing/document.ts'
+import { startDocumentServer } from './testing/document-server.ts'
 import { open, type OpenedRules } from './testing/open.ts'
 import { makeKeys, signed } from './testing/signing.ts'
 
@@ -27,6 +28,12 @@ function replace(text: string): string {
   const file = join(folder.path, 'rules.yaml')
   renameSync(folder.write('rules.next', text), file)
   return file
+}
+
+/** The cache without its first line. */
+function documentIn(cacheFile: string): string {
+  const text = readFileSync(cacheFile, 'utf8')
+  return text.slice(text.indexOf('\n') + 1)
 }
 
 async function reopen(options: Partial<Parameters<typeof open>[0]> = {}): Promise<OpenedRules> {
@@ -140,7 +147,13 @@ describe('signed rules', () => {
   })
 
   test('a cache whose document somebody has changed counts for nothing', async () => {
-    const cacheFile = folder.write('cache.yaml', sign(7).replace('notReady', 'ready'))
+    const cacheFile = join(folder.path, 'cache.yaml')
+    replace(sign(7))
+    const first = await reopen({ signatureKeys, cacheFile })
+    await until(() => existsSync(cacheFile))
+    await first.close()
+    rmSync(join(folder.path, 'rules.yaml'))
+    writeFileSync(cacheFile, readFileSync(cacheFile, 'utf8').replace('notReady', 'ready'))
     const rules = await reopen({ signatureKeys, cacheFile })
     await until(() => rules.changes.length > 0)
     expect(rules.changes[0]).toMatchObject({ problem: { code: 'cache-refused', because: { because: 'wrong' } } })
@@ -159,7 +172,7 @@ describe('the cache', () => {
     replace('kind: Wrong\nrules: []\n')
     await first.untilProblem('document-refused')
     await first.close()
-    expect(readFileSync(cacheFile, 'utf8')).toBe(ruleDocument(2))
+    expect(documentIn(cacheFile)).toBe(ruleDocument(2))
     expect(statSync(cacheFile).mode & 0o777).toBe(0o600)
 
     rmSync(join(folder.path, 'rules.yaml'))
@@ -176,13 +189,17 @@ describe('the cache', () => {
   test('that is cut off or cannot be written is told, and the rules of the source count', async () => {
     mkdirSync(join(folder.path, 'cache'))
     const cacheFile = join(folder.path, 'cache', 'rules.yaml')
-    writeFileSync(cacheFile, ruleDocument(1).slice(0, 20))
+    replace(ruleDocument(1))
+    const first = await reopen({ cacheFile })
+    await until(() => existsSync(cacheFile))
+    await first.close()
+    truncateSync(cacheFile, statSync(cacheFile).size - 20)
     replace(ruleDocument(2))
     const rules = await reopen({ cacheFile })
     await rules.untilVersion('2')
     await rules.untilProblem(undefined)
     expect(rules.changes[0]).toMatchObject({ problem: { code: 'cache-refused' } })
-    expect(readFileSync(cacheFile, 'utf8')).toBe(ruleDocument(2))
+    expect(documentIn(cacheFile)).toBe(ruleDocument(2))
 
     rmSync(join(folder.path, 'cache'), { recursive: true })
     replace(ruleDocument(3))
@@ -191,6 +208,55 @@ describe('the cache', () => {
     mkdirSync(join(folder.path, 'cache'))
     replace(ruleDocument(4))
     await rules.untilProblem(undefined)
-    expect(readFileSync(cacheFile, 'utf8')).toBe(ruleDocument(4))
+    expect(documentIn(cacheFile)).toBe(ruleDocument(4))
+  })
+
+  test('of another source counts for nothing, is told, and is replaced by the first document of the new source', async () => {
+    const cacheFile = join(folder.path, 'cache.yaml')
+    replace(ruleDocument(1))
+    const first = await reopen({ cacheFile })
+    await first.untilVersion('1')
+    await until(() => existsSync(cacheFile))
+
+    const other = join(folder.path, 'other.yaml')
+    const second = await reopen({ from: { is: 'file', path: other }, cacheFile })
+    await second.source.settled
+    expect(second.version()).toBeUndefined()
+    const foreign = { code: 'cache-foreign', of: join(folder.path, 'rules.yaml') }
+    expect(second.changes[0]).toEqual({ code: 'rules-problem', problem: foreign })
+    folder.write('other.yaml', ruleDocument(2))
+    await second.untilProblem(undefined)
+    await second.close()
+    rmSync(other)
+    const third = await reopen({ from: { is: 'file', path: other }, cacheFile })
+    await third.source.settled
+    expect(third.source.state()).toMatchObject({ rules: { version: '2' }, from: 'cache' })
+  })
+
+  test('of a URL with another query is foreign, names no query, and a file without the name of a source is foreign', async () => {
+    const cacheFile = join(folder.path, 'cache.yaml')
+    const documents = await startDocumentServer()
+    try {
+      documents.publish(ruleDocument(1))
+      const first = await reopen({ from: { is: 'url', url: `${documents.url}/?dataId=a&token=secret` }, cacheFile })
+      await until(() => existsSync(cacheFile))
+      await first.close()
+      expect(readFileSync(cacheFile, 'utf8')).not.toContain('secret')
+      documents.answerBy((_, response) => void response.writeHead(503).end())
+      const second = await reopen({ from: { is: 'url', url: `${documents.url}/?dataId=b&token=secret` }, cacheFile })
+      await second.source.settled
+      expect(second.version()).toBeUndefined()
+      expect(second.changes[0]).toEqual({ code: 'rules-problem', problem: { code: 'cache-foreign', of: `${documents.url}/` } })
+      await second.close()
+
+      writeFileSync(cacheFile, ruleDocument(1))
+      const third = await reopen({ from: { is: 'url', url: documents.url }, cacheFile })
+      await third.source.settled
+      expect(third.version()).toBeUndefined()
+      expect(third.changes[0]).toEqual({ code: 'rules-problem', problem: { code: 'cache-foreign', of: undefined } })
+      await third.close()
+    } finally {
+      await documents.close()
+    }
   })
 })

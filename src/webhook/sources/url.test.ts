@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Certificates, makeCertificates, opensslMissing } from '../../kube/testing/certificates.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../kube/testing/temporary-folder.ts'
 import { until } from '../../kube/testing/until.ts'
 import { LARGEST_DOCUMENT_BYTES, type SourceFault } from './look.ts'
@@ -31,8 +32,36 @@ function faultOf(rules: OpenedRules): SourceFault | undefined {
   return problem?.code === 'source-away' ? problem.fault : undefined
 }
 
+const conditionalRequests = (): number => server.seen.filter(({ headers }) => headers['if-none-match'] !== undefined).length
+
 /** Retries at once, without a random part. */
 const eager = { random: { next: () => 0 } }
+
+/** A clock that stands. Each pause between two requests lasts until the test ends it, by some time on the clock. */
+function heldPauses() {
+  let now = 0
+  let held: { callback: () => void; delayMs: number } | undefined
+  const clock: Clock = {
+    now: () => now,
+    wallNow: () => now,
+    setTimeout: (callback, delayMs) => (held = { callback, delayMs }),
+    clearTimeout(handle) {
+      if (held === handle) held = undefined
+    },
+  }
+  return {
+    clock,
+    /** Resolves at the next pause, or at once within one. Returns its length. */
+    async next(): Promise<number> {
+      await until(() => held !== undefined)
+      return held!.delayMs
+    },
+    end(afterMs?: number): void {
+      now += afterMs ?? held!.delayMs
+      held!.callback()
+    },
+  }
+}
 
 describe('over plain HTTP on loopback', () => {
   beforeEach(async () => {
@@ -192,24 +221,94 @@ describe('over plain HTTP on loopback', () => {
   })
 
   test('requests back off while the server is away, and the pauses are random', async () => {
-    const waits: number[] = []
-    const clock = {
-      now: () => performance.now(),
-      wallNow: () => Date.now(),
-      setTimeout(callback: () => void, delayMs: number) {
-        waits.push(delayMs)
-        return setTimeout(callback, 0)
-      },
-      clearTimeout: (handle: unknown) => clearTimeout(handle as NodeJS.Timeout),
-    }
+    const pauses = heldPauses()
     server.answerBy((_, response) => void response.writeHead(503).end())
-    openUrl({ clock, random: { next: () => 0.5 }, everyMs: 10_000 })
-    await until(() => waits.length > 9)
-    expect(waits.slice(0, 9)).toEqual([750, 1500, 3000, 6000, 12_000, 24_000, 45_000, 45_000, 45_000])
+    openUrl({ clock: pauses.clock, random: { next: () => 0.5 }, everyMs: 10_000, http: { timeoutMs: 60_000 } })
+    for (const wanted of [750, 1500, 3000, 6000, 12_000, 24_000, 45_000, 45_000, 45_000]) {
+      expect(await pauses.next()).toBe(wanted)
+      pauses.end()
+    }
+    expect(await pauses.next()).toBe(45_000)
     server.answerBy((_, response) => void response.writeHead(429, { 'retry-after': '50' }).end())
-    await until(() => waits.includes(50_000))
+    pauses.end()
+    expect(await pauses.next()).toBe(50_000)
     server.answerBy(undefined)
-    await until(() => waits.includes(10_000))
+    pauses.end()
+    expect(await pauses.next()).toBe(10_000)
+    expect(server.seen).toHaveLength(12)
+  })
+
+  test('an ETag that stays where the document changes is found by a request for the whole, told once, and not used again', async () => {
+    let document = ruleDocument(1)
+    server.answerBy(({ headers }, response) => {
+      if (headers['if-none-match'] === '"same"') return void response.writeHead(304).end()
+      response.writeHead(200, { etag: '"same"' }).end(document)
+    })
+    const pauses = heldPauses()
+    const rules = openUrl({ clock: pauses.clock, http: { wholeEveryMs: 600_000, timeoutMs: 60_000 } })
+    await pauses.next()
+    document = ruleDocument(2)
+    pauses.end(599_999)
+    await pauses.next()
+    expect(conditionalRequests()).toBe(1)
+    expect(rules.version()).toBe('1')
+    pauses.end(1)
+    await pauses.next()
+    expect(rules.version()).toBe('2')
+    document = ruleDocument(3)
+    pauses.end()
+    await pauses.next()
+    expect(rules.version()).toBe('3')
+    expect(conditionalRequests()).toBe(1)
+    expect(rules.changes.map(({ code }) => code)).toEqual([
+      'rules-accepted',
+      'rules-etag-wrong',
+      'rules-accepted',
+      'rules-accepted',
+    ])
+  })
+
+  test('a right ETag is used again after a request for the whole', async () => {
+    const pauses = heldPauses()
+    const rules = openUrl({ clock: pauses.clock, http: { wholeEveryMs: 600_000, timeoutMs: 60_000 } })
+    for (let look = 0; look < 6; look += 1) {
+      await pauses.next()
+      pauses.end(300_000)
+    }
+    await pauses.next()
+    expect([server.seen.length, conditionalRequests()]).toEqual([7, 3])
+    expect(rules.changes.map(({ code }) => code)).toEqual(['rules-accepted'])
+  })
+
+  test('a source that shows two documents in turn is told once, both come into force, and the problem ends by itself', async () => {
+    const pauses = heldPauses()
+    const rules = openUrl({ clock: pauses.clock, http: { timeoutMs: 60_000 } })
+    async function show(version: number, afterMs: number): Promise<void> {
+      await pauses.next()
+      server.publish(ruleDocument(version))
+      pauses.end(afterMs)
+      await pauses.next()
+      expect(rules.version()).toBe(String(version))
+    }
+    await show(2, 10_000)
+    // To take a change back is no flap.
+    await show(1, 10_000)
+    expect(rules.problemCode()).toBeUndefined()
+    await show(3, 10_000)
+    expect(rules.problemCode()).toBeUndefined()
+    for (const version of [1, 3, 1, 3]) await show(version, 10_000)
+    expect(rules.source.problem()).toMatchObject({
+      code: 'rules-flap',
+      documents: [{ version: '1' }, { version: '3' }],
+    })
+    expect(rules.source.state()).toMatchObject({ rules: { version: '3' }, from: 'source', unconfirmedMs: 0 })
+    pauses.end(600_000)
+    await pauses.next()
+    expect(rules.problemCode()).toBeUndefined()
+    expect(rules.changes.filter(({ code }) => code !== 'rules-accepted')).toEqual([
+      { code: 'rules-problem', problem: expect.objectContaining({ code: 'rules-flap' }) },
+      { code: 'rules-problem-over', version: '3' },
+    ])
   })
 })
 
