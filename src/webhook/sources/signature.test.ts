@@ -218,8 +218,8 @@ describe('the cache', () => {
     await first.untilVersion('1')
     await until(() => existsSync(cacheFile))
 
-    const other = join(folder.path, 'other.yaml')
-    const second = await reopen({ from: { is: 'file', path: other }, cacheFile })
+    const otherFile = join(folder.path, 'other.yaml')
+    const second = await reopen({ from: { is: 'file', path: otherFile }, cacheFile })
     await second.source.settled
     expect(second.version()).toBeUndefined()
     const foreign = { code: 'cache-foreign', of: join(folder.path, 'rules.yaml') }
@@ -227,8 +227,8 @@ describe('the cache', () => {
     folder.write('other.yaml', ruleDocument(2))
     await second.untilProblem(undefined)
     await second.close()
-    rmSync(other)
-    const third = await reopen({ from: { is: 'file', path: other }, cacheFile })
+    rmSync(otherFile)
+    const third = await reopen({ from: { is: 'file', path: otherFile }, cacheFile })
     await third.source.settled
     expect(third.source.state()).toMatchObject({ rules: { version: '2' }, from: 'cache' })
   })
