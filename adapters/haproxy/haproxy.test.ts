@@ -136,8 +136,15 @@ async function adminState(process: HaproxyProcess, server: string): Promise<stri
 /** Changes the address of a server. Since 3.0, HAProxy answers before its state shows the new address. */
 async function repoint(process: HaproxyProcess, server: string, address: string, port = 1): Promise<void> {
   await process.ask(`set server web/${server} addr ${address} port ${port}`)
-  const entry = new RegExp(` ${server} ${address.replaceAll('.', String.raw`\.`)} .* ${port} `)
-  await vi.waitUntil(async () => entry.test(await process.ask('show servers state web')), { timeout: 10_000, interval: 10 })
+  // HAProxy 3 changes the address after its answer.
+  const isThere = async (): Promise<boolean> => {
+    const [, header = '', ...lines] = (await process.ask('show servers state web')).split('\n')
+    const columns = header.replace(/^# /, '').split(' ')
+    const of = (line: string, column: string): string | undefined => line.split(' ')[columns.indexOf(column)]
+    const entry = lines.find((line) => of(line, 'srv_name') === server)
+    return entry !== undefined && of(entry, 'srv_addr') === address && of(entry, 'srv_port') === String(port)
+  }
+  await vi.waitUntil(isThere, { timeout: 10_000, interval: 10 })
 }
 
 await describeOnEachHaproxy((version) => {

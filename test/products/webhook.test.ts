@@ -229,28 +229,35 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await start({}, rule(1))
     let stored = await writeSlice('load', COUNT)
     const seen = new Map<string, number>()
-    const until = performance.now() + 8_000
+    const [atLeast, atMost] = [performance.now() + 8_000, performance.now() + 60_000]
+    const over = new AbortController()
     const changing = (async () => {
-      for (let version = 2; performance.now() < until; version++) {
+      for (let version = 2; !over.signal.aborted; version++) {
         await new Promise((resolve) => setTimeout(resolve, 700))
-        writeRules(rule(version))
+        if (!over.signal.aborted) writeRules(rule(version))
       }
     })()
-    while (performance.now() < until) {
-      const wish = {
-        ...sliceOf('load', COUNT),
-        metadata: { ...sliceOf('load', COUNT).metadata, resourceVersion: stored.metadata.resourceVersion },
+    // Half of the addresses are wished the other way.
+    const wishes = Array.from({ length: COUNT }, (_, index) => index % 2 === 0)
+    try {
+      while (performance.now() < atLeast || (seen.size < 3 && performance.now() < atMost)) {
+        const wish = sliceOf('load', COUNT)
+        wish.metadata.resourceVersion = stored.metadata.resourceVersion
+        for (const [index, endpoint] of wish.endpoints.entries()) endpoint.conditions = { ready: wishes[index], serving: true }
+        stored = await plane.ask('PUT', `${SLICES}/load`, wish)
+        const said = stored.metadata.annotations?.['sluice.dev/decision'] as string | undefined
+        const version = said === undefined ? undefined : Number(/^v(\d+):/.exec(said)![1])
+        // On a machine that is too busy, the API server stores an update as it came.
+        const decided = version === undefined ? wishes : wishes.map(() => version % 2 === 1)
+        expect(stored.endpoints.map((one: Json) => one.conditions.ready)).toEqual(decided)
+        const named = version === undefined ? '' : version % 2 === 0 ? 'even=notReady ' : 'odd=ready '
+        expect(said ?? '').toContain(named)
+        if (said !== undefined) seen.set(said, (seen.get(said) ?? 0) + 1)
       }
-      // Half of the addresses are wished the other way.
-      for (const [index, endpoint] of wish.endpoints.entries()) endpoint.conditions = { ready: index % 2 === 0, serving: true }
-      stored = await plane.ask('PUT', `${SLICES}/load`, wish)
-      const said = stored.metadata.annotations['sluice.dev/decision'] as string
-      const version = Number(/^v(\d+):/.exec(said)![1])
-      expect(new Set(stored.endpoints.map((one: Json) => one.conditions.ready))).toEqual(new Set([version % 2 === 1]))
-      expect(said).toContain(`${version % 2 === 0 ? 'even=notReady' : 'odd=ready'} `)
-      seen.set(said, (seen.get(said) ?? 0) + 1)
+    } finally {
+      over.abort()
+      await changing
     }
-    await changing
     expect(seen.size).toBeGreaterThan(2)
   })
 
