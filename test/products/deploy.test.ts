@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { type KubernetesProcess, startKubernetes } from '../../adapters/conformance/beds/kubernetes-process.ts'
 import { ensureKubectl } from '../cluster/binaries.ts'
 import { chosenVersion } from '../cluster/kubernetes-versions.ts'
@@ -41,6 +42,10 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     const { stdout } = await runCommand(kubectl, ['--kubeconfig', kubeconfig, 'apply', '-k', join(DEPLOY, path)])
     return stdout.trim().split('\n')
   }
+  async function rendered(path: string): Promise<Json[]> {
+    const { stdout } = await runCommand(kubectl, ['kustomize', path])
+    return parseAllDocuments(stdout).map((one) => one.toJS())
+  }
   const list = async (path: string): Promise<string[]> =>
     ((await server.ask('GET', path)) as Json).items.map(({ metadata }: Json) => `${metadata.namespace ?? ''}/${metadata.name}`)
 
@@ -69,6 +74,50 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     const configuration = (await server.ask('GET', `${WEBHOOKS}/sluice-webhook`)) as Json
     expect(configuration.webhooks).toMatchObject([
       { failurePolicy: 'Ignore', timeoutSeconds: 2, sideEffects: 'None', reinvocationPolicy: 'Never', matchPolicy: 'Equivalent' },
+    ])
+  }, 60_000)
+
+  test('an entry of the example, uncommented, lets the webhook reach an API server on another port', async () => {
+    const copy = join(folder, 'webhook')
+    cpSync(join(DEPLOY, 'webhook'), copy, { recursive: true })
+    const file = join(copy, 'example', 'kustomization.yaml')
+    const portsOf = async (path: string): Promise<number[]> => {
+      const policy = (await rendered(path)).find(({ kind }) => kind === 'NetworkPolicy')
+      return policy.spec.egress[0].ports.map(({ port }: Json) => port)
+    }
+    expect(await portsOf(join(copy, 'example'))).toEqual([443, 6443])
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace(/^ {2}# (- target: \{ kind: NetworkPolicy|  .*)/gm, '  $1'))
+    expect(await portsOf(join(copy, 'example'))).toEqual([443, 6443, 8443])
+  }, 60_000)
+
+  test('with cert-manager, the webhook has no right to write configurations of webhooks or Secrets', async () => {
+    const written = async (path: string): Promise<Set<string>> => {
+      const rules = (await rendered(join(DEPLOY, path))).flatMap((one) => one.rules?.filter(({ verbs }: Json) => verbs) ?? [])
+      const writes = rules.filter(({ verbs }) => verbs.some((verb: string) => !/^(get|list|watch)$/.test(verb)))
+      return new Set(writes.flatMap(({ resources }) => resources))
+    }
+    expect(await written('webhook/cert-manager')).toEqual(new Set(['leases']))
+    expect(await written('webhook/own-certificate')).toEqual(new Set(['leases', 'secrets', 'mutatingwebhookconfigurations']))
+  }, 60_000)
+
+  test('with cert-manager, the container has its certificate and its cache', async () => {
+    const objects = await rendered(join(DEPLOY, 'webhook/cert-manager'))
+    const { containers, volumes } = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec
+    const [{ args, volumeMounts }] = containers
+    const files = args.filter((one: string) => one.startsWith('--tls-') || one.startsWith('--rules-cache')).toSorted()
+    expect(files.map((one: string) => dirname(one.split('=')[1]!))).toEqual([
+      '/var/cache/sluice',
+      '/etc/sluice/certificate',
+      '/etc/sluice/certificate',
+    ])
+    expect(volumeMounts.map(({ name, mountPath }: Json) => [name, mountPath])).toEqual([
+      ['cache', '/var/cache/sluice'],
+      ['certificate', '/etc/sluice/certificate'],
+    ])
+    expect(volumes).toMatchObject([
+      { name: 'cache', emptyDir: {} },
+      { name: 'certificate', secret: {} },
     ])
   }, 60_000)
 
@@ -102,6 +151,12 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       'endpoints without addresses': await isAsked('endpoints', SHOP, { metadata: { name: 'web' } }),
       'a namespace without the label': await isAsked('endpoints', 'other', endpoints('web')),
       'a Service of default': await isAsked('endpointslices', 'default', slice('web-1', 'web')),
+      'a new slice of default': await isAsked('endpointslices', 'default', unnamed(slice('web-1', 'web'))),
+      'a new slice of default/kubernetes': await isAsked(
+        'endpointslices',
+        'default',
+        unnamed(slice('kubernetes-2', 'kubernetes')),
+      ),
       'default/kubernetes': await isAsked('endpoints', 'default', endpoints('kubernetes')),
       'a slice of default/kubernetes': await isAsked('endpointslices', 'default', slice('kubernetes-2', 'kubernetes')),
       'kube-system': await isAsked('endpoints', 'kube-system', endpoints('dns')),
@@ -113,6 +168,8 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       'endpoints without addresses': false,
       'a namespace without the label': false,
       'a Service of default': true,
+      'a new slice of default': true,
+      'a new slice of default/kubernetes': false,
       'default/kubernetes': false,
       'a slice of default/kubernetes': false,
       'kube-system': false,
@@ -137,6 +194,11 @@ const slice = (name: string, service: string): Json => ({
   endpoints: [{ addresses: ['10.0.0.1'] }],
   ports: [{ port: 80 }],
 })
+
+/** As the controller makes a slice: the API server completes the name after admission. */
+function unnamed({ metadata: { name, ...metadata }, ...rest }: Json): Json {
+  return { metadata: { generateName: `${name}-`, ...metadata }, ...rest }
+}
 
 /** A kind of cert-manager, with any content: cert-manager itself checks it. */
 function definition(kind: string): Json {
