@@ -138,7 +138,9 @@ const table = {
   // Real sockets and real time: nothing that is simulated goes there.
   '^sim/http/': ['^sim/', '^src/ports/', core],
   '^demo/load-balancer/': [core],
-  '^demo/(?!load-balancer/)': ['^demo/', '^sim/', '^src/cli/output/', core],
+  '^demo/(?!load-balancer/|webhook/)': ['^demo/', '^sim/', '^src/cli/output/', core],
+  // The embedded API server has its writes decided by the code of the webhook itself.
+  '^demo/webhook/': ['^sim/api-server/', '^src/webhook/(admission|cluster|decide|rules)/', '^src/ports/'],
   // The judge shares no code with what it judges.
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],

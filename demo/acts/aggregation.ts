@@ -4,12 +4,10 @@ import { isHome, readPods } from './home.ts'
 
 const POLL_MS = 50
 
-export interface AggregationOptions {
-  /** The usual duration of a request. */
-  guessedDrainMs: number
-  /** The time between two reads of Ready. */
-  everyMs: number
-}
+/** The usual duration of a request. */
+const GUESSED_DRAIN_MS = 7_000
+/** The time between two reads of Ready. */
+const EVERY_MS = 2_000
 
 /**
  * The incident that led to sluice. A batch job drains a pod, waits for the usual duration of a request, patches the pod, and goes on.
@@ -21,47 +19,72 @@ export const aggregation: Act = {
   hasLateHeartbeat: true,
   showsItself: false,
   async upgrade(stage, image) {
-    await upgradeByAggregation(stage, image, { guessedDrainMs: 7_000, everyMs: 2_000 })
+    const { cluster, balancer } = stage
+    const before = await readPods(stage)
+    await whileFollowing(
+      stage,
+      { everyMs: EVERY_MS, isReady: async (pod) => (await cluster.api.read(pod)).isReady },
+      async ({ hold, release }) => {
+        for (const pod of cluster.pods) {
+          hold(pod)
+          await balancer.drain(pod)
+          await sleep(GUESSED_DRAIN_MS)
+          await cluster.api.patchImage(pod, image)
+          release(pod)
+        }
+        while (!(await isHome(stage, before))) await sleep(POLL_MS)
+      },
+    )
     return undefined
   },
 }
 
-/** Resolves when all pods are home. */
-export async function upgradeByAggregation(
-  stage: Stage,
-  image: string,
-  { guessedDrainMs, everyMs }: AggregationOptions,
+export interface FollowOptions {
+  /** The time between two looks. */
+  everyMs: number
+  isReady(pod: string): Promise<boolean>
+}
+
+/** The job that admits and drains. */
+export interface FollowingJob {
+  /** Leaves a pod alone that another job has drained. */
+  hold(pod: string): void
+  release(pod: string): void
+  /** The number of looks that have ended. */
+  looks(): number
+}
+
+/** Has the job compare what is ready with the last command to the load balancer, while `work` goes on. */
+export async function whileFollowing(
+  { cluster, balancer }: Stage,
+  { everyMs, isReady }: FollowOptions,
+  work: (job: FollowingJob) => Promise<void>,
 ): Promise<void> {
-  const { cluster, balancer } = stage
-  /** The pod that the batch job works on. The other job leaves it alone. */
   const held = new Set<string>()
   const told = new Map(cluster.pods.map((pod) => [pod, true]))
   const ending = new AbortController()
+  let looks = 0
 
   async function follow(): Promise<void> {
     while (!ending.signal.aborted) {
       for (const pod of cluster.pods) {
-        const { isReady } = await cluster.api.read(pod)
-        if (held.has(pod) || told.get(pod) === isReady) continue
-        told.set(pod, isReady)
-        await (isReady ? balancer.restore(pod) : balancer.drain(pod))
+        const isNow = await isReady(pod)
+        if (held.has(pod) || told.get(pod) === isNow) continue
+        told.set(pod, isNow)
+        await (isNow ? balancer.restore(pod) : balancer.drain(pod))
       }
+      looks += 1
       await sleep(everyMs, undefined, { signal: ending.signal }).catch(() => {})
     }
   }
 
-  async function upgradeAll(): Promise<void> {
-    const before = await readPods(stage)
-    for (const pod of cluster.pods) {
+  const job: FollowingJob = {
+    hold(pod) {
       held.add(pod)
       told.set(pod, false)
-      await balancer.drain(pod)
-      await sleep(guessedDrainMs)
-      await cluster.api.patchImage(pod, image)
-      held.delete(pod)
-    }
-    while (!(await isHome(stage, before))) await sleep(POLL_MS)
+    },
+    release: (pod) => void held.delete(pod),
+    looks: () => looks,
   }
-
-  await Promise.all([follow(), upgradeAll().finally(() => ending.abort())])
+  await Promise.all([follow(), work(job).finally(() => ending.abort())])
 }

@@ -19,7 +19,7 @@ export interface Outside {
   port: number
 }
 
-/** An incident from production. The demo plays it twice: as it was, and again after the cure. */
+/** An incident from production. The demo plays it as it was, with rules where it has some, and after the cure. */
 export interface Incident {
   name: IncidentName
   /** The symptom that operators see first. */
@@ -27,12 +27,14 @@ export interface Incident {
   cure: string
   /** The findings that reveal the incident, each as the command of sluice and the code. */
   expected: readonly string[]
+  /** Rules of the webhook. With them, the incident is played once more, as it was, before the cure. */
+  rules?: { says: string; document: string }
   stage: Pick<StartClusterOptions, 'pods' | 'stopSeconds' | 'embedded'>
   /** Absent where the program that upgrades the pods also updates the load balancer. */
   followed?: Followed
   /** Prepares the cluster, before the incident happens for the first time. */
   prepare?(scene: Scene): Promise<void>
-  /** Plays the events of the incident. They are equal with the cure and without it. */
+  /** Plays the events of the incident. They are equal each time. */
   happen(scene: Scene, isCured: boolean): Promise<void>
   applyCure?(scene: Scene): Promise<void>
 }

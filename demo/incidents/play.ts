@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TRAFFIC } from '../acts/play.ts'
 import { startEmbedded } from '../balancers/embedded.ts'
@@ -6,9 +8,11 @@ import { hasAddressPerPod } from '../cluster/start.ts'
 import { DemoError } from '../demo-error.ts'
 import type { Children } from '../processes/children.ts'
 import type { RotationChange } from '../rotation/change.ts'
+import { countAddressChanges } from '../rotation/address-changes.ts'
 import { watchRotation } from '../rotation/watch.ts'
 import { configIn, setStage } from '../stage.ts'
 import { startTraffic } from '../traffic/start.ts'
+import { embedWebhook } from '../webhook/embedded-webhook.ts'
 import { followEndpoints } from './follow-endpoints.ts'
 import type { Incident, Outside, Scene } from './incident.ts'
 import { createTools } from './tools.ts'
@@ -38,18 +42,23 @@ export interface Passage {
   noted: string[]
   requests: number
   failed: number
+  /** The changes at the load balancer. */
   changes: RotationChange[]
+  /** The number of changes of an endpoint of the pods, to ready or from it, as the API server has stored them. */
+  addressChanges: number
 }
 
 export interface IncidentResult {
   before: Passage
+  /** Present where the incident has rules, and was played as it was. */
+  withRules?: Passage
   after: Passage
 }
 
 const POLL_MS = 50
 const LIMIT_MS = 60_000
 
-/** Plays an incident as it was, applies the cure, and plays it again. Rejects with a DemoError where a step fails. */
+/** Plays an incident as it was, with its rules, applies the cure, and plays it again. Rejects with a DemoError where a step fails. */
 export async function playIncident(incident: Incident, options: PlayOptions): Promise<IncidentResult> {
   const { children, folder, program, show, isCured = false } = options
   const config = configIn(folder)
@@ -72,7 +81,7 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
   const { embedded, kubeconfig, port } = stage.cluster
   const outside = outsideOf(port)
   if (followed !== undefined) startOutside(children, outside)
-  const passage: Passage = { found: [], noted: [], requests: 0, failed: 0, changes: [] }
+  const passage = emptyPassage()
   const scene: Scene = {
     ...createTools({
       children,
@@ -102,11 +111,14 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
     async call(method, path, by, body) {
       const api = path.startsWith('/endpointslices') ? '/apis/discovery.k8s.io/v1' : '/api/v1'
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-      const answer = await fetch(`${embedded.url}${api}/namespaces/${NAMESPACE}${path}?fieldManager=${by}`, {
-        method,
-        headers: { 'content-type': type },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
+      const answer = await fetch(
+        `${embedded.url}${api}/namespaces/${NAMESPACE}${path}${path.includes('?') ? '&' : '?'}fieldManager=${by}`,
+        {
+          method,
+          headers: { 'content-type': type },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        },
+      )
       if (!answer.ok) throw new Error(`demo: ${method} ${path}: ${answer.status} ${await answer.text()}`)
       return answer.json()
     },
@@ -120,12 +132,29 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
   }
 
   async function pass(cured: boolean): Promise<Passage> {
-    Object.assign(passage, { found: [], noted: [], requests: 0, failed: 0, changes: [] })
+    Object.assign(passage, emptyPassage())
     const { changes } = passage
     const rotation = await watchRotation(stage.balancer.look, (change) => changes.push(change))
+    const stopCounting = countAddressChanges(embedded.apiServer, NAMESPACE, () => (passage.addressChanges += 1))
     await incident.happen(scene, cured)
+    stopCounting()
     await rotation.stop()
     return { ...passage }
+  }
+
+  /** Plays the incident as it was, while the webhook decides by the rules. */
+  async function passWithRules({ says, document }: NonNullable<Incident['rules']>): Promise<Passage> {
+    show.step('With rules')
+    show.say(says)
+    const file = join(folder, 'rules.yaml')
+    await writeFile(file, document)
+    for (const line of document.trimEnd().split('\n')) show.line(line)
+    await scene.checkRules(file)
+    const webhook = embedWebhook(embedded.apiServer, NAMESPACE)
+    webhook.setRules(document)
+    const played = await pass(false)
+    webhook.setRules(undefined)
+    return played
   }
 
   await incident.prepare?.(scene)
@@ -133,13 +162,18 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
   if (isCured) await incident.applyCure?.(scene)
   else show.step('As it was')
   const before = await pass(isCured)
+  const withRules = incident.rules === undefined || isCured ? undefined : await passWithRules(incident.rules)
   show.step('The cure')
   show.say(incident.cure)
   if (!isCured) await incident.applyCure?.(scene)
   const after = isCured ? before : await pass(true)
   await following?.stop()
   await embedded.close()
-  return { before, after }
+  return { before, ...(withRules === undefined ? {} : { withRules }), after }
+}
+
+function emptyPassage(): Passage {
+  return { found: [], noted: [], requests: 0, failed: 0, changes: [], addressChanges: 0 }
 }
 
 function startOutside(children: Children, { host, port, name }: Outside): void {

@@ -10,6 +10,8 @@ export interface Tools {
   observe(flags: readonly string[]): Promise<Observing>
   doctor(): Promise<void>
   explain(object: string): Promise<void>
+  /** Rejects where the rules of the webhook have mistakes. */
+  checkRules(file: string): Promise<void>
   /** Rejects where the command exits with a code other than 0. */
   upgrade(flags: readonly string[]): Promise<void>
 }
@@ -127,6 +129,7 @@ export function createTools(options: ToolsOptions): Tools {
       }
       await run(['explain', object, '-n', NAMESPACE], take, [0, 1, 3])
     },
+    checkRules: (file) => run(['webhook', 'check', file], onLine, [0]),
     upgrade: (flags) =>
       run(
         ['upgrade', ...flags, '-n', NAMESPACE],

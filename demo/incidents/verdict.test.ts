@@ -3,7 +3,7 @@ import type { Passage } from './play.ts'
 import { incidentFaults } from './verdict.ts'
 
 const incident = { expected: ['observe sweep', 'explain no-selector'] }
-const passage: Passage = { found: [], noted: [], requests: 100, failed: 10, changes: [] }
+const passage: Passage = { found: [], noted: [], requests: 100, failed: 10, changes: [], addressChanges: 0 }
 const before = { ...passage, found: ['observe sweep'], noted: ['explain no-selector'] }
 
 test('found by all of its codes, and by none after the cure', () => {
@@ -18,5 +18,14 @@ test('each code that is missing, each that is left, and a play without requests'
     'it was not found: observe sweep',
     'after the cure it is still found: doctor endpoints-by-hand',
     'no request was sent',
+  ])
+})
+
+test('with rules no request may fail, and nothing may be found', () => {
+  const of = (withRules: Passage) => incidentFaults(incident, { before, withRules, after: passage })
+  expect(of({ ...passage, failed: 0 })).toEqual([])
+  expect(of({ ...passage, found: ['observe sweep'] })).toEqual([
+    'with the rules 10 of 100 requests failed',
+    'with the rules it is still found: observe sweep',
   ])
 })

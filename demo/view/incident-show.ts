@@ -28,8 +28,10 @@ export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & In
     say: (text) => say(text),
     command: (text) => say(colors.dim(`$ ${text}`)),
     line: (text) => say(`  ${coloured(text)}`),
-    conclude({ name, expected }, { before, after }, faults) {
-      say('', colors.bold('What came of it'), `  as it was       ${told(before)}`, `  with the cure   ${told(after)}`, '')
+    conclude({ name, expected }, { before, withRules, after }, faults) {
+      const rows = [['as it was', before] as const, ...(withRules === undefined ? [] : [['with rules', withRules] as const])]
+      const table = passages([...rows, ['with the cure', after]])
+      say('', colors.bold('What came of it'), ...table.map((line) => `  ${line}`), '')
       if (faults.length === 0) say(colors.green(`sluice: found by ${expected.join(', ')}; after the cure nothing is found.`))
       else say(...faults.map((fault) => colors.red(`sluice: ${fault}`)))
       say('', 'Where to look next:', `  ${whereIs(pageOf(name))}`, '      from the symptom to the cure, on your own cluster')
@@ -42,6 +44,23 @@ export function pageOf(name: IncidentName): string {
   return `docs/incidents/${name === 'selector' ? 'selector-reset' : name}.md`
 }
 
-function told({ found, requests, failed }: Passage): string {
-  return `${failed} of ${requests} requests failed; ${found.length === 0 ? 'nothing was found' : `found: ${found.join(', ')}`}`
+/** Returns a table with a line for each passage. */
+function passages(of: readonly (readonly [name: string, passage: Passage])[]): string[] {
+  const rows = [
+    ['', 'failed requests', 'changes at the load balancer', 'changes of addresses', 'found'],
+    ...of.map(([name, { requests, failed, changes, addressChanges, found }]) => [
+      name,
+      `${failed} of ${requests}`,
+      `${changes.length}`,
+      `${addressChanges}`,
+      found.length === 0 ? 'nothing' : found.join(', '),
+    ]),
+  ]
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('   ')
+      .trimEnd(),
+  )
 }

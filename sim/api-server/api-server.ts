@@ -10,6 +10,7 @@ import { attributesOf, everybody, forbidden, permitReview, reviewed, rulesFor } 
 import { createRouter, type Route } from './route.ts'
 import type { AdmissionHook, ApiAnswer, ApiRequest, ApiServer, Authorizer } from './server.ts'
 import { createStorage } from './storage.ts'
+import { createMutations } from './mutations.ts'
 import { createStore } from './store.ts'
 import { createWatches } from './watches.ts'
 
@@ -41,9 +42,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const route = createRouter(kinds)
   const storage = createStorage(watchWindow, managesFields ? { now: () => timestamp(clock.wallNow()) } : undefined)
   const watches = createWatches(storage, clock, expiredWatch)
-  const store = createStore(storage, kinds, { clock, random })
+  const mutations = createMutations()
+  const store = createStore(storage, kinds, { clock, random, mutated: mutations.mutated })
   const hooks: AdmissionHook[] = []
-  const requests = createResourceRequests({ storage, clock, random, hooks })
+  const requests = createResourceRequests({ storage, clock, random, hooks, mutated: mutations.mutated })
   let authorize: Authorizer = everybody
 
   function permit(verb: string, at: Route, by: string): void {
@@ -127,6 +129,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       authorize = rights
     },
     admit: (hook) => hooks.push(hook),
+    mutate: mutations.add,
     compact: () => storage.compact(),
     closeWatches: () => watches.end(),
     bookmark: () => watches.bookmark(),

@@ -4,6 +4,7 @@ import { objectIn, patched } from './bodies.ts'
 import { deleted, isReleased } from './deletion.ts'
 import { newSuffix } from './identity.ts'
 import { type Kind, kindOf } from './kinds.ts'
+import type { Mutated, UnmutatedWrite } from './mutations.ts'
 import { deleteOptions, isDryRun } from './options.ts'
 import { alreadyExists, badRequest, conflict, invalid, notFound, type Refusal, refusal } from './refusal.ts'
 import type { Route } from './route.ts'
@@ -26,16 +27,22 @@ export interface ResourceRequestsOptions {
   clock: Clock
   random: Random
   hooks: readonly AdmissionHook[]
+  mutated: Mutated
 }
 
 const NAMESPACE = kindOf('namespaces')
 const OTHER_NAMESPACE = 'the namespace of the provided object does not match the namespace sent on the request'
 
-export function createResourceRequests({ storage, clock, random, hooks }: ResourceRequestsOptions): ResourceRequests {
+export function createResourceRequests({ storage, clock, random, hooks, mutated }: ResourceRequestsOptions): ResourceRequests {
   function present({ kind, namespace, name }: Route): Version {
     const version = storage.get(kind, namespace ?? '', name!)
     if (version === undefined) throw notFound(kind, name!)
     return version
+  }
+
+  /** Returns the object of a create or an update after all hooks. */
+  function changed(kind: Kind, write: UnmutatedWrite): KubeObject {
+    return admitted({ ...write, object: mutated(kind, write) })
   }
 
   /** Returns the object after the admission hooks. */
@@ -54,7 +61,7 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
     const { kind, namespace } = at
     const fresh = newObject(at, body)
     if (namespace !== undefined && storage.get(NAMESPACE, '', namespace) === undefined) throw notFound(NAMESPACE, namespace)
-    const object = admitted({ operation: 'CREATE', object: fresh, before: undefined, dryRun, by })
+    const object = changed(kind, { operation: 'CREATE', object: fresh, before: undefined, dryRun, by })
     expectNone(kind, object, objectErrors(kind, object))
     const { name } = object.metadata
     if (storage.get(kind, namespace ?? '', name) !== undefined) throw alreadyExists(kind, name)
@@ -83,7 +90,7 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
     const { managedFields } = before.object.metadata
     const own = storage.managesFields ? { ...wanted, metadata: { ...wanted.metadata, managedFields } } : wanted
     const asked = updated({ kind, before: before.object, wanted: own, subresource })
-    const object = admitted({ operation: 'UPDATE', object: asked, before: before.object, dryRun, by })
+    const object = changed(kind, { operation: 'UPDATE', object: asked, before: before.object, dryRun, by })
     const complete = object === asked ? asked : withGeneration(kind, before.object, object)
     expectNone(kind, before.object, [...changeErrors(kind, before.object, complete), ...objectErrors(kind, complete)])
     if (dryRun) return answer(200, JSON.stringify(complete))

@@ -86,8 +86,10 @@ export interface ApiServer {
   readonly store: Store
   /** Sets the rights for later requests and access reviews. At first every user may do everything. */
   authorize(rights: Authorizer): void
-  /** Adds a hook that is called before a write is stored, for quotas, image policies and rewriting webhooks. */
+  /** Adds a hook that is called before a request is stored, for quotas, image policies and rewriting webhooks. */
   admit(hook: AdmissionHook): void
+  /** Adds a hook that may change each object of these kinds before it is stored, also where a controller writes it through `store`. */
+  mutate(resources: readonly Resource[], hook: MutatingHook): void
   /** Forgets the versions before this moment: a watch or a page that begins there gets 410. */
   compact(): void
   /** Ends all watches in order, as a server under load does. */
@@ -104,6 +106,19 @@ export type AdmissionHook = (write: {
   dryRun: boolean
   by: string
 }) => { object: KubeObject } | { refuse: string } | undefined
+
+/**
+ * Returns the object to store instead, or the object itself. `resource` is the plural and group. Such a hook never refuses, as a webhook that
+ * fails open.
+ */
+export type MutatingHook = (write: {
+  operation: 'CREATE' | 'UPDATE'
+  resource: Resource
+  object: KubeObject
+  before: KubeObject | undefined
+  dryRun: boolean
+  by: string
+}) => KubeObject
 
 /** The attributes of a request, in the words of RBAC. */
 export interface AccessAttributes {
@@ -122,7 +137,10 @@ export type Authorizer = (by: string, attributes: AccessAttributes) => boolean
 /** A kind by its plural and group: `pods`, `statefulsets.apps`, `endpointslices.discovery.k8s.io`. */
 export type Resource = string
 
-/** The store for direct writes of kubelet and controllers. It has the effect of their API requests without the cost. */
+/**
+ * The store for direct writes of kubelet and controllers. It has the effect of their API requests without the cost. Hooks of `admit` do not
+ * see these writes.
+ */
 export interface Store {
   get(resource: Resource, namespace: string, name: string): KubeObject | undefined
   /** Returns all objects of a kind, in the order of their names. */

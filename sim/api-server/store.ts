@@ -1,12 +1,19 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 import { type Kind, kindAmong } from './kinds.ts'
+import type { Mutated } from './mutations.ts'
 import type { Store } from './server.ts'
 import type { Storage } from './storage.ts'
 import { created, withGeneration } from './write.ts'
 
-/** Creates direct access to the storage, without admission, validation and rights. */
-export function createStore(storage: Storage, kinds: readonly Kind[], ports: { clock: Clock; random: Random }): Store {
+export interface StorePorts {
+  clock: Clock
+  random: Random
+  mutated: Mutated
+}
+
+/** Creates direct access to the storage, without validation, rights and hooks other than those that mutate. */
+export function createStore(storage: Storage, kinds: readonly Kind[], { mutated, ...ports }: StorePorts): Store {
   const kindOf = kindAmong(kinds)
   return {
     get: (resource, namespace, name) => storage.get(kindOf(resource), namespace, name)?.object,
@@ -17,7 +24,9 @@ export function createStore(storage: Storage, kinds: readonly Kind[], ports: { c
       const kind = kindOf(resource)
       const { namespace = '', name } = object.metadata
       if (storage.get(kind, namespace, name) !== undefined) throw new Error(`${resource} ${namespace}/${name} exists already`)
-      return storage.put(kind, created(kind, object, ports), by).object
+      const fresh = created(kind, object, ports)
+      return storage.put(kind, mutated(kind, { operation: 'CREATE', object: fresh, before: undefined, dryRun: false, by }), by)
+        .object
     },
 
     update(resource, namespace, name, change, by) {
@@ -25,7 +34,9 @@ export function createStore(storage: Storage, kinds: readonly Kind[], ports: { c
       const before = storage.get(kind, namespace, name)?.object
       const wanted = before && change(before)
       if (before === undefined || wanted === undefined) return before
-      const object = withGeneration(kind, before, wanted)
+      const asked = withGeneration(kind, before, wanted)
+      const changed = mutated(kind, { operation: 'UPDATE', object: asked, before, dryRun: false, by })
+      const object = changed === asked ? asked : withGeneration(kind, before, changed)
       return object === before ? before : storage.put(kind, object, by).object
     },
 

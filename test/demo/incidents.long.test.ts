@@ -28,16 +28,19 @@ async function play(name: IncidentName, { isCured = false } = {}, { onTestFinish
 const share = ({ failed, requests }: { failed: number; requests: number }): number => failed / requests
 
 describe.concurrent('an incident is found by its codes, and not after its cure', () => {
-  test('flap: without sluice an entry goes out twice for one upgrade, and requests fail', async (context) => {
+  test('flap: without sluice an entry goes out twice for one upgrade, and requests fail; with rules, or with sluice, none fails', async (context) => {
     const result = await play('flap', {}, context)
-    const { before, after } = result
+    const { before, withRules, after } = result
     expect(incidentFaults(INCIDENTS.flap, result)).toEqual([])
     expect(before.failed).toBeGreaterThan(0)
-    expect(after.failed).toBe(0)
+    expect([withRules!.failed, after.failed]).toEqual([0, 0])
     const pods = ['web-0', 'web-1']
     // Whether the job looks while Ready is still that of the old container is chance; that it misses both pods is not seen.
     expect(Math.max(...pods.map((pod) => drainsAndRestores(before.changes, pod).drains))).toBeGreaterThan(1)
-    for (const pod of pods) expect(drainsAndRestores(after.changes, pod), pod).toEqual({ drains: 1, restores: 1 })
+    for (const { changes } of [withRules!, after])
+      for (const pod of pods) expect(drainsAndRestores(changes, pod), pod).toEqual({ drains: 1, restores: 1 })
+    // Each pod leaves twice by its condition, with the heartbeat and with its container, and once by the rules.
+    expect([before, withRules!, after].map(({ addressChanges }) => addressChanges)).toEqual([8, 4, 8])
   })
 
   test('heartbeat: all pods of the node leave at once, and with a longer grace none does', async (context) => {

@@ -52,6 +52,13 @@ test.each(Object.values(INCIDENTS))('the page of the incident $name shows each f
   expect(page('docs/incidents/README.md').text).toContain(`sluice demo --incident ${name}`)
 })
 
+test.each(Object.values(INCIDENTS).filter(({ rules }) => rules !== undefined))(
+  'the page of the incident $name has the rules of its demo',
+  ({ name, rules }) => {
+    expect(blocks(page(pageOf(name))).map(({ code }) => code.trimEnd())).toContain(rules!.document.trimEnd())
+  },
+)
+
 test('a code or an alert that is not there is found', () => {
   const text = [
     '```',

@@ -14,7 +14,7 @@ export function registerDemo(program: Command, context: CommandContext): void {
       'Upgrades the same pods three times, under traffic: by a patch and Ready, by a wait and a follower of Ready, and by sluice. ' +
         'It needs no cluster: the API server and the kubelet are embedded, the pods, the load balancer and the traffic are ' +
         'processes of this machine, on its loopback addresses. Nothing is left behind but the report. ' +
-        'With --incident it plays one incident, lets sluice find it, and plays it again with the cure.',
+        'With --incident it plays one incident, lets sluice find it, and plays it again with the cure; flap also with rules of the webhook.',
     )
     .addOption(
       new Option('--load-balancer <name>', 'embedded, or the haproxy that is installed here')
