@@ -183,12 +183,12 @@ export const METRICS = {
   sluice_webhook_wrong_objects: {
     type: 'gauge',
     labels: [],
-    help: 'Objects that are stored otherwise than the rules want them, as the replica that leads has seen them last.',
+    help: 'Objects that are stored otherwise than the rules want them, as the replica that leads has seen them last. Where no rule decides, objects that rules have altered before.',
   },
   sluice_webhook_stuck_objects: {
     type: 'gauge',
     labels: [],
-    help: 'Objects among the wrong ones that several touches have not made right: another webhook, or a rule that flips.',
+    help: 'Objects among the wrong ones that several touches have not made right: another webhook, a rule that flips, or writes that are refused.',
   },
   sluice_webhook_unjudged_endpoints: {
     type: 'gauge',

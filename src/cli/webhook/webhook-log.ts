@@ -104,7 +104,12 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
         const { type: code, ...facts } = event
         return logger.warn({ code, ...facts }, 'Second look')
       }
-      case 'touch-failed':
+      case 'touch-failed': {
+        const { type: code, error, mayBeOld, ...facts } = event
+        // A write of a controller between the look and the touch is usual.
+        const level = mayBeOld && facts.failures === 1 ? 'info' : 'warn'
+        return logger[level]({ code, ...facts, error: messageOf(error) }, 'Second look')
+      }
       case 'look-failed': {
         const { type: code, error, ...facts } = event
         return logger.warn({ code, ...facts, error: messageOf(error) }, 'Second look')

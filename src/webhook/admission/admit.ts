@@ -7,7 +7,8 @@ import { shortDecision } from '../decide/short-decision.ts'
 import type { Answer, Decide } from '../decide/question.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import type { Answered, RequestFacts } from './admission-event.ts'
-import { addAnnotation, moveOn, removeAnnotation } from './annotations.ts'
+import { annotate, moveOn } from './annotations.ts'
+import { markOf } from './applied-mark.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type Scope, skippedFor } from './scope.ts'
 
@@ -117,20 +118,27 @@ export function admit(request: AdmissionRequest, deadlineAt: number, options: Ad
 function decided(
   request: AdmissionRequest,
   facts: RequestFacts,
-  { decision, object, patch, equalsOld }: Answer,
+  answer: Answer,
   { cluster, warningOf, mayFreeze }: AdmissionOptions,
 ): Admitted {
+  const { decision, object, patch, equalsOld } = answer
   const hasSay = decision.endpoints.length > 0
   const short = hasSay ? shortDecision(decision) : undefined
-  const operations: PatchOperation[] = [...patch]
-  if (decision.mode === 'enforce') operations.push(...explained(object, short, isAsked(cluster, decision)))
+  const told = isAsked(cluster, decision) ? short : undefined
+  const annotations = {
+    ...markOf(object, answer, cluster),
+    ...(decision.mode === 'enforce' && { [DECISION_ANNOTATION]: told }),
+  }
+  const operations: PatchOperation[] = [...patch, ...annotate(object, annotations)]
   const isMoved =
     patch.length > 0 && operations.length === patch.length && equalsOld && decision.kind === 'Endpoints' && mayFreeze()
-  if (isMoved) operations.push(moveOn(object, request.uid))
+  if (isMoved) operations.push(...moveOn(object, request.uid))
   const changes = decision.endpoints.some(
     ({ wished, as }) => as === 'removed' || as.ready !== wished.ready || as.serving !== wished.serving,
   )
-  const result = operations.length > 0 ? 'changed' : changes && decision.mode === 'audit' ? 'audited' : 'unchanged'
+  // In mode audit, a patch takes the mark of former rules away.
+  const isChanged = operations.length > 0 && decision.mode === 'enforce'
+  const result = isChanged ? 'changed' : changes && decision.mode === 'audit' ? 'audited' : 'unchanged'
   const warns = hasSay && !MACHINES.test(request.username)
   return {
     response: {
@@ -150,14 +158,6 @@ function decided(
 function isAsked(cluster: ClusterView, { namespace, service }: Decision): boolean {
   const found = service === undefined ? undefined : cluster.service(namespace, service)
   return found?.metadata.annotations?.[EXPLAIN_ANNOTATION] === 'true'
-}
-
-/** The change of the annotation that tells the decision; none where it is right already. */
-function explained(object: unknown, short: string | undefined, asked: boolean): PatchOperation[] {
-  const told = stringField(field(field(object, 'metadata'), 'annotations'), DECISION_ANNOTATION)
-  const wanted = asked ? short : undefined
-  if (told === wanted) return []
-  return [wanted === undefined ? removeAnnotation(DECISION_ANNOTATION) : addAnnotation(object, DECISION_ANNOTATION, wanted)]
 }
 
 function factsOf({ uid, kind, namespace, name, operation, username, isDryRun, object }: AdmissionRequest): RequestFacts {

@@ -1,5 +1,5 @@
 import type { PatchOperation } from '../../pods/patch-operation.ts'
-import { field } from '../../kube/json.ts'
+import { field, stringField } from '../../kube/json.ts'
 
 /** The annotation that a write changes which would otherwise change nothing. */
 export const WRITE_ANNOTATION = 'sluice.dev/write'
@@ -9,23 +9,21 @@ export const WRITE_ANNOTATION = 'sluice.dev/write'
  * endpoints controller of some versions of Kubernetes then writes the object no more (src/endpoints/frozen-updates.ts). `uid` is that of
  * the request, and so differs from the stored value.
  */
-export function moveOn(object: unknown, uid: string): PatchOperation {
-  return addAnnotation(object, WRITE_ANNOTATION, uid)
+export function moveOn(object: unknown, uid: string): PatchOperation[] {
+  return annotate(object, { [WRITE_ANNOTATION]: uid })
 }
 
-/** `object` is what the operations before this one make. */
-export function addAnnotation(object: unknown, name: string, value: string): PatchOperation {
+/**
+ * The operations after which the object has these annotations, and none of a name whose value is undefined. Empty where it is so already. All
+ * annotations of one object take one call: the first annotation of an object makes its map anew.
+ */
+export function annotate(object: unknown, wanted: Readonly<Record<string, string | undefined>>): PatchOperation[] {
   const annotations = field(field(object, 'metadata'), 'annotations')
-  return typeof annotations === 'object' && annotations !== null
-    ? { op: 'add', path: `/metadata/annotations/${escaped(name)}`, value }
-    : { op: 'add', path: '/metadata/annotations', value: { [name]: value } }
-}
-
-/** For an annotation that the object has. */
-export function removeAnnotation(name: string): PatchOperation {
-  return { op: 'remove', path: `/metadata/annotations/${escaped(name)}` }
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('/', '~1')
+  const changes = Object.entries(wanted).filter(([name, value]) => stringField(annotations, name) !== value)
+  if (typeof annotations === 'object' && annotations !== null)
+    return changes.map(([name, value]): PatchOperation => {
+      const path = `/metadata/annotations/${name.replaceAll('/', '~1')}`
+      return value === undefined ? { op: 'remove', path } : { op: 'add', path, value }
+    })
+  return changes.length === 0 ? [] : [{ op: 'add', path: '/metadata/annotations', value: Object.fromEntries(changes) }]
 }

@@ -43,9 +43,14 @@ function answerOf({ rules, kind, object }: Question, change: Partial<Answer> = {
   }
 }
 
-async function start(options: Partial<AdmissionRoutesOptions> = {}, explain?: string): Promise<void> {
+async function start(
+  options: Partial<AdmissionRoutesOptions> = {},
+  explain?: string,
+  selector: Record<string, string> = { app: 'web' },
+): Promise<void> {
   const service = {
     metadata: { annotations: explain === undefined ? {} : { 'sluice.dev/explain': explain } },
+    spec: { selector },
   } as unknown as Service
   const routes = admissionRoutes({
     scope: { namespaces: new Set(['shop']), own: 'sluice-system' },
@@ -172,20 +177,69 @@ test('a Service that asks gets each decision as an annotation, which goes once i
   expect((await admit({ object: explained('v7: r=notReady 10.0.0.1') })).operations).toEqual([isNotReady, { op: 'remove', path }])
 })
 
+const MARK = 'sluice.dev/rules-applied'
+const MARK_PATH = '/metadata/annotations/sluice.dev~1rules-applied'
+const marked = { ...slice, metadata: { ...slice.metadata, annotations: { mine: 'x', [MARK]: 'true' } } }
+const made = (object: typeof slice, more: object = {}): object => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    ...more,
+    labels: { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+  },
+})
+const nothing = (question: Question): Answer => answerOf(question, { patch: [] })
+
+test('an object of a controller of Kubernetes has a mark while the rules alter it, and no other object has one', async () => {
+  const add = { op: 'add', path: MARK_PATH, value: 'true' }
+  const remove = { op: 'remove', path: MARK_PATH }
+  await start()
+  expect((await admit({ object: made(slice) })).operations).toEqual([isNotReady, add])
+  expect((await admit({ object: made(marked) })).operations).toEqual([isNotReady])
+  expect((await admit({ kind: 'Endpoints' })).operations).toEqual([isNotReady, add])
+  // A slice of another controller, which may compare the annotations.
+  expect((await admit()).operations).toEqual([isNotReady])
+  expect((await admit({ object: marked })).operations).toEqual([isNotReady])
+  await served.close({ graceMs: 0 })
+  await start({ decide: nothing })
+  expect((await admit({ object: made(marked) })).operations).toEqual([remove])
+  expect((await admit({ object: made(slice) })).operations).toBeUndefined()
+  await served.close({ graceMs: 0 })
+  // In mode audit nothing is altered.
+  await start({ rules: () => ({ ...RULES, mode: 'audit' }) })
+  told.length = 0
+  expect((await admit({ object: made(marked) })).operations).toEqual([remove])
+  expect((await admit({ object: made(slice) })).operations).toBeUndefined()
+  expect(told).toMatchObject([{ result: 'audited' }, { result: 'audited' }])
+  await served.close({ graceMs: 0 })
+  // Endpoints of a Service without a selector are mirrored with their annotations.
+  await start({}, undefined, {})
+  expect((await admit({ kind: 'Endpoints' })).operations).toEqual([isNotReady])
+})
+
+test('an object without annotations gets the mark and the decision by one operation', async () => {
+  await start({}, 'true')
+  const value = { [MARK]: 'true', 'sluice.dev/decision': 'v7: r=notReady 10.0.0.1' }
+  const bare = made(slice, { annotations: undefined })
+  expect((await admit({ object: bare })).operations).toEqual([isNotReady, { op: 'add', path: '/metadata/annotations', value }])
+})
+
 test('freeze (1.28.12 to 1.28.14, 1.29.7 to 1.29.9, 1.30.3 to 1.30.5, 1.31.0, 1.31.1): an update of Endpoints that the patch turns into nothing still moves the resourceVersion', async () => {
   const moved = [isNotReady, { op: 'add', path: '/metadata/annotations/sluice.dev~1write', value: 'u-1' }]
   const noop = (question: Question): Answer => answerOf(question, { equalsOld: true })
   await start({ decide: noop, mayFreeze: () => true })
-  expect((await admit({ kind: 'Endpoints' })).operations).toEqual(moved)
+  expect((await admit({ kind: 'Endpoints', object: marked })).operations).toEqual(moved)
   expect(told).toMatchObject([{ isMoved: true }])
+  // A mark that is new moves it, too.
+  expect((await admit({ kind: 'Endpoints' })).operations).toEqual([isNotReady, { op: 'add', path: MARK_PATH, value: 'true' }])
   // The controller of EndpointSlices goes by the generation, and does not wait.
-  expect((await admit({ kind: 'EndpointSlice' })).operations).toEqual([isNotReady])
+  expect((await admit({ object: made(marked) })).operations).toEqual([isNotReady])
   await served.close({ graceMs: 0 })
   await start({ decide: noop, mayFreeze: () => false })
-  expect((await admit({ kind: 'Endpoints' })).operations).toEqual([isNotReady])
+  expect((await admit({ kind: 'Endpoints', object: marked })).operations).toEqual([isNotReady])
   await served.close({ graceMs: 0 })
   await start({ mayFreeze: () => true })
-  expect((await admit({ kind: 'Endpoints' })).operations).toEqual([isNotReady])
+  expect((await admit({ kind: 'Endpoints', object: marked })).operations).toEqual([isNotReady])
 })
 
 test('a server with more requests than it can answer allows the rest at once, by their uid', async () => {

@@ -146,7 +146,7 @@ test('nodes that may not be read, and Endpoints that are not there, are said and
   await stop()
 })
 
-test.each([403, 503])(
+test.each([403, 404, 503])(
   'objects that were listed, and then answer %i, are stale after two minutes and until they are read again',
   async (status) => {
     const { clock, view, refused, cut, stop } = await start()

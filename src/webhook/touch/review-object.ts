@@ -1,6 +1,8 @@
 import type { StoredEndpoints, StoredSlice } from '../../endpoints/stored.ts'
 import { conditionsOf } from '../../endpoints/stored-slices.ts'
 import type { ClusterView, EndpointsKind, EntryState } from '../cluster/cluster-view.ts'
+import { isMarked } from '../admission/applied-mark.ts'
+import type { EndpointDecision } from '../decide/decision.ts'
 import type { Decide } from '../decide/question.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import { entryKey } from './entry-key.ts'
@@ -14,8 +16,8 @@ export type TouchWay = 'service' | 'object'
 
 /** What a second look at one object has found. */
 export interface Reviewed {
-  /** The number of endpoints that are stored otherwise than the rules want them now. */
-  readonly wrong: number
+  /** The keys of the endpoints that are stored otherwise than the rules want them now. */
+  readonly wrong: readonly string[]
   /** The way to have the object rewritten. */
   readonly way: TouchWay
   /** The endpoints that a rule decides by facts of the request, so that a second look cannot judge them. */
@@ -32,14 +34,19 @@ export interface ReviewOptions {
   readonly nowAt: number
 }
 
-/** Decides about an object as its controller wishes it, and compares the decision with what is stored. @throws ObjectError */
+/**
+ * Decides about an object as its controller wishes it, and compares the decision with what is stored. An endpoint about which no rule decides
+ * is wrong where rules have altered the object: otherwise another writer has. @throws ObjectError
+ */
 export function reviewObject({ kind, object, stored, isPartial }: WishedObject, options: ReviewOptions): Reviewed {
   const { rules, view, decide, nowAt } = options
-  const answer = decide({ rules, kind, object, ...(stored && { old: stored }), cluster: view, nowAt })
+  const answer = decide({ rules, kind, object, old: stored, cluster: view, nowAt })
   const [wished, wanted] = [statesOf(kind, object), statesOf(kind, answer.object)]
-  const has = stored === undefined ? new Map<string, EntryState>() : statesOf(kind, stored)
+  const has = statesOf(kind, stored)
   const isJudged = judgedBy(rules, answer.decision.endpoints)
-  let [wrong, unjudged, differsFromWish] = [0, 0, false]
+  const isOurs = isMarked(stored) ? () => true : decidedBy(answer)
+  const wrong: string[] = []
+  let [unjudged, differsFromWish] = [0, false]
   for (const [key, wish] of wished) {
     const now = has.get(key)
     if (now === undefined && isPartial === true) continue
@@ -48,7 +55,7 @@ export function reviewObject({ kind, object, stored, isPartial }: WishedObject, 
       continue
     }
     if (!isSame(now, wish)) differsFromWish = true
-    if (!isSame(now, wanted.get(key))) wrong += 1
+    if (!isSame(now, wanted.get(key)) && isOurs(key)) wrong.push(key)
   }
   const { againAt } = answer.decision
   return {
@@ -57,6 +64,17 @@ export function reviewObject({ kind, object, stored, isPartial }: WishedObject, 
     way: differsFromWish ? 'service' : 'object',
     ...(againAt !== undefined && { againAt }),
   }
+}
+
+/** The endpoints about which rules in force decide. */
+function decidedBy({ decision: { mode, endpoints } }: ReturnType<Decide>): (key: string) => boolean {
+  const some = mode === 'audit' ? [] : endpoints.filter(({ rule }) => rule !== undefined)
+  const keys = new Set(some.map(decidedKey))
+  return (key) => keys.has(key)
+}
+
+function decidedKey({ addresses, pod }: Pick<EndpointDecision, 'addresses' | 'pod'>): string {
+  return `${pod?.uid ?? ''} ${addresses[0] ?? ''}`
 }
 
 /**
@@ -68,8 +86,7 @@ function judgedBy({ rules }: RuleSet, decided: ReturnType<Decide>['decision']['e
   if (first === -1) return () => true
   const order = new Map(rules.map(({ name }, index) => [name, index]))
   const sure = new Set<string>()
-  for (const { addresses, pod, rule } of decided)
-    if (rule !== undefined && (order.get(rule) ?? first) < first) sure.add(`${pod?.uid ?? ''} ${addresses[0] ?? ''}`)
+  for (const one of decided) if (one.rule !== undefined && (order.get(one.rule) ?? first) < first) sure.add(decidedKey(one))
   return (key) => sure.has(key)
 }
 

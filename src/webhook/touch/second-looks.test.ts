@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { NotLeading } from '../../leadership/leader.ts'
 import { decide } from '../decide/decide.ts'
@@ -232,6 +233,127 @@ test('an object that another webhook takes back is touched less and less often, 
   cluster.world.undo = undefined
   await clock.advance(700_000)
   expect([cluster.stored('web', 'web-0'), one.told().at(-1), one.looks.counts().stuck]).toEqual(['not', 'righted', 0])
+  await one.stop()
+})
+
+test('what other writers have altered is left alone without rules and in mode audit, and where no rule decides', async () => {
+  for (const [rules, mode] of [
+    ['', 'enforce'],
+    [MARKED, 'audit'],
+    [MARKED, 'enforce'],
+  ] as const) {
+    const { clock, cluster, start } = setUp()
+    cluster.setRules(rulesOf(rules, mode))
+    cluster.putService('web')
+    cluster.putPod('web-0', 'web')
+    cluster.putPod('web-1', 'web', mode === 'audit' ? OUT : {})
+    const one = start()
+    // Another webhook, and controllers that wait.
+    cluster.world.undo = (object) => ({
+      ...object,
+      endpoints: object.endpoints?.map((of: object) => ({ ...of, conditions: {} })),
+    })
+    cluster.putPod('web-0', 'web', { ready: false })
+    cluster.world.areControllersUp = false
+    cluster.putPod('web-0', 'web')
+    await clock.advance(3_600_000)
+    expect([cluster.touches, one.events, one.looks.counts().wrong]).toEqual([[], [], 0])
+    await one.stop()
+  }
+})
+
+test('what rules have altered is taken back in mode audit, and then another writer is left alone', async () => {
+  const { clock, cluster, start, setRules } = setUp()
+  await setRules(MARKED)
+  cluster.putService('web')
+  cluster.putPod('web-0', 'web', OUT)
+  const one = start()
+  await clock.advance(10_000)
+  cluster.setRules(rulesOf(MARKED, 'audit'))
+  one.looks.onRules()
+  await clock.advance(10_000)
+  expect([cluster.stored('web', 'web-0'), cluster.touches.map((touch) => touch.split(' ')[0])]).toEqual([
+    'ready ready',
+    ['Service'],
+  ])
+  cluster.world.areControllersUp = false
+  cluster.putPod('web-0', 'web', { ready: false, ...OUT })
+  await clock.advance(600_000)
+  expect(cluster.touches).toHaveLength(1)
+  await one.stop()
+})
+
+test('an object that its controller makes anew under another name does not begin its attempts anew', async () => {
+  const { clock, cluster, start, setRules } = setUp({ hasEndpoints: false })
+  await setRules(MARKED)
+  cluster.putService('web')
+  cluster.putPod('web-0', 'web')
+  const one = start()
+  cluster.putPod('web-0', 'web', OUT)
+  // Each write of the webhook has the controller make another slice, as its wish says.
+  cluster.world.onTouched = () => cluster.replaceSlice('web')
+  await clock.advance(3_600_000)
+  expect(cluster.touches.length).toBeGreaterThan(5)
+  expect(cluster.touches.length).toBeLessThan(16)
+  expect(new Set(cluster.touches.map((touch) => touch.split(' ')[1])).size).toBe(cluster.touches.length)
+  expect(one.told().filter((type) => type === 'touches-without-effect')).toHaveLength(1)
+  await one.stop()
+})
+
+test('an endpoint that becomes wrong in a touched object does not wait for the back-off of the others', async () => {
+  const { clock, cluster, start, setRules } = setUp({ hasEndpoints: false })
+  await setRules(MARKED)
+  cluster.putService('web')
+  for (let of = 0; of < 8; of += 1) cluster.putPod(`web-${of}`, 'web')
+  const one = start()
+  // Pods come one after the other, and the admission sees each too late.
+  for (let of = 0; of < 8; of += 1) {
+    cluster.putPod(`web-${of}`, 'web', OUT)
+    await clock.advance(6_000)
+    expect(cluster.stored('web', `web-${of}`)).toBe('not')
+  }
+  expect([one.looks.counts().stuck, one.told().includes('touches-without-effect')]).toEqual([0, false])
+  await one.stop()
+})
+
+test.each([404, 409, 422])('a touch that is answered %i again and again is told, counted and backed off', async (status) => {
+  const { clock, cluster, start, setRules } = setUp({ hasEndpoints: false })
+  cluster.putService('web')
+  cluster.putPod('web-0', 'web', OUT)
+  const one = start()
+  let asked = 0
+  cluster.world.onPatch = () => {
+    asked += 1
+    throw new KubeError('no', { kind: 'definite', method: 'PATCH', path: '/', status })
+  }
+  await setRules(MARKED, one)
+  await clock.advance(3_600_000)
+  expect(asked).toBeGreaterThan(5)
+  expect(asked).toBeLessThan(16)
+  const failed = one.events.filter(({ type }) => type === 'touch-failed')
+  expect(failed.map((event) => (event as { failures: number }).failures)).toEqual(failed.map((_, index) => index + 1))
+  expect([failed.length, one.told().filter((type) => type === 'touches-without-effect').length]).toEqual([asked, 1])
+  expect(one.looks.counts()).toMatchObject({ wrong: 1, stuck: 1 })
+  cluster.world.onPatch = undefined
+  await clock.advance(700_000)
+  expect([cluster.stored('web', 'web-0'), one.looks.counts().stuck]).toEqual(['not', 0])
+  await one.stop()
+})
+
+test('one refusal, by a write of a controller in between, costs no back-off', async () => {
+  const { clock, cluster, start, setRules } = setUp({ hasEndpoints: false })
+  cluster.putService('web')
+  cluster.putPod('web-0', 'web', OUT)
+  const one = start()
+  let isFirst = true
+  cluster.world.onPatch = () => {
+    if (!isFirst) return
+    isFirst = false
+    throw new KubeError('no', { kind: 'definite', method: 'PATCH', path: '/', status: 409 })
+  }
+  await setRules(MARKED, one)
+  await clock.advance(12_000)
+  expect([cluster.stored('web', 'web-0'), one.told()]).toEqual(['not', ['touch-failed', 'touched', 'righted']])
   await one.stop()
 })
 

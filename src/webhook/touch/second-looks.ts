@@ -10,9 +10,11 @@ import type { ClusterChange, ServiceName } from '../cluster/cluster-index.ts'
 import type { LiveClusterView } from '../cluster/open-cluster-view.ts'
 import type { Decide } from '../decide/question.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
+import { createLookQueue, keyOf } from './look-queue.ts'
 import { type Reviewed, reviewObject } from './review-object.ts'
 import { touch, type Touched } from './touch-object.ts'
 import type { TouchEvent } from './touch-event.ts'
+import { createTroubles, dueAt, isStuck, nextAttempt, type Trouble, type Troubles } from './troubles.ts'
 import { type Wish, type WishedObject, wishedObjects, wishOf } from './wished-objects.ts'
 
 export interface SecondLooksOptions {
@@ -66,30 +68,9 @@ const TOGETHER_MS = 250
 const SHARE = 4
 /** While objects cannot be read, or the rules are not loaded, the look is put off. */
 const PUT_OFF_MS = 1_000
-const LONGEST_BACKOFF_MS = 600_000
-/** After so many touches an object counts as one that cannot be made right. */
-const STUCK_AFTER = 4
-/** An object that stays right for this long, and for longer than its back-off, begins anew. */
-const FORGOTTEN_AFTER_MS = 60_000
-/** A timer cannot wait for longer than 24 days. */
-const LONGEST_WAIT_MS = 3_600_000
-
-/** The history of one object that is, or was, wrong. */
-interface Trouble {
-  readonly kind: WishedObject['kind']
-  readonly name: string
-  sinceAt: number
-  attempts: number
-  /** No touch before this instant. */
-  notBefore: number
-  backoffMs: number
-  rightAt: number | undefined
-  isTold: boolean
-}
 
 interface Looked {
-  readonly service: Service
-  readonly troubles: Map<string, Trouble>
+  readonly troubles: Troubles
   unjudged: number
   /** Until then the controllers may still write the objects of the Service after the last touch of it. */
   writtenBy: number
@@ -107,27 +88,10 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
   const { graceMs = GRACE_MS, rate = RATE } = options
   const looked = new Map<string, Looked>()
   const wishes = new Map<string, { service: Service; wish: Wish | undefined; nodes: boolean }>()
-  /** The Services whose look is due, in their order. */
-  const due = new Map<string, ServiceName>()
-  const timers = new Map<string, { at: number; handle: unknown }>()
-  /** The Services with an object to touch, in their order. */
-  const toTouch = new Map<string, ServiceName>()
-  let slotAt = Number.NEGATIVE_INFINITY
-  let wake = (): void => {}
+  const queue = createLookQueue({ clock, rate, signal })
 
   function later(name: ServiceName, delayMs: number): void {
-    if (signal.aborted || !leader.isLeader()) return
-    const key = keyOf(name)
-    const at = clock.now() + Math.min(delayMs, LONGEST_WAIT_MS)
-    const timer = timers.get(key)
-    if (due.has(key) || (timer !== undefined && timer.at <= at)) return
-    clock.clearTimeout(timer?.handle)
-    const handle = clock.setTimeout(() => {
-      timers.delete(key)
-      due.set(key, name)
-      wake()
-    }, at - clock.now())
-    timers.set(key, { at, handle })
+    if (!signal.aborted && leader.isLeader()) queue.later(name, delayMs)
   }
 
   /** Changes of a large Service are looked at less often, since each look costs more. */
@@ -142,10 +106,7 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
   }
 
   function forget(): void {
-    for (const { handle } of timers.values()) clock.clearTimeout(handle)
-    timers.clear()
-    due.clear()
-    toTouch.clear()
+    queue.clear()
     looked.clear()
   }
 
@@ -159,8 +120,13 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
     return wish
   }
 
-  async function rest(sinceAt: number): Promise<void> {
-    await pause(clock, (SHARE - 1) * (clock.now() - sinceAt), signal)
+  function lookedAt(key: string): Looked {
+    const known = looked.get(key)
+    if (known !== undefined) return known
+    const troubles = createTroubles({ clock, random, graceMs })
+    const fresh = { troubles, unjudged: 0, writtenBy: 0, endedAt: 0, tookMs: 0 }
+    looked.set(key, fresh)
+    return fresh
   }
 
   /** Looks at the objects of a Service, and touches one of those that are due where `mayTouch`. */
@@ -174,144 +140,84 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
       return
     }
     if (inForce === undefined || !view.isListed() || !view.isCurrent(name.namespace)) return later(name, PUT_OFF_MS)
-    const state = looked.get(key) ?? {
-      service,
-      troubles: new Map<string, Trouble>(),
-      unjudged: 0,
-      writtenBy: 0,
-      endedAt: 0,
-      tookMs: 0,
-    }
-    looked.set(key, state)
+    const state = lookedAt(key)
+    const { troubles } = state
     let [tookMs, unjudged, isDone] = [0, 0, false]
     let nextMs = Infinity
-    const seen = new Set<string>()
+    troubles.begin()
     const wish = wishFor(service)
     for (const wished of wish === undefined ? [] : wishedObjects(service, wish, view)) {
       const sinceAt = clock.now()
       const reviewed = reviewObject(wished, { rules: inForce, view, decide, nowAt: clock.wallNow() })
-      tookMs += clock.now() - sinceAt
+      const reviewMs = clock.now() - sinceAt
+      tookMs += reviewMs
       unjudged += reviewed.unjudged
       if (reviewed.againAt !== undefined) nextMs = Math.min(nextMs, Math.max(1, reviewed.againAt - clock.wallNow()))
-      const id = `${wished.kind}/${wished.name}${wished.stored === undefined ? '/missing' : ''}`
-      seen.add(id)
-      const trouble = judge(state, id, wished, reviewed, name)
-      if (trouble !== undefined && trouble.rightAt === undefined) {
-        if (reviewed.way === 'service') trouble.notBefore = Math.max(trouble.notBefore, state.writtenBy)
-        const isDue = clock.now() >= trouble.notBefore
+      const { trouble, righted } = troubles.note(wished, reviewed.wrong)
+      if (righted !== undefined) tellRighted(name, righted)
+      if (trouble !== undefined) {
+        const at = Math.max(dueAt(trouble), reviewed.way === 'service' ? state.writtenBy : 0)
+        const isDue = clock.now() >= at
         if (isDue && mayTouch && !isDone) {
           isDone = true
           if (reviewed.way === 'service') state.writtenBy = clock.now() + graceMs
-          await rewrite(service, wished, reviewed, trouble)
-        } else if (isDue) toTouch.set(key, name)
-        if (trouble.notBefore > clock.now()) nextMs = Math.min(nextMs, trouble.notBefore - clock.now())
+          await rewrite(service, wished, reviewed, troubles, trouble)
+          nextMs = Math.min(nextMs, dueAt(trouble) - clock.now())
+        } else if (isDue) queue.touch(name)
+        else nextMs = Math.min(nextMs, at - clock.now())
       }
       // A large Service is looked at in parts, so that requests are answered in between.
-      await rest(sinceAt)
+      await pause(clock, (SHARE - 1) * reviewMs, signal)
       if (signal.aborted || !leader.isLeader()) return
     }
-    for (const [id, trouble] of state.troubles) if (!seen.has(id)) setRight(state, id, trouble, name)
+    const forgottenAt = troubles.end()
+    if (forgottenAt !== undefined) nextMs = Math.min(nextMs, forgottenAt - clock.now())
     Object.assign(state, { tookMs, unjudged, endedAt: clock.now() })
-    if (nextMs < Infinity) later(name, nextMs)
+    if (nextMs < Infinity) later(name, Math.max(1, nextMs))
   }
 
-  function judge(
-    state: Looked,
-    id: string,
-    { kind, name }: WishedObject,
-    { wrong }: Reviewed,
-    of: ServiceName,
-  ): Trouble | undefined {
-    const known = state.troubles.get(id)
-    if (wrong === 0) {
-      if (known !== undefined) setRight(state, id, known, of)
-      return undefined
-    }
-    const now = clock.now()
-    if (known === undefined) {
-      const fresh = {
-        kind,
-        name,
-        sinceAt: now,
-        attempts: 0,
-        notBefore: now + graceMs,
-        backoffMs: 0,
-        rightAt: undefined,
-        isTold: false,
-      }
-      state.troubles.set(id, fresh)
-      return fresh
-    }
-    if (known.rightAt !== undefined) {
-      // An object that becomes wrong again soon is touched less and less often.
-      known.rightAt = undefined
-      known.notBefore = Math.max(known.notBefore, now + graceMs)
-    }
-    return known
-  }
-
-  function setRight(state: Looked, id: string, trouble: Trouble, { namespace, name: service }: ServiceName): void {
-    const now = clock.now()
-    if (trouble.rightAt === undefined) {
-      trouble.rightAt = now
-      const { kind, name, attempts, sinceAt } = trouble
-      if (attempts > 0) onEvent({ type: 'righted', kind, namespace, name, service, attempts, afterMs: Math.round(now - sinceAt) })
-    }
-    const isOver = now - trouble.rightAt >= Math.max(FORGOTTEN_AFTER_MS, trouble.backoffMs)
-    if (trouble.attempts === 0 || isOver) state.troubles.delete(id)
-    else later({ namespace, name: service }, Math.max(FORGOTTEN_AFTER_MS, trouble.backoffMs))
+  function tellRighted({ namespace, name: service }: ServiceName, { kind, name, attempts, sinceAt }: Trouble): void {
+    if (attempts === 0) return
+    onEvent({ type: 'righted', kind, namespace, name, service, attempts, afterMs: Math.round(clock.now() - sinceAt) })
   }
 
   async function rewrite(
     service: Service,
     { kind, name, stored }: WishedObject,
     { way, wrong }: Reviewed,
+    troubles: Troubles,
     trouble: Trouble,
   ): Promise<void> {
     const { namespace } = service.metadata
-    const of = { kind, namespace, name, service: service.metadata.name, way }
-    const target = (way === 'service' ? { kind: 'Service', ...service } : { kind, metadata: stored!.metadata }) as Touched
-    const attempt = trouble.attempts + 1
-    slotAt = clock.now() + 1_000 / rate
-    const wholeMs = Math.min(LONGEST_BACKOFF_MS, graceMs * 2 ** attempt)
-    const backoffMs = wholeMs * (0.75 + random.next() / 2)
+    const of = { kind, namespace, name, service: service.metadata.name }
+    const target = (way === 'service' ? { kind: 'Service', ...service } : { kind, metadata: stored.metadata }) as Touched
+    const attempt = nextAttempt(trouble)
+    queue.take()
+    let isCounted = true
     try {
       await touch(target, { client, at: clock.wallNow(), assertMay: () => leader.assertLeader() })
-      count()
-      onEvent({ type: 'touched', ...of, attempt, wrong })
+      trouble.failures = 0
+      onEvent({ type: 'touched', ...of, way, attempt, wrong: wrong.length })
     } catch (error) {
-      // The object has changed since the look, by a controller as a rule. The next look decides anew.
-      const isOld = error instanceof KubeError && [404, 409, 422].includes(error.status ?? 0)
-      if (isOld) trouble.notBefore = clock.now() + graceMs
-      else count()
-      if (!isOld && !signal.aborted) onEvent({ type: 'touch-failed', ...of, attempt, error: error as Error })
+      if (signal.aborted) return
+      trouble.failures += 1
+      // A controller may have written the object since the look. The next look decides anew; a refusal that lasts counts.
+      const mayBeOld = error instanceof KubeError && [404, 409, 422].includes(error.status ?? 0)
+      isCounted = !mayBeOld || trouble.failures > 1
+      onEvent({ type: 'touch-failed', ...of, way, attempt, failures: trouble.failures, mayBeOld, error: error as Error })
     }
-
-    function count(): void {
-      Object.assign(trouble, { attempts: attempt, backoffMs, notBefore: clock.now() + backoffMs })
-      if (attempt < STUCK_AFTER || trouble.isTold) return
-      trouble.isTold = true
-      const sinceMs = Math.round(clock.now() - trouble.sinceAt)
-      onEvent({ type: 'touches-without-effect', kind, namespace, name, service: of.service, attempts: attempt, sinceMs })
-    }
-  }
-
-  /** The next Service to look at. A touch that is due comes first, at the rate. */
-  function next(): { name: ServiceName; mayTouch: boolean } | undefined {
-    const some = clock.now() >= slotAt && toTouch.size > 0 ? toTouch : due
-    for (const [key, name] of some) {
-      some.delete(key)
-      return { name, mayTouch: some === toTouch }
-    }
-    return undefined
+    if (!isCounted) return troubles.putOff(trouble)
+    if (!troubles.count(trouble)) return
+    const sinceMs = Math.round(clock.now() - trouble.sinceAt)
+    onEvent({ type: 'touches-without-effect', ...of, attempts: attempt, sinceMs })
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       if (!leader.isLeader()) forget()
-      const one = next()
+      const one = queue.next()
       if (one === undefined) {
-        await idle()
+        await queue.idle()
         continue
       }
       try {
@@ -324,21 +230,7 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
     forget()
   }
 
-  /** Waits for a look that is due, or for the next touch at the rate. */
-  async function idle(): Promise<void> {
-    const over = new AbortController()
-    const end = (): void => over.abort()
-    wake = end
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-    const slotMs = toTouch.size > 0 ? Math.max(0, slotAt - clock.now()) : LONGEST_WAIT_MS
-    await pause(clock, slotMs, over.signal)
-    signal.removeEventListener('abort', end)
-    wake = () => {}
-  }
-
-  const troubles = (): Trouble[] =>
-    [...looked.values()].flatMap((one) => [...one.troubles.values()]).filter(({ rightAt }) => rightAt === undefined)
+  const wrong = (): Trouble[] => [...looked.values()].flatMap(({ troubles }) => troubles.objects())
   const ended = run()
   return {
     onChange(services, { kind }) {
@@ -352,18 +244,14 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
     onLeading() {
       if (leader.isLeader()) all()
       else forget()
-      wake()
+      queue.wake()
     },
     counts: () => ({
-      waiting: due.size + toTouch.size,
-      wrong: troubles().length,
-      stuck: troubles().filter(({ isTold }) => isTold).length,
+      waiting: queue.size(),
+      wrong: wrong().length,
+      stuck: wrong().filter(isStuck).length,
       unjudged: [...looked.values()].reduce((sum, { unjudged }) => sum + unjudged, 0),
     }),
     ended,
   }
-}
-
-function keyOf({ namespace, name }: ServiceName): string {
-  return `${namespace}/${name}`
 }

@@ -13,7 +13,6 @@ import { wishedObjects, wishOf } from './wished-objects.ts'
 export interface PlannedTouch {
   readonly kind: EndpointsKind
   readonly namespace: string
-  /** For endpoints that no slice has, the name of the Service. */
   readonly name: string
   readonly service: string
   readonly way: TouchWay
@@ -51,13 +50,12 @@ export function planTouches({ view, rules, decide, nowAt, knowsNodes, takesAll }
     const { namespace } = service.metadata
     for (const wished of wish === undefined ? [] : wishedObjects(service, wish, view)) {
       const { kind, name, stored } = wished
-      const reviewed = reviewObject(wished, { rules, view, decide, nowAt })
-      if (stored !== undefined) objects += 1
-      unjudged += reviewed.unjudged
-      if (reviewed.wrong === 0 && (!takesAll || stored === undefined)) continue
-      const { way, wrong } = reviewed
-      const target = (way === 'service' ? { kind: 'Service', ...service } : { kind, metadata: stored!.metadata }) as Touched
-      touches.push({ kind, namespace, name, service: service.metadata.name, way, wrong, target })
+      const { way, wrong, unjudged: more } = reviewObject(wished, { rules, view, decide, nowAt })
+      objects += 1
+      unjudged += more
+      if (wrong.length === 0 && !takesAll) continue
+      const target = (way === 'service' ? { kind: 'Service', ...service } : { kind, metadata: stored.metadata }) as Touched
+      touches.push({ kind, namespace, name, service: service.metadata.name, way, wrong: wrong.length, target })
     }
   }
   return { touches, objects, unjudged }

@@ -1,7 +1,6 @@
 import type { ControllerRules } from '../../endpoints/controller-rules.ts'
-import type { Node, Service, SliceEndpoint, SliceGroup } from '../../endpoints/objects.ts'
+import type { Node, Service, SliceEndpoint } from '../../endpoints/objects.ts'
 import { serviceEndpoints, type ServiceEndpoints } from '../../endpoints/service-endpoints.ts'
-import { portsKey } from '../../endpoints/slice-groups.ts'
 import { addressKey, entryKey } from './entry-key.ts'
 import type { StoredEndpoints, StoredSlice } from '../../endpoints/stored.ts'
 import { isByController } from '../../endpoints/stored-slices.ts'
@@ -11,11 +10,9 @@ import type { EndpointsKind } from '../cluster/cluster-view.ts'
 /** An object as its controller wishes it, with the stored one that it replaces. */
 export interface WishedObject {
   readonly kind: EndpointsKind
-  /** The name of the stored object. For endpoints that no stored slice has, the name of the Service. */
   readonly name: string
   readonly object: object
-  /** Absent for endpoints that no stored slice has: they were removed by a rule, or the controller has not written them yet. */
-  readonly stored?: StoredSlice | StoredEndpoints
+  readonly stored: StoredSlice | StoredEndpoints
   /** Endpoints have room for a part of the addresses alone, so that a missing one says nothing. */
   readonly isPartial?: true
 }
@@ -38,46 +35,26 @@ export function wishOf(service: Service, view: ClusterIndex, knowsNodes: boolean
 
 /**
  * The objects of a Service as their controllers wish them. Which slice has which endpoint is as it is stored. An endpoint that is stored and
- * not wished is left out: its controller removes it without help.
+ * not wished, or wished and in no slice, is left out: its controller removes or adds it without help, and rules leave it in its slice.
  */
 export function wishedObjects(service: Service, wish: Wish, view: ClusterIndex): WishedObject[] {
   const { namespace, name } = service.metadata
   const slices = view.slicesOf(namespace, name).filter(isByController)
   const endpoints = view.endpointsOf(namespace, name)
-  return [
-    // Without any slice, the controller has not seen the Service yet.
-    ...(slices.length === 0 ? [] : wishedSlices(service, wish, slices)),
-    ...(endpoints === undefined ? [] : [wishedEndpoints(wish, endpoints)]),
-  ]
+  return [...wishedSlices(wish, slices), ...(endpoints === undefined ? [] : [wishedEndpoints(wish, endpoints)])]
 }
 
-function wishedSlices(
-  { metadata: { namespace, name } }: Service,
-  { slices: { groups, labels } }: Wish,
-  stored: readonly StoredSlice[],
-): WishedObject[] {
-  const wished = new Map<string, { endpoint: SliceEndpoint; group: SliceGroup }>()
-  for (const group of groups)
-    for (const endpoint of group.endpoints) wished.set(`${group.addressType} ${entryKey(endpoint)}`, { endpoint, group })
-  const missing = new Map(wished)
-  const objects = stored.map((slice): WishedObject => {
+function wishedSlices({ slices: { groups } }: Wish, stored: readonly StoredSlice[]): WishedObject[] {
+  const wished = new Map<string, SliceEndpoint>()
+  for (const { addressType, endpoints } of groups)
+    for (const endpoint of endpoints) wished.set(`${addressType} ${entryKey(endpoint)}`, endpoint)
+  return stored.map((slice): WishedObject => {
     const endpoints = (slice.endpoints ?? []).flatMap((endpoint) => {
-      const key = `${slice.addressType} ${entryKey(endpoint)}`
-      missing.delete(key)
-      const found = wished.get(key)
-      return found === undefined ? [] : [found.endpoint]
+      const found = wished.get(`${slice.addressType} ${entryKey(endpoint)}`)
+      return found === undefined ? [] : [found]
     })
     return { kind: 'EndpointSlice', name: slice.metadata.name, stored: slice, object: { ...slice, endpoints } }
   })
-  const byGroup = Map.groupBy(missing.values(), ({ group: { addressType, ports } }) => `${addressType} ${portsKey(ports)}`)
-  for (const some of byGroup.values()) {
-    const { addressType, ports } = some[0]!.group
-    const endpoints = some.map(({ endpoint }) => endpoint)
-    // A controller names a new slice after its Service.
-    const metadata = { name: `${name}-`, namespace, labels }
-    objects.push({ kind: 'EndpointSlice', name, object: { metadata, addressType, ports, endpoints } })
-  }
-  return objects
 }
 
 function wishedEndpoints({ endpoints: { subsets, truncation } }: Wish, stored: StoredEndpoints): WishedObject {

@@ -42,13 +42,21 @@ const CONNECTIONS = 8
 /** The rate is above the writes of the tests, so that the controllers do not wait. */
 const REQUESTS_A_SECOND = '500'
 
-/** Starts the control plane. `managerFlags` override or extend the flags of the controller manager. */
-export async function startControlPlane(programs: string, managerFlags: Record<string, string> = {}): Promise<ControlPlane> {
+/**
+ * Starts the control plane. `managerFlags` override or extend the flags of the controller manager. Without `auditsBodies`, the audit log has
+ * no objects: those of large Services are some gigabytes.
+ */
+export async function startControlPlane(
+  programs: string,
+  managerFlags: Record<string, string> = {},
+  { auditsBodies = true } = {},
+): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-endpoints-'))
   const [auditLog, policy] = [join(folder, 'audit.log'), join(folder, 'audit-policy.json')]
   // The audit log also has the Endpoints that the controller has written.
   const bodies = { level: 'Request', verbs: ['update'], resources: [{ group: '', resources: ['endpoints'] }] }
-  writeFileSync(policy, JSON.stringify({ ...auditPolicy, rules: [bodies, ...auditPolicy.rules] }))
+  const rules = auditsBodies ? [bodies, ...auditPolicy.rules] : auditPolicy.rules
+  writeFileSync(policy, JSON.stringify({ ...auditPolicy, rules }))
   const kubernetes = await startKubernetes({
     programs,
     // A restart is over once the user `reader` may read.

@@ -5,6 +5,8 @@ import { isReady } from '../../../endpoints/readiness.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { VirtualClock } from '../../../kube/testing/virtual-clock.ts'
 import { applyJsonPatch } from '../../../workloads/testing/json-patch.ts'
+import { annotate } from '../../admission/annotations.ts'
+import { markOf } from '../../admission/applied-mark.ts'
 import { type ClusterChange, createClusterIndex, type ServiceName } from '../../cluster/cluster-index.ts'
 import { decide } from '../../decide/decide.ts'
 import { parseRuleSet } from '../../rules/parse-rule-set.ts'
@@ -34,6 +36,7 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
   const seen = createClusterIndex()
   let rules: RuleSet | undefined = rulesOf('')
   let version = 0
+  let replaced = 1
   let listener: (services: readonly ServiceName[], change: ClusterChange) => void = () => {}
   let isStale = false
   const unseen: ClusterChange[] = []
@@ -48,6 +51,8 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
     undo: undefined as ((object: Json) => Json) | undefined,
     /** Called before each PATCH. */
     onPatch: undefined as (() => void) | undefined,
+    /** Called after each PATCH of a slice. */
+    onTouched: undefined as (() => void) | undefined,
   }
 
   function show(change: ClusterChange): void {
@@ -67,7 +72,8 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
       nowAt: clock.wallNow(),
       request: { operation: 'UPDATE', username: 'system:controller', groups: [], dryRun: false },
     })
-    return world.undo === undefined ? answer.object : world.undo(answer.object)
+    const marked = applyJsonPatch(answer.object as Json, annotate(answer.object, markOf(answer.object, answer, seen)) as Json)
+    return world.undo === undefined ? marked : world.undo(marked)
   }
 
   function store(kind: 'EndpointSlice' | 'Endpoints', object: Json, old: Json | undefined): boolean {
@@ -143,8 +149,10 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
       const before = JSON.stringify(stored.endpoints)
       store(kind, patched, stored)
       // The controller of slices looks again at a slice whose content another writer has changed.
-      const [slice] = kind === 'EndpointSlice' ? truth.slicesOf(of!, name!.replace(/-1$/, '')) : []
-      if (slice !== undefined && JSON.stringify(slice.endpoints) !== before) sync(truth.service(of!, name!.replace(/-1$/, ''))!)
+      const [slice] = kind === 'EndpointSlice' ? truth.slicesOf(of!, name!.replace(/(-\d+)?-1$/, '')) : []
+      if (slice !== undefined && JSON.stringify(slice.endpoints) !== before)
+        sync(truth.service(of!, name!.replace(/(-\d+)?-1$/, ''))!)
+      world.onTouched?.()
     }
     return patched
   }
@@ -220,6 +228,18 @@ export function createWorld(clock: VirtualClock, { hasEndpoints = true } = {}) {
     /** The controller manager starts anew: all Services are looked at. */
     resync() {
       for (const service of truth.services()) sync(service)
+    },
+    /** The controller makes another slice in the place of the one that there is, and the webhook does not answer. */
+    replaceSlice(service: string) {
+      const [slice] = truth.slicesOf('shop', service)
+      show({ kind: 'EndpointSlice', is: 'gone', object: slice! })
+      replaced += 1
+      const metadata = { name: `${service}-${replaced}-1`, namespace: 'shop', labels: slice!.metadata.labels }
+      const wish = wishOf(truth.service('shop', service)!, truth, false)!
+      const { addressType, ports, endpoints } = wish.slices.groups[0]!
+      world.isWebhookUp = false
+      store('EndpointSlice', { metadata, addressType, ports, endpoints }, undefined)
+      world.isWebhookUp = true
     },
     /** What is stored of a pod: in the slice, and in Endpoints. */
     stored(service: string, pod: string): string {
