@@ -55,6 +55,9 @@ export class NotLeading extends Error {
   }
 }
 
+/** A Lease that nobody renews, and a missing one, are taken after this time, by the default duration of a Lease. */
+export const TAKEN_AFTER_MS = LEASE_DURATION_MS + PAUSE_MS
+
 /** The pause between two looks at a Lease of another replica, and after a failure, give or take a quarter. */
 const LOOK_EVERY_MS = 2_000
 /** The pause after a refusal: an operator may give the right meanwhile. */

@@ -14,14 +14,17 @@ export interface SyncProblemFields {
   'service-has-selector': { selector: Readonly<Record<string, string>> }
   /** The Service in the access cluster has the type ExternalName. */
   'service-external-name': object
-  /** The Service in the access cluster lacks ports by which the source serves: a Service finds the ports of its slices by their names. */
-  'ports-unserved': { source: string; ports: readonly string[] }
+  /**
+   * Ports of the Service in the access cluster lead to no copy of the source: a Service finds the ports of its slices by their names. `has` are
+   * the names in the copies. A port without a name is ''.
+   */
+  'ports-unserved': { source: string; ports: readonly string[]; has: readonly string[] }
   /** The Service in the access cluster has no addresses of this family: the copies are there, and no traffic goes to them. */
   'family-unserved': { source: string; family: AddressType; count: number }
   /** The Service in the source has the type ExternalName: it has no endpoints. */
   'source-external-name': { source: string }
-  /** The ports of the Service in `source` differ from those in `first`. */
-  'ports-differ': { source: string; first: string }
+  /** The ports of the Service in `source` differ from those in `first`, such as `http 80/TCP`. */
+  'ports-differ': { source: string; ports: readonly string[]; first: string; firstPorts: readonly string[] }
   /** Addresses of `source` that `first` has too. The copies are those of `first`. */
   'addresses-twice': { source: string; first: string; addresses: readonly string[]; count: number }
   /** EndpointSlices of the source whose addresses cannot be copied, such as names. */

@@ -509,6 +509,46 @@ describe('of two syncs with a Service in common', () => {
   })
 })
 
+describe('what is told', () => {
+  test('a Lease that may not be read is told once, and how long it is waited for', async () => {
+    const bed = given()
+    bed.access.fault = ({ path }) => (path.includes('/leases') ? 'refused' : undefined)
+    const sync = await bed.start({ lease: true })
+    await bed.clock.advance(300_000)
+    expect(sync.told('lease-awaited')).toEqual([{ type: 'lease-awaited', lease: 'shop/sluice-sync', afterMs: 16_000 }])
+    expect(sync.told('lease-failed')).toMatchObject([{ lease: 'shop/sluice-sync' }])
+    expect([sync.snapshot().isLeader, bed.access.writes]).toEqual([false, []])
+    bed.access.fault = undefined
+    await bed.clock.advance(60_000)
+    expect(sync.told('leader')).toEqual([{ type: 'leader', isLeader: true }])
+    await sync.stop()
+  })
+
+  test('the end of a watch, which comes every few minutes, is no news, and ends no problem', async () => {
+    const bed = given()
+    bed.service(bed.west, { name: 'api', port: 90 })
+    bed.service(bed.access, { name: 'api' })
+    bed.service(bed.east, { name: 'api' })
+    const sync = await bed.start({ services: [synced({ name: 'api' }), synced()] })
+    expect(sync.problems()).toEqual(['ports-differ'])
+    const { length } = sync.events
+    for (const at of [bed.west, bed.east, bed.access]) {
+      at.cut()
+      await bed.clock.advance(0)
+      expect(sync.problems()).toEqual(['ports-differ'])
+      await bed.clock.advance(3_000)
+    }
+    expect(sync.events.slice(length)).toEqual([])
+    // Control: an absence that lasts is told.
+    bed.west.setDown(true)
+    await bed.clock.advance(30_000)
+    bed.west.setDown(false)
+    await bed.clock.advance(60_000)
+    expect(sync.events.slice(length).flatMap((event) => (event.type === 'source' ? [event.is] : []))).toEqual(['away', 'current'])
+    await sync.stop()
+  })
+})
+
 describe('of two replicas', () => {
   const by = (bed: ReturnType<typeof given>) => [...new Set(bed.access.writes.map((write) => write.by))]
 

@@ -1,8 +1,9 @@
 import { createBound } from '../kube/bound.ts'
-import { electLeader, type Leader } from '../leadership/leader.ts'
+import { isConflict } from '../kube/errors.ts'
+import { electLeader, type Leader, TAKEN_AFTER_MS } from '../leadership/leader.ts'
 import { openAccess } from './access/open-access.ts'
 import { createServiceWork, type ServiceWork } from './run/service-work.ts'
-import { openSource, type Source } from './source/open-source.ts'
+import { openSource, reasonOf, type Source } from './source/open-source.ts'
 import type { SourceProblem } from './problems.ts'
 import type { SourceStatus, SyncOptions, SyncRun } from './sync-run.ts'
 
@@ -22,9 +23,14 @@ export function startSync(options: SyncOptions): SyncRun {
   const namespaces = namesBy(services.map((service) => [service.namespace, service.name]))
   const works = new Map<string, ServiceWork>()
   const sources = new Map<string, Source>()
-  /** What was told last about each source. */
-  const toldOf = new Map<string, { is: SourceStatus['is']; at: number; problems: readonly SourceProblem[] }>()
-  let toldAccess = ''
+  /** The last state of each source, and what was told last about it. */
+  const toldOf = new Map<
+    string,
+    { is: SourceStatus['is']; at: number; told: SourceStatus['is']; problems: readonly SourceProblem[] }
+  >()
+  let toldAccess: SourceStatus['is'] | undefined
+  /** The failure of the Lease that was told last. */
+  let toldLease = ''
   /** The sources that were listed since this process leads. */
   const fresh = new Set<string>()
   let leader: Leader | undefined
@@ -101,9 +107,14 @@ export function startSync(options: SyncOptions): SyncRun {
     const state = source.state()
     const before = toldOf.get(name)
     const now = source.problems()
-    toldOf.set(name, { is: state.is, at: before?.is === state.is ? before.at : clock.now(), problems: now })
-    if (before?.is !== state.is)
-      emit({ type: 'source', source: name, is: state.is, ...(state.is === 'away' ? { because: state.because } : {}) })
+    const isNews = isTold(before?.told, state.is)
+    toldOf.set(name, {
+      is: state.is,
+      at: before?.is === state.is ? before.at : clock.now(),
+      told: isNews ? state.is : before!.told,
+      problems: now,
+    })
+    if (isNews) emit({ type: 'source', source: name, is: state.is, ...(state.is === 'away' ? { because: state.because } : {}) })
     const former = before?.problems ?? []
     for (const problem of now)
       if (!former.some(({ code }) => code === problem.code)) emit({ type: 'source-problem', is: 'begun', source: name, problem })
@@ -113,7 +124,7 @@ export function startSync(options: SyncOptions): SyncRun {
 
   function tellAccess(): void {
     const state = access.state()
-    if (state.is === toldAccess) return
+    if (!isTold(toldAccess, state.is)) return
     toldAccess = state.is
     emit({ type: 'access', is: state.is, ...(state.is === 'away' ? { because: state.because } : {}) })
   }
@@ -129,8 +140,19 @@ export function startSync(options: SyncOptions): SyncRun {
     markAll()
   }
 
+  function tellLease(error: Error): void {
+    // Another replica was faster.
+    if (lease === undefined || isConflict(error)) return
+    const because = reasonOf(error)
+    const key = JSON.stringify(because)
+    if (key === toldLease) return
+    toldLease = key
+    emit({ type: 'lease-failed', lease: `${lease.namespace}/${lease.name}`, because })
+  }
+
   function lead(isLeader: boolean): void {
     term += 1
+    toldLease = ''
     fresh.clear()
     emit({ type: 'leader', isLeader })
     if (isLeader) for (const source of sources.values()) void freshen(source, term)
@@ -142,7 +164,10 @@ export function startSync(options: SyncOptions): SyncRun {
     await Promise.all([...works.values()].map((work) => work.idle()))
   }
 
-  if (lease !== undefined) leader = electLeader({ client, clock, random, signal, ...lease, onChange: lead, beforeRelease: idle })
+  if (lease !== undefined) {
+    emit({ type: 'lease-awaited', lease: `${lease.namespace}/${lease.name}`, afterMs: TAKEN_AFTER_MS })
+    leader = electLeader({ client, clock, random, signal, ...lease, onChange: lead, onError: tellLease, beforeRelease: idle })
+  }
 
   async function end(): Promise<void> {
     await access.ended
@@ -177,6 +202,11 @@ export function startSync(options: SyncOptions): SyncRun {
     },
     ended: end(),
   }
+}
+
+/** A watch ends every few minutes, and the next one is current a moment later: that is no news. */
+function isTold(told: SourceStatus['is'] | undefined, is: SourceStatus['is']): boolean {
+  return told !== is && !(told === 'current' && is === 'listing')
 }
 
 function statusOf(source: Source, sinceMs: number): SourceStatus {

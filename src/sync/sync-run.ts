@@ -100,6 +100,10 @@ export type WriteEffect = 'create' | 'update' | 'delete'
 
 export type SyncEvent =
   | { readonly type: 'leader'; readonly isLeader: boolean }
+  /** The Lease is waited for: it is taken after `afterMs` without a renewal, since another process may hold it. */
+  | { readonly type: 'lease-awaited'; readonly lease: string; readonly afterMs: number }
+  /** A call about the Lease has failed. Told again once the reason is another one. */
+  | { readonly type: 'lease-failed'; readonly lease: string; readonly because: Reason }
   | { readonly type: 'source'; readonly source: string; readonly is: SourceStatus['is']; readonly because?: AwayReason }
   | { readonly type: 'access'; readonly is: 'listing' | 'current' | 'away'; readonly because?: Reason }
   | ({ readonly type: 'written'; readonly effect: WriteEffect; readonly endpoints: number; readonly lag?: LagLegs } & OfSlice)

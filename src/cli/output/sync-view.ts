@@ -1,6 +1,8 @@
 import { worded } from '../../report/words/document.ts'
 import {
   awayWords,
+  leftBehindHint,
+  leftBehindMessage,
   problemHint,
   problemMessage,
   sourceProblemHint,
@@ -51,7 +53,7 @@ export function isInOrder({ access, sources, services, isSettled }: SyncSnapshot
 
 /** The document of `sync status -o json`. */
 export function syncStatusDocument(snapshot: SyncSnapshot, write: Writing): unknown {
-  const { access, sources, services } = snapshot
+  const { access, sources, services, leftBehind } = snapshot
   return {
     apiVersion: API_VERSION,
     kind: 'SyncStatus',
@@ -73,12 +75,13 @@ export function syncStatusDocument(snapshot: SyncSnapshot, write: Writing): unkn
         hint: problemHint(problem, service, write),
       })),
     })),
+    leftBehind: leftBehind.map((one) => ({ ...one, message: leftBehindMessage(one), hint: leftBehindHint(one) })),
   }
 }
 
 /** Prints the clusters, the Services, and what is wrong. */
 export function syncStatusLines(snapshot: SyncSnapshot, colors: Colors, write: Writing): string[] {
-  const { access, sources, services } = snapshot
+  const { access, sources, services, leftBehind } = snapshot
   const accessAway = access.because === undefined ? [] : [`  ${inert(write.reason(access.because))}`]
   const accessLine = [`access cluster: ${mark(access.is, colors)}`, ...accessAway]
   return [
@@ -87,6 +90,12 @@ export function syncStatusLines(snapshot: SyncSnapshot, colors: Colors, write: W
     '',
     ...table([HEAD, ...services.flatMap(rows)]),
     ...services.flatMap((service) => problemLines(service, colors, write)),
+    ...leftBehind.flatMap((one) => [
+      '',
+      `${colors.yellow('‼')} ${inert(leftBehindMessage(one))}`,
+      `  ${inert(leftBehindHint(one))}`,
+    ]),
+    ...(services.some(({ isPending }) => isPending) ? ['', BEHIND] : []),
   ]
 }
 
@@ -108,6 +117,10 @@ function sourceLines({ name, is, sinceMs, because, clock, problems }: SourceStat
     ]),
   ]
 }
+
+/** What a reader does where a decided write does not come. */
+const BEHIND =
+  'behind: the access cluster lacks a change. Where that lasts, no sync runs with this config, or its output says why it may not write.'
 
 /** A clock that is off by less is no fact for a person. */
 const WRONG_CLOCK_MS = 2_000

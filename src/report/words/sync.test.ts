@@ -9,7 +9,15 @@ import type {
   SyncProblemFields,
 } from '../../sync/problems.ts'
 import type { SyncEvent } from '../../sync/sync-run.ts'
-import { problemHint, problemMessage, sourceProblemHint, sourceProblemMessage, syncEventWords } from './sync.ts'
+import {
+  leftBehindHint,
+  leftBehindMessage,
+  problemHint,
+  problemMessage,
+  sourceProblemHint,
+  sourceProblemMessage,
+  syncEventWords,
+} from './sync.ts'
 import { createWriting } from './words.ts'
 
 const write = createWriting()
@@ -28,10 +36,17 @@ const PROBLEMS: { [C in SyncProblemCode]: SyncProblemFields[C][] } = {
   'service-unmade': [{}],
   'service-has-selector': [{ selector: { app: 'web', tier: 'front' } }],
   'service-external-name': [{}],
-  'ports-unserved': [{ source: 'east', ports: ['grpc'] }],
+  'ports-unserved': [
+    { source: 'east', ports: ['grpc'], has: ['http', 'metrics'] },
+    { source: 'east', ports: [''], has: ['http'] },
+    { source: 'east', ports: ['http', ''], has: [] },
+  ],
   'family-unserved': [{ source: 'east', family: 'IPv6', count: 3 }],
   'source-external-name': [{ source: 'east' }],
-  'ports-differ': [{ source: 'west', first: 'east' }],
+  'ports-differ': [
+    { source: 'west', ports: ['http 80/TCP', 'metrics 9090/TCP'], first: 'east', firstPorts: ['80/TCP'] },
+    { source: 'west', ports: [], first: 'east', firstPorts: ['80/TCP'] },
+  ],
   'addresses-twice': [
     { source: 'west', first: 'east', addresses: ['10.0.0.1'], count: 1 },
     { source: 'west', first: 'east', addresses: ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5'], count: 40 },
@@ -65,6 +80,8 @@ const slice = { namespace: 'shop', service: 'web', source: 'east', slice: 'web-e
 const EVENTS: SyncEvent[] = [
   { type: 'leader', isLeader: true },
   { type: 'leader', isLeader: false },
+  { type: 'lease-awaited', lease: 'sluice-sync/sluice-sync', afterMs: 16_000 },
+  { type: 'lease-failed', lease: 'sluice-sync/sluice-sync', because },
   { type: 'source', source: 'east', is: 'current' },
   { type: 'source', source: 'east', is: 'away', because: AWAY[1]! },
   { type: 'access', is: 'away', because },
@@ -89,8 +106,10 @@ test('the words of sync', async () => {
     const problem = { code, ...fields } as SourceProblem
     return [`${code}: ${sourceProblemMessage(problem, write)}`, `  ${sourceProblemHint(problem, write)}`]
   })
+  const left = { namespace: 'shop', service: 'web', slices: ['web-east-0', 'web-west-0'] }
+  const leftBehind = [leftBehindMessage(left), `  ${leftBehindHint(left)}`]
   const events = EVENTS.map((event) => syncEventWords(event, write))
-  await expect(`${[...problems, ...ofSources, ...events].join('\n')}\n`).toMatchFileSnapshot(
+  await expect(`${[...problems, ...ofSources, ...leftBehind, ...events].join('\n')}\n`).toMatchFileSnapshot(
     '../../../test/golden/sync-words.txt',
   )
 })

@@ -7,7 +7,7 @@ import type {
   SyncProblemCode,
   SyncProblemFields,
 } from '../../sync/problems.ts'
-import type { OfSlice, SyncEvent } from '../../sync/sync-run.ts'
+import type { OfSlice, SyncEvent, SyncSnapshot } from '../../sync/sync-run.ts'
 import { formatElapsed } from '../elapsed.ts'
 import { lagWords } from './observe.ts'
 import { shellQuote } from './shell-quote.ts'
@@ -33,6 +33,19 @@ const SHOWN = 5
 function some(all: readonly string[], count: number = all.length): string {
   const shown = all.slice(0, SHOWN).join(', ')
   return count > SHOWN ? `${shown} and ${count - SHOWN} more` : shown
+}
+
+function someOrNone(all: readonly string[]): string {
+  return all.length === 0 ? 'none' : some(all)
+}
+
+function portNames(names: readonly string[]): string {
+  const given = names.filter((name) => name !== '')
+  const parts = [
+    ...(given.length === 0 ? [] : [`${agreeing(given, 'the port', 'the ports')} ${some(given)}`]),
+    ...(given.length < names.length ? ['a port without a name'] : []),
+  ]
+  return parts.length === 0 ? 'no port' : parts.join(' and ')
 }
 
 /** Why a source is away. */
@@ -74,9 +87,10 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
     hint: () => 'such a Service is a name in DNS, and has no endpoints: make it with the type ClusterIP, without a selector',
   },
   'ports-unserved': {
-    message: ({ source, ports }, { namespace, name }) =>
-      `Service ${namespace}/${name} of the access cluster has no port for ${some(ports)} of source ${source}`,
-    hint: () => 'a Service finds the ports of its endpoints by their names: give it ports of these names',
+    message: ({ source, ports, has }, { namespace, name }) =>
+      `Service ${namespace}/${name} of the access cluster has ${portNames(ports)}, which no copy of source ${source} has: the copies have ${portNames(has)}`,
+    hint: () =>
+      'a Service finds the ports of its endpoints by their names: give the ports the same names in the source and in the access cluster',
   },
   'family-unserved': {
     message: ({ source, family, count }, { namespace, name }) =>
@@ -89,8 +103,8 @@ export const syncProblemWords: { readonly [C in SyncProblemCode]: Words<SyncProb
       `such a Service is a name in DNS, and has no endpoints: take ${source} out of its sources in the config`,
   },
   'ports-differ': {
-    message: ({ source, first }, { namespace, name }) =>
-      `Service ${namespace}/${name} has other ports in source ${source} than in source ${first}`,
+    message: ({ source, ports, first, firstPorts }, { namespace, name }) =>
+      `Service ${namespace}/${name} has other ports in source ${source} than in source ${first}: ${someOrNone(ports)} against ${someOrNone(firstPorts)}`,
     hint: () => 'the copies have the ports of their source; give the Service the same ports in both',
   },
   'addresses-twice': {
@@ -161,11 +175,12 @@ export const sourceProblemWords: { readonly [C in SourceProblemCode]: Words<Sour
   'pods-unread': {
     message: ({ because }, _, write) => `its pods cannot be read: ${write.reason(because)}`,
     hint: () =>
-      'a pod under upgrade leaves by its readiness alone, some moments later; the rest is copied as before. Where a right is missing, sluice rbac --for sync prints it',
+      'a pod under upgrade leaves by its readiness alone, some moments later; the rest is copied as before. Where a right is missing, sluice rbac -n NAMESPACE --for sync-source prints it',
   },
   'identity-unread': {
     message: ({ because }, _, write) => `its namespace kube-system may not be read: ${write.reason(because)}`,
-    hint: () => 'a cluster that was made anew is not told from one that lost its pods: sluice rbac --for sync prints the rights',
+    hint: () =>
+      'a cluster that was made anew is not told from one that lost its pods: sluice rbac -n NAMESPACE --for sync-source prints the rights',
   },
 }
 
@@ -175,6 +190,15 @@ export function problemMessage(problem: SyncProblem, of: OfService, write: Writi
 
 export function problemHint(problem: SyncProblem, of: OfService, write: Writing): string {
   return wordsOf<Words<SyncProblem>>(syncProblemWords, problem.code).hint(problem, of, write)
+}
+
+/** EndpointSlices of sync for a Service that the config does not name. */
+export function leftBehindMessage({ namespace, service, slices }: SyncSnapshot['leftBehind'][number]): string {
+  return `the config does not name Service ${namespace}/${service}, which has ${agreeing(slices, 'an EndpointSlice', 'EndpointSlices')} of sync: ${some(slices)}`
+}
+
+export function leftBehindHint({ namespace, slices }: SyncSnapshot['leftBehind'][number]): string {
+  return `traffic goes on to their addresses, which follow no source. Where no other sync writes them, delete them: ${shellQuote(['kubectl', '-n', namespace, 'delete', 'endpointslices', ...slices])}`
 }
 
 /** The words stand for the source; they name no Service. */
@@ -205,6 +229,10 @@ export function syncEventWords(event: SyncEvent, write: Writing): string {
   switch (event.type) {
     case 'leader':
       return event.isLeader ? 'this process leads, and writes' : 'this process does not lead, and waits'
+    case 'lease-awaited':
+      return `Lease ${event.lease} is waited for: this process leads once no other process has renewed it for ${formatElapsed(event.afterMs)}`
+    case 'lease-failed':
+      return `Lease ${event.lease} cannot be read or written, so that this process may not lead: ${write.reason(event.because)}`
     case 'source':
       return `source ${event.source} ${event.because === undefined ? MEMBER[event.is] : `is away: ${awayWords(event.because, write)}`}`
     case 'access':

@@ -351,7 +351,12 @@ describe('the Service in the access cluster', () => {
 
   test('cannot be made where no source has it, or without its namespace', () => {
     const create = { service: synced({ create: true }) }
-    expect(decideService(ask([['east', LISTING]], { ...create, access: absent })).problems).toEqual([{ code: 'service-unmade' }])
+    const without: SourceView = { is: 'without', lacks: 'service' }
+    expect(decideService(ask([['east', without]], { ...create, access: absent })).problems).toContainEqual({
+      code: 'service-unmade',
+    })
+    // A source that is being listed may have it.
+    expect(decideService(ask([['east', LISTING]], { ...create, access: absent })).problems).toEqual([])
     const nowhere = decideService(ask(views, { ...create, access: { is: 'without-namespace' } }))
     expect([nowhere.make, nowhere.problems]).toEqual([undefined, [{ code: 'namespace-missing' }]])
   })
@@ -359,13 +364,15 @@ describe('the Service in the access cluster', () => {
   test('is named where the ports of two sources differ', () => {
     const other = { ...known(endpoints(2, 1)), service: { ports: [{ name: 'http', port: 8080 }], isHeadless: false } }
     expect(decideService(ask([...views, ['west', other]])).problems).toEqual([
-      { code: 'ports-differ', source: 'west', first: 'east' },
+      { code: 'ports-differ', source: 'west', ports: ['http 8080/TCP'], first: 'east', firstPorts: ['http 80/TCP'] },
     ])
   })
 
   test('is named where its ports have other names than those of a source', () => {
     const access = { is: 'present', service: { ...SERVICE, ports: [{ name: 'web' }] } } as const
-    expect(decideService(ask(views, { access })).problems).toEqual([{ code: 'ports-unserved', source: 'east', ports: ['web'] }])
+    expect(decideService(ask(views, { access })).problems).toEqual([
+      { code: 'ports-unserved', source: 'east', ports: ['web'], has: ['http'] },
+    ])
   })
 
   test('is named where it has no addresses of the family of a copy', () => {

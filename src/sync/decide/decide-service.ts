@@ -150,7 +150,9 @@ function withoutService({ service, access, views, slices }: Question, targets: T
     const differing = differingPorts(service, views)
     return { writes: [], make: { from: source, service: found }, problems: [...problems, ...differing] }
   }
-  return { writes: orphans, problems: [...problems, { code: 'service-unmade' }] }
+  // A source that is being listed may have it.
+  const isUnknown = service.sources.some((source) => views.get(source)?.is === 'listing')
+  return { writes: orphans, problems: isUnknown ? problems : [...problems, { code: 'service-unmade' }] }
 }
 
 function serviceOf(view: SourceView | undefined): SourceService | undefined {
@@ -248,11 +250,13 @@ function addressesIn(body: object | undefined): Set<string> {
 function differingPorts({ sources }: SyncedService, views: ReadonlyMap<string, SourceView>): SyncProblem[] {
   const found = sources.flatMap((source) => {
     const service = serviceOf(views.get(source))
-    return service === undefined ? [] : [{ source, key: servicePortsKey(service) }]
+    return service === undefined ? [] : [{ source, ports: shownPorts(service) }]
   })
   const [first, ...others] = found
-  return others.flatMap(({ source, key }) =>
-    key === first!.key ? [] : [{ code: 'ports-differ' as const, source, first: first!.source }],
+  return others.flatMap(({ source, ports }) =>
+    ports.join() === first!.ports.join()
+      ? []
+      : [{ code: 'ports-differ' as const, source, ports, first: first!.source, firstPorts: first!.ports }],
   )
 }
 
@@ -277,11 +281,13 @@ function unservedFamilies({ families }: AccessService, wanted: ReadonlyMap<strin
   })
 }
 
-function servicePortsKey({ ports }: SourceService): string {
+/** Returns each port as `http 80/TCP`, with the protocol of the application where there is one. */
+function shownPorts({ ports }: SourceService): string[] {
   return ports
-    .map(({ name = '', port, protocol = 'TCP', appProtocol = '' }) => `${name}/${port}/${protocol}/${appProtocol}`)
+    .map(({ name, port, protocol = 'TCP', appProtocol }) =>
+      [...(name ? [name] : []), `${port}/${protocol}`, ...(appProtocol ? [appProtocol] : [])].join(' '),
+    )
     .sort()
-    .join()
 }
 
 /** A Service finds the ports of its slices by their names. */
@@ -290,6 +296,6 @@ function unservedPorts({ ports }: AccessService, wanted: ReadonlyMap<string, rea
     if (endpoints.length === 0) return []
     const served = new Set(endpoints.flatMap((one) => one.ports.map(({ name }) => name)))
     const unserved = ports.map(({ name = '' }) => name).filter((name) => !served.has(name))
-    return unserved.length === 0 ? [] : [{ code: 'ports-unserved' as const, source, ports: unserved }]
+    return unserved.length === 0 ? [] : [{ code: 'ports-unserved' as const, source, ports: unserved, has: [...served].sort() }]
   })
 }

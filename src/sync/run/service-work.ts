@@ -67,6 +67,8 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
   let pendingSince: number | undefined
   let failure: SyncProblem | undefined
   let problems = new Map<string, SyncProblem>()
+  /** The sources that are being listed. */
+  let listing: ReadonlySet<string> = new Set()
   let foreignWrites: { slice: OwnSlice; was: 'changed' | 'deleted' }[] = []
 
   function mark(): void {
@@ -116,7 +118,8 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     const slices = access.slicesOf(namespace, name)
     const views = new Map(service.sources.map((source) => [source, viewOf(source, slices)]))
     const decision = decide(slices, views)
-    hasSettled ||= [...views.values()].every(({ is }) => is !== 'listing')
+    listing = new Set([...views].flatMap(([source, { is }]) => (is === 'listing' ? [source] : [])))
+    hasSettled ||= listing.size === 0
     wakeAt(decision.nextAt)
     const hasWork = decision.writes.length > 0 || decision.make !== undefined
     if (!isLeading()) {
@@ -268,6 +271,7 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     const altered = access.altered(namespace, name)
     const others = Map.groupBy(access.slicesOfOthers(namespace, name), (slice) => slice.instance ?? '')
     const now = [
+      ...[...problems.values()].filter(goesOn),
       ...decision.problems,
       ...[...others].map(([other, some]): SyncProblem => ({
         code: 'other-sync',
@@ -288,8 +292,19 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     ]
     const former = problems
     problems = new Map(now.map((problem) => [problemKey(problem), problem]))
-    for (const [key, problem] of problems) if (!former.has(key)) emit({ type: 'problem', is: 'begun', ...of, problem })
-    for (const [key, problem] of former) if (!problems.has(key)) emit({ type: 'problem', is: 'over', ...of, problem })
+    for (const [key, problem] of problems) if (!former.has(key)) tell('begun', problem)
+    for (const [key, problem] of former) if (!problems.has(key)) tell('over', problem)
+  }
+
+  /** Nothing is known of a source that is being listed, as for a moment whenever a watch ends. What was wrong there still counts. */
+  function goesOn(problem: SyncProblem): boolean {
+    if (!('source' in problem) || OF_ABSENCE.has(problem.code)) return false
+    return listing.has(problem.source) || ('first' in problem && listing.has(problem.first))
+  }
+
+  function tell(is: 'begun' | 'over', problem: SyncProblem): void {
+    // The source itself is told as away, once for all Services.
+    if (problem.code !== 'source-away') emit({ type: 'problem', is, ...of, problem })
   }
 
   signal.addEventListener('abort', () => {
@@ -342,6 +357,9 @@ function contentOf(view: SourceView): SourceContent | undefined {
 function entryOf<Value>(key: string, value: Value | undefined): [string, Value][] {
   return value === undefined ? [] : [[key, value]]
 }
+
+/** These problems are over once a source answers again. */
+const OF_ABSENCE: ReadonlySet<SyncProblem['code']> = new Set(['source-away', 'source-expired', 'kept-for-floor'])
 
 /** Two problems with one key are one, which goes on with other facts. */
 function problemKey(problem: SyncProblem): string {
