@@ -4,8 +4,11 @@ import type { Clock } from '../ports/clock.ts'
 
 /** Tells whether a namespace is there, for the words about a Service that is not. */
 export interface Namespaces {
-  /** Asks where the last answer is old. True where the last answer was that there is no such namespace. */
-  isMissing(namespace: string): boolean
+  /**
+   * Asks where the last answer is old. True where the last answer was that there is no such namespace, undefined where there was no answer
+   * yet. A user who may not ask learns of no missing namespace.
+   */
+  isMissing(namespace: string): boolean | undefined
 }
 
 /** The time after which a namespace is asked for again. */
@@ -17,13 +20,13 @@ export function watchNamespaces(
   signal: AbortSignal,
   onChange: (namespace: string) => void,
 ): Namespaces {
-  const known = new Map<string, { isMissing: boolean; at: number }>()
+  const known = new Map<string, { isMissing: boolean | undefined; at: number }>()
   const waiting = new Map<string, unknown>()
 
   async function ask(namespace: string): Promise<void> {
-    const before = known.get(namespace)?.isMissing ?? false
+    const before = known.get(namespace)?.isMissing
     known.set(namespace, { isMissing: before, at: clock.now() })
-    let isMissing = before
+    let isMissing: boolean
     try {
       await client.get(`/api/v1/namespaces/${encodeURIComponent(namespace)}`, { signal })
       isMissing = false
@@ -53,7 +56,7 @@ export function watchNamespaces(
     isMissing(namespace) {
       const last = known.get(namespace)
       if (last === undefined || clock.now() - last.at >= AGAIN_AFTER_MS) void ask(namespace)
-      return known.get(namespace)?.isMissing ?? false
+      return known.get(namespace)?.isMissing
     },
   }
 }

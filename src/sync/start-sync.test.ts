@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createBed } from '../../test/sync/embedded-bed.ts'
+import { createBed, LATE_MS } from '../../test/sync/embedded-bed.ts'
+import type { SyncSnapshot } from './sync-run.ts'
 import { synced } from './testing/copies.ts'
 
 const SLICES = 'endpointslices.discovery.k8s.io'
@@ -546,6 +547,62 @@ describe('what is told', () => {
     await bed.clock.advance(60_000)
     expect(sync.events.slice(length).flatMap((event) => (event.type === 'source' ? [event.is] : []))).toEqual(['away', 'current'])
     await sync.stop()
+  })
+})
+
+describe('a reader', () => {
+  async function twoSyncs() {
+    const bed = given()
+    bed.service(bed.access, { name: 'api' })
+    bed.service(bed.east, { name: 'api' })
+    bed.endpoints(bed.east, ['10.1.1.1'], { slice: 'api-1', service: 'api' })
+    const east = ['east']
+    const both = [synced({ sources: east }), synced({ name: 'api', sources: east })]
+    const one = await bed.start({ by: 'one', lease: 'one', services: both })
+    const other = await bed.start({ by: 'other', lease: 'other', services: [synced({ sources: east })] })
+    await bed.clock.advance(60_000)
+    for (const sync of [one, other]) await sync.stop()
+    return { bed, services: both }
+  }
+  const namedBy = (snapshot: SyncSnapshot): string[] =>
+    snapshot.services.flatMap(({ problems }) =>
+      problems.map((one) => `${one.code} ${'instance' in one ? one.instance : ''}`.trim()),
+    )
+
+  test('takes itself for the sync with the most slices, and names the others', async () => {
+    const { bed, services } = await twoSyncs()
+    const reader = await bed.start({ isReader: true, by: 'reader', services })
+    expect(namedBy(reader.snapshot())).toEqual(['other-sync shop/other'])
+    expect(reader.snapshot().services.map(({ sources, isPending }) => [sources[0]!.endpoints, isPending])).toEqual([
+      [2, false],
+      [1, false],
+    ])
+    await reader.stop()
+  })
+
+  test('with the name of a sync names the others, and what the sync lacks is pending', async () => {
+    const { bed, services } = await twoSyncs()
+    const reader = await bed.start({ isReader: true, by: 'reader', instance: 'shop/other', services })
+    expect(namedBy(reader.snapshot())).toEqual(['other-sync shop/one', 'other-sync shop/one'])
+    expect(reader.snapshot().services.map(({ isPending }) => isPending)).toEqual([false, true])
+    await reader.stop()
+    expect(bed.access.writes.filter(({ by }) => by === 'reader')).toEqual([])
+  })
+
+  test.each(['access', 'east'] as const)('has not settled before %s has said that its namespace is missing', async (name) => {
+    const bed = given()
+    for (const kind of ['services', SLICES])
+      for (const { metadata } of bed[name].store.list(kind, 'shop')) bed[name].store.remove(kind, 'shop', metadata.name, 'test')
+    bed[name].store.remove('namespaces', '', 'shop', 'test')
+    bed[name].fault = ({ path }) => (path === '/api/v1/namespaces/shop' ? 'late' : undefined)
+    const reader = await bed.start({ isReader: true })
+    expect(reader.snapshot().isSettled).toBe(false)
+    await bed.clock.advance(LATE_MS)
+    expect(reader.snapshot().isSettled).toBe(true)
+    const problem =
+      name === 'access' ? { code: 'namespace-missing' } : { code: 'source-without', source: 'east', lacks: 'namespace' }
+    expect(reader.snapshot().services[0]!.problems).toContainEqual(problem)
+    await reader.stop()
   })
 })
 

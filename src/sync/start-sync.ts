@@ -48,6 +48,7 @@ export function startSync(options: SyncOptions): SyncRun {
     client,
     services: namespaces,
     instance,
+    isReader,
     clock,
     random,
     signal,

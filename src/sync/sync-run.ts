@@ -14,7 +14,7 @@ export interface SyncOptions {
   readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
   /**
    * The name of this sync in its slices: slices of another sync are left alone. Default: the namespace and name of the Lease. Without both, the
-   * slices of all syncs are its own.
+   * slices of all syncs are its own; a reader takes those of the sync that has the most, and names the others.
    */
   readonly instance?: string
   /** This process reads and decides as a replica that never leads: `sluice sync status` takes its snapshot. It has no Lease. */

@@ -17,8 +17,10 @@ import { synced } from '../../src/sync/testing/copies.ts'
 
 const SLICES = 'endpointslices.discovery.k8s.io'
 
-/** What becomes of a request: it arrives, is lost with its connection before or after it has arrived, or is refused. */
-export type Fault = 'lost' | 'answer-lost' | 'refused' | undefined
+/** What becomes of a request: it arrives, is lost with its connection before or after it has arrived, is refused, or is answered late. */
+export type Fault = 'lost' | 'answer-lost' | 'refused' | 'late' | undefined
+
+export const LATE_MS = 5_000
 
 export interface BedCluster {
   readonly name: string
@@ -42,6 +44,9 @@ export interface Given {
   by?: string
   /** True, or the name of the Lease. */
   lease?: boolean | string
+  isReader?: true
+  /** The name of the sync in its slices, where it is not that of the Lease. */
+  instance?: string
   ownClock?: Clock
 }
 
@@ -82,6 +87,7 @@ export function createBed() {
           if (isDown(by)) throw new TransportError('connection refused', { bytesLeft: false })
           const fault = bed.fault?.(request, by)
           if (fault === 'refused') throw new TransportError('connection refused', { bytesLeft: false })
+          if (fault === 'late') await new Promise<void>((resolve) => clock.setTimeout(resolve, LATE_MS))
           if (fault === 'lost') throw new TransportError('connection reset', { bytesLeft: true })
           request.beforeSend?.()
           if (request.method !== 'GET' && !request.path.includes('/leases'))
@@ -144,10 +150,11 @@ export function createBed() {
 
   const [access, east, west] = [cluster('access'), cluster('east'), cluster('west')]
 
-  async function start({ services = [synced()], by = 'sync', lease = false, ownClock = clock }: Given = {}) {
+  async function start({ services = [synced()], by = 'sync', lease = false, ownClock = clock, ...own }: Given = {}) {
     const stopping = new AbortController()
     const events: SyncEvent[] = []
     const run = startSync({
+      ...own,
       services,
       access: access.client(by),
       sources: [east, west].map((source) => ({ name: source.name, connect: async () => source.client(by) })),

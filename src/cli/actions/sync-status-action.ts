@@ -21,6 +21,7 @@ export async function syncStatusAction(flags: SyncStatusFlags, { terminal, invoc
   const problems: string[] = []
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
   const withinMs = flags.within === undefined ? WITHIN_MS : durationFlag('--within', flags.within, 1, problems)
+  if (flags.lease === undefined && flags.leaseNamespace !== undefined) problems.push('--lease-namespace needs --lease')
   if (problems.length > 0) throw new UsageError(problems)
   const { loadSyncConfig } = await import('../../sync/config/load-sync-config.ts')
   const config = await loadSyncConfig(flags.config)
@@ -34,6 +35,7 @@ export async function syncStatusAction(flags: SyncStatusFlags, { terminal, invoc
       access: clusters.access,
       sources: clusters.sources,
       isReader: true,
+      ...(flags.lease !== undefined && { instance: `${flags.leaseNamespace ?? clusters.namespace}/${flags.lease}` }),
       clock: terminal.clock,
       random: systemRandom,
       signal: stopping.signal,

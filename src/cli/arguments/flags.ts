@@ -124,6 +124,8 @@ export interface SyncStatusFlags extends SyncConfigFlags {
   output: 'text' | 'json'
   color: ColorChoice
   verbose?: boolean
+  lease?: string
+  leaseNamespace?: string
   within?: string
   requestTimeout?: string
 }

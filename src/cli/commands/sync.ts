@@ -56,6 +56,12 @@ Exit codes:
       'Prints for each Service and source how many endpoints are copied and ready, and what is wrong. Reads all clusters of the config, and writes nothing.',
     )
   addConfig(status)
+    .option(
+      '--lease <name>',
+      'the Lease of the sync that is meant, where several syncs have slices of the Services (default: that with the most)',
+      given,
+    )
+    .option('--lease-namespace <name>', 'its namespace (default: that of the context)', namespaceName)
     .option('--within <duration>', 'the time that the clusters have to answer (default: 10s)')
     .option('--request-timeout <duration>', REQUEST_TIMEOUT)
   addColorFlag(addOutputFlags(status, ['text', 'json']))

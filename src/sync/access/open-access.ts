@@ -32,7 +32,8 @@ export interface Access {
   isCurrent(namespace: string): boolean
   state(): AccessState
   serviceOf(namespace: string, name: string): AccessService | undefined
-  isNamespaceMissing(namespace: string): boolean
+  /** Undefined where it is not known yet. */
+  isNamespaceMissing(namespace: string): boolean | undefined
   /** The slices of this sync. */
   slicesOf(namespace: string, service: string): OwnSlice[]
   /** The slices of other syncs. */
@@ -56,6 +57,8 @@ export interface AccessPorts {
   services: ReadonlyMap<string, ReadonlySet<string>>
   /** The name of this sync in its slices. Absent: the slices of all syncs are its own. */
   instance?: string | undefined
+  /** This process never writes. Without `instance`, it takes itself for the sync with the most slices of the Services. */
+  isReader?: boolean | undefined
   clock: Clock
   random: Random
   signal: AbortSignal
@@ -85,7 +88,7 @@ interface Written {
 const WRITE_DEADLINE_MS = 10_000
 
 export function openAccess(ports: AccessPorts): Access {
-  const { client, services, instance, clock, random, signal, bound, assertLeader, onChange, onForeignWrite } = ports
+  const { client, services, isReader, clock, random, signal, bound, assertLeader, onChange, onForeignWrite } = ports
   const namespaces: Namespaces = watchNamespaces(client, clock, signal, onChange)
   /** UIDs of slices that are gone, and whose deletion the watch has not told yet. */
   const gone = new Set<string>()
@@ -243,8 +246,19 @@ export function openAccess(ports: AccessPorts): Access {
     }
   }
 
-  function isOwn(slice: OwnSlice): boolean {
-    return instance === undefined || slice.instance === undefined || slice.instance === instance
+  /** The test for the slices of this sync. */
+  function ownerTest(): (slice: OwnSlice) => boolean {
+    const instance = ports.instance ?? (isReader === true ? mostFrequentInstance() : undefined)
+    return (slice) => instance === undefined || slice.instance === undefined || slice.instance === instance
+  }
+
+  function mostFrequentInstance(): string | undefined {
+    const counts = new Map<string, number>()
+    for (const [namespace, names] of services)
+      for (const { service, instance } of allSlices(namespace))
+        if (instance !== undefined && names.has(service)) counts.set(instance, (counts.get(instance) ?? 0) + 1)
+    const [most] = [...counts].sort(([one, count], [other, more]) => more - count || (one < other ? -1 : 1))
+    return most?.[0]
   }
 
   function allSlices(namespace: string): OwnSlice[] {
@@ -255,7 +269,7 @@ export function openAccess(ports: AccessPorts): Access {
   }
 
   function ownSlices(namespace: string): OwnSlice[] {
-    return allSlices(namespace).filter(isOwn)
+    return allSlices(namespace).filter(ownerTest())
   }
 
   function lookAtState(): AccessState {
@@ -278,9 +292,13 @@ export function openAccess(ports: AccessPorts): Access {
     isNamespaceMissing: (namespace) => namespaces.isMissing(namespace),
     ownSlices,
     slicesOf: (namespace, service) => ownSlices(namespace).filter((slice) => slice.service === service),
-    slicesOfOthers: (namespace, service) => allSlices(namespace).filter((slice) => slice.service === service && !isOwn(slice)),
+    slicesOfOthers(namespace, service) {
+      const isOwn = ownerTest()
+      return allSlices(namespace).filter((slice) => slice.service === service && !isOwn(slice))
+    },
     isTaken(namespace, service, name) {
       const { foreign } = scopes.get(namespace)!
+      const isOwn = ownerTest()
       return (
         foreign.has(name) ||
         allSlices(namespace).some((slice) => slice.name === name && (slice.service !== service || !isOwn(slice)))

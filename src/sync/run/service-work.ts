@@ -119,7 +119,7 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     const views = new Map(service.sources.map((source) => [source, viewOf(source, slices)]))
     const decision = decide(slices, views)
     listing = new Set([...views].flatMap(([source, { is }]) => (is === 'listing' ? [source] : [])))
-    hasSettled ||= listing.size === 0
+    hasSettled ||= isKnown(views)
     wakeAt(decision.nextAt)
     const hasWork = decision.writes.length > 0 || decision.make !== undefined
     if (!isLeading()) {
@@ -150,6 +150,16 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     retry(outcomes, decision)
   }
 
+  /** True where the problems can be told, and not only the writes. */
+  function isKnown(views: ReadonlyMap<string, SourceView>): boolean {
+    return (
+      (access.serviceOf(namespace, name) !== undefined || access.isNamespaceMissing(namespace) !== undefined) &&
+      [...views].every(
+        ([source, { is }]) => is !== 'listing' && (is !== 'without' || sources.get(source)!.isNamespaceKnown(namespace)),
+      )
+    )
+  }
+
   function decide(slices: OwnSlice[], views: ReadonlyMap<string, SourceView>): Decision {
     const found = access.serviceOf(namespace, name)
     const uids = new Map(service.sources.flatMap((source) => entryOf(source, sources.get(source)?.cluster()?.uid)))
@@ -158,7 +168,7 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
       access:
         found !== undefined
           ? { is: 'present', service: found }
-          : { is: access.isNamespaceMissing(namespace) ? 'without-namespace' : 'absent' },
+          : { is: access.isNamespaceMissing(namespace) === true ? 'without-namespace' : 'absent' },
       views,
       uids,
       ...(instance === undefined ? {} : { instance }),

@@ -33,6 +33,8 @@ export interface Source {
   /** The state over all namespaces: the worst. */
   state(): SourceState
   problems(): readonly SourceProblem[]
+  /** False where it is not known yet whether the source has the namespace of a Service that it lacks. */
+  isNamespaceKnown(namespace: string): boolean
   cluster(): { readonly uid: string; readonly sinceAt: number } | undefined
   /** True where the cluster has said which one it is after the last change of the Service. Otherwise the cluster is asked. */
   isConfirmed(namespace: string, service: string): boolean
@@ -289,6 +291,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
         ...(refusal === undefined ? [] : [{ code: 'identity-unread' as const, because: refusal }]),
       ]
     },
+    isNamespaceKnown: (namespace) => namespaces?.isMissing(namespace) !== undefined,
     cluster: () => identity?.cluster(),
     isConfirmed(namespace, service) {
       const changedAt = scopes.get(namespace)?.changedAt.get(service) ?? Number.NEGATIVE_INFINITY

@@ -39,6 +39,8 @@ export interface SyncBed {
   startBare(source: Source, services: readonly string[]): SyncProcess
   /** Starts `sluice` with these arguments. */
   startSluice(args: readonly string[]): SyncProcess
+  /** Ends all processes but this one. */
+  killAllBut(one: SyncProcess): Promise<void>
   /** All that was seen since the start, or since an instant. */
   evidence(outages: readonly Outage[], since?: number): Evidence
   now(): number
@@ -108,6 +110,9 @@ export async function startSyncBed(
     startBare: ({ name, kubeconfig }, services) =>
       started([join(ROOT, 'bench/bare-sync.ts'), name, kubeconfig, access.kubeconfig, NAMESPACE, ...services]),
     startSluice: (args) => started([SLUICE, ...args]),
+    async killAllBut(one) {
+      await Promise.all(processes.filter((other) => other !== one).map((other) => other.kill()))
+    },
     evidence(outages, since = 0) {
       const truth = sources.flatMap(({ addresses }) => addresses.turns)
       return { ...stateSince(since, truth, access.addresses.turns), outages, endedAt: now() }

@@ -9,7 +9,7 @@ const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices
 
 /** Pods of a source cluster whose status the test writes, as a kubelet does. */
 export interface Workload {
-  /** Makes the namespace, a node, and a Service for each name. */
+  /** Makes the namespace, a node, and a Service for each name, where they are missing. */
   makeServices(names: readonly string[]): Promise<void>
   makeService(name: string): Promise<void>
   deleteService(name: string): Promise<void>
@@ -48,17 +48,23 @@ export function createWorkload(plane: Pick<ControlPlane, 'ask'>, network: number
     pod.isReady = isReady
   }
 
+  async function make(path: string, object: Json): Promise<void> {
+    await plane.ask('POST', path, object).catch((error: Error) => {
+      if (!error.message.includes('AlreadyExists')) throw error
+    })
+  }
+
   async function makeService(name: string): Promise<void> {
     const ports = [{ name: 'http', port: 80, targetPort: PORT }]
-    await plane.ask('POST', at('services'), { metadata: { name }, spec: { selector: { app: name }, ports } })
+    await make(at('services'), { metadata: { name }, spec: { selector: { app: name }, ports } })
     if (!all.has(name)) all.set(name, new Map())
   }
 
   return {
     async makeServices(names) {
-      if (hasNamespace) await plane.ask('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } })
+      if (hasNamespace) await make('/api/v1/namespaces', { metadata: { name: NAMESPACE } })
       const labels = { 'topology.kubernetes.io/zone': 'zone-a' }
-      await plane.ask('POST', '/api/v1/nodes', { metadata: { name: NODE, labels } })
+      await make('/api/v1/nodes', { metadata: { name: NODE, labels } })
       for (const name of names) await makeService(name)
     },
     makeService,
