@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Service } from '../../endpoints/objects.ts'
 import { selects } from '../../endpoints/selectors.ts'
 import type { StoredPod } from '../../endpoints/stored.ts'
@@ -109,28 +109,105 @@ test('the previous entry of a pod is found in the slices and the Endpoints of th
   ])
 })
 
-test('the state of a pod at an instant is that of the last change before, of all slices of the Service', () => {
-  const index = createClusterIndex()
-  const put = (name: string, ready: boolean, at?: number): void => {
-    const metadata = { name, namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } }
-    const endpoints = [{ addresses: ['10.0.0.1'], conditions: { ready, serving: ready }, targetRef: { uid: 'a' } }]
-    index.apply({ kind: 'EndpointSlice', is: 'put', object: { metadata, addressType: 'IPv4', endpoints } }, at)
+describe('the state of a pod at an instant', () => {
+  const START = Date.parse('2026-01-01T00:00:00Z')
+
+  function start() {
+    const index = createClusterIndex()
+    const sliceOf = (name: string, entries: Record<string, boolean>, writtenAt?: number) => ({
+      metadata: {
+        name,
+        namespace: 'shop',
+        labels: { 'kubernetes.io/service-name': 'web' },
+        ...(writtenAt !== undefined && { managedFields: [{ time: new Date(START + writtenAt).toISOString() }] }),
+      },
+      addressType: 'IPv4',
+      endpoints: Object.entries(entries).map(([uid, ready]) => ({
+        addresses: ['10.0.0.1'],
+        conditions: { ready, serving: ready },
+        targetRef: { uid },
+      })),
+    })
+    return {
+      index,
+      put: (name: string, entries: Record<string, boolean>, at: number, writtenAt?: number) =>
+        index.apply({ kind: 'EndpointSlice', is: 'put', object: sliceOf(name, entries, writtenAt) }, START + at),
+      gone: (name: string, at: number) =>
+        index.apply({ kind: 'EndpointSlice', is: 'gone', object: sliceOf(name, {}) }, START + at),
+      at(instant: number, uid = 'a') {
+        const state = index.stateAt('shop', 'web', 'EndpointSlice', uid, START + instant)
+        return typeof state === 'object' ? state.ready : state
+      },
+    }
   }
-  const at = (instant: number) => index.stateAt('shop', 'web', 'EndpointSlice', 'a', instant)?.ready
-  put('web-1', true, 1_000)
-  put('web-1', true, 2_000)
-  put('web-1', false, 3_000)
-  expect([at(999), at(1_000), at(2_999), at(3_000), at(9_000)]).toEqual([undefined, true, true, false, false])
-  // A second slice with the pod, ready.
-  put('web-2', true, 4_000)
-  expect([at(3_999), at(4_000)]).toEqual([false, true])
-  expect(index.stateAt('shop', 'web', 'Endpoints', 'a', 4_000)).toBeUndefined()
-  // The oldest changes are forgotten first, and all with the pod.
-  put('web-2', false, 5_000)
-  for (let turn = 0; turn < 8; turn += 1) put('web-1', turn % 2 === 0, 6_000 + turn)
-  expect([at(5_999), at(6_000), at(6_007)]).toEqual([undefined, true, false])
-  index.apply({ kind: 'Pod', is: 'gone', object: pod('a') })
-  expect(at(6_007)).toBeUndefined()
+
+  test('is that before the first change since then, in all slices of the Service', () => {
+    const { index, put, at } = start()
+    put('web-1', { a: true }, 1_000)
+    put('web-1', { a: true }, 2_000)
+    // What has not changed since is what is stored.
+    expect([at(0), at(9_000)]).toEqual([undefined, undefined])
+    put('web-1', { a: false }, 3_000)
+    expect([at(999), at(3_000), at(3_001)]).toEqual([true, true, undefined])
+    put('web-2', { a: false }, 4_000)
+    put('web-2', { a: true }, 5_000)
+    put('web-1', { a: true }, 6_000)
+    expect([at(3_001), at(5_000), at(5_001)]).toEqual([false, false, undefined])
+    expect(index.stateAt('shop', 'web', 'Endpoints', 'a', START)).toBeUndefined()
+  })
+
+  test('goes by the time of the write, and not by that at which it was seen', () => {
+    const { put, at } = start()
+    put('web-1', { a: true }, 1_000, 0)
+    put('web-1', { a: false }, 60_000, 2_000)
+    expect([at(2_000), at(2_001)]).toEqual([true, undefined])
+  })
+
+  test('is absent where no object had the pod', () => {
+    const { put, gone, at } = start()
+    put('web-1', { b: true }, 1_000)
+    put('web-1', { a: true, b: true }, 2_000)
+    put('web-1', { b: true }, 3_000)
+    put('web-1', { a: false, b: true }, 4_000)
+    expect([at(1_500), at(2_500), at(3_500), at(4_500)]).toEqual(['absent', true, 'absent', undefined])
+    gone('web-1', 5_000)
+    expect([at(4_500), at(4_500, 'b')]).toEqual([false, true])
+  })
+
+  test('is forgotten with the pod, and the oldest changes first', () => {
+    const { index, put, at } = start()
+    index.apply({ kind: 'Pod', is: 'put', object: pod('a') })
+    for (let turn = 0; turn <= 9; turn += 1) put('web-1', { a: turn % 2 === 0 }, turn * 1_000)
+    expect([at(1_000), at(1_001), at(9_000)]).toEqual([undefined, false, true])
+    put('web-1', { a: true }, 90_000_000)
+    expect([at(9_000), at(9_001)]).toEqual([undefined, false])
+    index.apply({ kind: 'Pod', is: 'gone', object: pod('a') })
+    expect(at(9_001)).toBeUndefined()
+  })
+
+  test('is kept of so many pods that are not in the view', () => {
+    const { index, put, at } = start()
+    index.apply({ kind: 'Pod', is: 'put', object: pod('seen') })
+    const uids = ['seen', 'late', ...Array.from({ length: 999 }, (_, number) => `unknown-${number}`)]
+    const entries = (some: string[], ready: boolean) => Object.fromEntries(some.map((uid) => [uid, ready]))
+    put('web-1', entries(uids, true), 1_000)
+    put('web-1', entries(uids, false), 2_000)
+    expect([at(1_500, 'seen'), at(1_500, 'late'), at(1_500, 'unknown-998')]).toEqual([true, true, true])
+    // A pod that is seen later has its history.
+    index.apply({ kind: 'Pod', is: 'put', object: pod('late') })
+    for (const round of [1, 2]) {
+      const others = entries(
+        Array.from({ length: 600 }, (_, number) => `${round}-${number}`),
+        true,
+      )
+      put(`more-${round}`, others, 3_000)
+      put(`more-${round}`, {}, 4_000)
+    }
+    const known = ['seen', 'late', 'unknown-0', 'unknown-998', '1-0', '1-599', '2-0'].filter(
+      (uid) => at(1_500, uid) !== undefined,
+    )
+    expect(known).toEqual(['seen', 'late', '1-599', '2-0'])
+  })
 })
 
 test('pods are counted as a scan of all pods would count them, whatever the order of the changes', () => {

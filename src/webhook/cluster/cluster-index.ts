@@ -5,8 +5,8 @@ import { isReady } from '../../endpoints/readiness.ts'
 import { hasSelector, selects } from '../../endpoints/selectors.ts'
 import type { StoredEndpoints, StoredNode, StoredPod, StoredSlice } from '../../endpoints/stored.ts'
 import { conditionsOf, serviceNameOf } from '../../endpoints/stored-slices.ts'
-import type { ClusterView, EndpointsKind, EntryState } from './cluster-view.ts'
-import { createEntryHistory } from './entry-history.ts'
+import type { ClusterView, EndpointsKind, EntryState, PastState } from './cluster-view.ts'
+import { createEntryHistory, isSameState } from './entry-history.ts'
 
 /** An object that has changed, or that was deleted. */
 export type ClusterChange =
@@ -15,6 +15,8 @@ export type ClusterChange =
   | { readonly kind: 'Service'; readonly is: 'put' | 'gone'; readonly object: Service }
   | { readonly kind: 'EndpointSlice'; readonly is: 'put' | 'gone'; readonly object: StoredSlice }
   | { readonly kind: 'Endpoints'; readonly is: 'put' | 'gone'; readonly object: StoredEndpoints }
+
+type EndpointsChange = Extract<ClusterChange, { kind: EndpointsKind }>
 
 export interface ServiceName {
   readonly namespace: string
@@ -51,6 +53,11 @@ interface IndexedPod {
   services: Set<IndexedService>
 }
 
+interface Holding {
+  readonly service: string | undefined
+  readonly object: StoredSlice | StoredEndpoints | undefined
+}
+
 interface IndexedNamespace {
   services: Map<string, IndexedService>
   /** Services by one label of their selector, such as `app=web`. A pod with these labels may be selected by these Services alone. */
@@ -68,7 +75,7 @@ export function createClusterIndex(): ClusterIndex {
   const nodes = new Map<string, StoredNode>()
   /** The Service of each slice, by the name of the slice: its label may change. */
   const sliceServices = new Map<string, string>()
-  const history = createEntryHistory()
+  const history = createEntryHistory((uid) => pods.has(uid))
 
   function within(namespace: string): IndexedNamespace {
     let found = namespaces.get(namespace)
@@ -202,18 +209,33 @@ export function createClusterIndex(): ClusterIndex {
     return { all: some.length, ready: some.filter(isCountedReady).length }
   }
 
-  /** Notes the states of the pods that an object has. A pod that is not in the object any more may be in another one by now. */
-  function noteStates(
-    kind: EndpointsKind,
-    object: StoredSlice | StoredEndpoints,
-    services: readonly ServiceName[],
-    at: number,
-  ): void {
-    for (const { namespace, name } of services)
-      for (const uid of entriesOf(kind, object).keys()) {
-        const state = index.previousOf(namespace, name, kind, uid)
-        if (state !== undefined) history.note(uid, placeOf(namespace, name, kind), state, at)
-      }
+  /** The stored version of an object, and its Service. */
+  function storedOf(kind: EndpointsKind, { metadata: { namespace, name } }: StoredSlice | StoredEndpoints): Holding {
+    if (kind === 'Endpoints') return { service: name, object: namespaces.get(namespace)?.endpoints.get(name) }
+    const service = sliceServices.get(`${namespace}/${name}`)
+    return { service, object: service === undefined ? undefined : namespaces.get(namespace)?.slices.get(service)?.get(name) }
+  }
+
+  /**
+   * Applies a change of an object, and notes the pods whose state it changes. The states before the first version that this process sees are
+   * not known, so that they are not noted.
+   */
+  function applyNoting(change: EndpointsChange, seenAt: number): ServiceName[] {
+    const { kind, object, is } = change
+    const { namespace } = object.metadata
+    const before = storedOf(kind, object)
+    const now = is === 'put' ? object : undefined
+    const turned = before.object === undefined ? [] : turnedPods(kind, before.object, now)
+    const statesIn = (service: string | undefined): PastState[] =>
+      turned.map((uid) => (service === undefined ? undefined : index.previousOf(namespace, service, kind, uid)) ?? 'absent')
+    const from = statesIn(before.service)
+    const services = apply(change)
+    const to = statesIn(before.service)
+    // A deleted object does not tell when it was deleted.
+    const at = (now && writtenAt(now)) ?? seenAt
+    const place = placeOf(namespace, before.service ?? '', kind)
+    for (const [order, uid] of turned.entries()) history.note(uid, place, { at, from: from[order]!, to: to[order]! })
+    return services
   }
 
   function apply({ kind, is, object }: ClusterChange): ServiceName[] {
@@ -233,12 +255,13 @@ export function createClusterIndex(): ClusterIndex {
 
   const index: ClusterIndex = {
     apply(change, at) {
-      const { kind, is, object } = change
-      const services = apply(change)
-      if (kind === 'Pod' && is === 'gone') history.forget(object.metadata.uid)
-      if ((kind === 'EndpointSlice' || kind === 'Endpoints') && is === 'put' && at !== undefined)
-        noteStates(kind, object, services, at)
-      return services
+      if (change.kind === 'Pod') {
+        const { uid } = change.object.metadata
+        if (change.is === 'gone') history.forget(uid)
+        else history.see(uid)
+      }
+      const isNoted = at !== undefined && (change.kind === 'EndpointSlice' || change.kind === 'Endpoints')
+      return isNoted ? applyNoting(change, at) : apply(change)
     },
     stateAt: (namespace, service, kind, podUid, at) => history.stateAt(podUid, placeOf(namespace, service, kind), at),
     pod: (uid) => pods.get(uid)?.pod,
@@ -271,6 +294,24 @@ export function createClusterIndex(): ClusterIndex {
 
 function placeOf(namespace: string, service: string, kind: EndpointsKind): string {
   return `${kind}/${namespace}/${service}`
+}
+
+/** The pods whose entry in one object is another one in its next version. */
+function turnedPods(
+  kind: EndpointsKind,
+  before: StoredSlice | StoredEndpoints,
+  now: StoredSlice | StoredEndpoints | undefined,
+): string[] {
+  const [were, are] = [entriesOf(kind, before), now === undefined ? new Map<string, EntryState>() : entriesOf(kind, now)]
+  return [...new Set([...were.keys(), ...are.keys()])].filter(
+    (uid) => !isSameState(were.get(uid) ?? 'absent', are.get(uid) ?? 'absent'),
+  )
+}
+
+/** The instant of the last write, by the clock of the API server, in milliseconds since 1970. All replicas see the same one. */
+function writtenAt({ metadata: { managedFields = [] } }: StoredSlice | StoredEndpoints): number | undefined {
+  const times = managedFields.flatMap(({ time }) => (time === undefined ? [] : [Date.parse(time)]))
+  return times.length === 0 ? undefined : Math.max(...times)
 }
 
 const entriesOfObject = new WeakMap<object, ReadonlyMap<string, EntryState>>()

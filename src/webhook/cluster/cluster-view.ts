@@ -16,10 +16,10 @@ export interface ClusterView {
   /** The entry of the pod in the stored EndpointSlices or Endpoints of the Service other than the object under review. */
   previousOf(namespace: string, service: string, kind: EndpointsKind, podUid: string): EntryState | undefined
   /**
-   * The state that the stored entry of the pod had at an instant, in milliseconds since 1970. Undefined where this process does not know back
-   * so far. A decision by objects that were not yet current may have stored another state since then.
+   * The state that the stored entry of the pod had right before an instant, in milliseconds since 1970. Undefined where it has not changed since
+   * then, or where this process does not know back so far. A decision by objects that were not yet current may have stored another state.
    */
-  stateAt(namespace: string, service: string, kind: EndpointsKind, podUid: string, at: number): EntryState | undefined
+  stateAt(namespace: string, service: string, kind: EndpointsKind, podUid: string, at: number): PastState | undefined
 }
 
 export type EndpointsKind = 'EndpointSlice' | 'Endpoints'
@@ -29,3 +29,6 @@ export interface EntryState {
   readonly ready: boolean
   readonly serving: boolean
 }
+
+/** The state of the stored endpoints of a pod in the objects of one kind of a Service. `absent`: none of them has the pod. */
+export type PastState = EntryState | 'absent'

@@ -1,39 +1,75 @@
-import type { EntryState } from './cluster-view.ts'
+import { LIMITS } from '../rules/limits.ts'
+import type { PastState } from './cluster-view.ts'
 
-/** The states that the stored endpoints of pods had before, as far as this process has seen them. */
+export interface EntryTurn {
+  /** The instant of the write, in milliseconds since 1970. */
+  readonly at: number
+  readonly from: PastState
+  readonly to: PastState
+}
+
+/** The states that the stored endpoints of pods had before, as far as this process has seen them change. */
 export interface EntryHistory {
-  /** Notes the state of a pod in the objects of one kind of a Service, at an instant in milliseconds since 1970. */
-  note(podUid: string, place: string, state: EntryState, at: number): void
-  /** The state that the pod had at the instant. Undefined where this process does not know back so far. */
-  stateAt(podUid: string, place: string, at: number): EntryState | undefined
+  /** Notes that the objects of one place have another state of a pod. */
+  note(podUid: string, place: string, turn: EntryTurn): void
+  /**
+   * The state right before the instant; a write in the same second as a `since` comes after it, since both are cut to seconds. Undefined where
+   * no change is known since then, so that the stored state is that of the instant, and where this process does not know back so far.
+   */
+  stateAt(podUid: string, place: string, at: number): PastState | undefined
+  /** The pod is in the view. Its history is kept until `forget`. */
+  see(podUid: string): void
   forget(podUid: string): void
 }
 
-interface Turn {
-  readonly at: number
-  readonly state: EntryState
+interface Place {
+  readonly turns: EntryTurn[]
+  /** The instant of the last turn that was dropped. */
+  droppedAt: number
 }
 
 /** A pod that turns more often has a shorter history. */
 const MOST_TURNS = 8
+/** An object may name a pod before the pod is seen, or after it is gone. Any writer may name pods that never were. */
+const MOST_UNSEEN = 1_000
 
-export function createEntryHistory(): EntryHistory {
-  const turns = new Map<string, Map<string, Turn[]>>()
-  return {
-    note(podUid, place, state, at) {
-      const places = turns.get(podUid) ?? new Map<string, Turn[]>()
-      const own = places.get(place) ?? []
-      const last = own.at(-1)?.state
-      if (last !== undefined && last.ready === state.ready && last.serving === state.serving) return
-      own.push({ at, state })
-      if (own.length > MOST_TURNS) own.shift()
-      turns.set(podUid, places.set(place, own))
-    },
-    stateAt: (podUid, place, at) =>
-      turns
-        .get(podUid)
-        ?.get(place)
-        ?.findLast((turn) => turn.at <= at)?.state,
-    forget: (podUid) => void turns.delete(podUid),
+export function createEntryHistory(isSeen: (podUid: string) => boolean): EntryHistory {
+  const pods = new Map<string, Map<string, Place>>()
+  const unseen = new Set<string>()
+
+  function forget(podUid: string): void {
+    pods.delete(podUid)
+    unseen.delete(podUid)
   }
+
+  function drop(place: Place): void {
+    place.droppedAt = Math.max(place.droppedAt, place.turns.shift()!.at)
+  }
+
+  return {
+    note(podUid, name, turn) {
+      if (isSameState(turn.from, turn.to)) return
+      const places = pods.get(podUid) ?? new Map<string, Place>()
+      const place = places.get(name) ?? { turns: [], droppedAt: Number.NEGATIVE_INFINITY }
+      pods.set(podUid, places.set(name, place))
+      place.turns.push(turn)
+      // No rule keeps for longer, so that no question goes back so far.
+      while (place.turns[0]!.at < turn.at - LIMITS.keepMs) drop(place)
+      if (place.turns.length > MOST_TURNS) drop(place)
+      if (isSeen(podUid)) return
+      unseen.add(podUid)
+      if (unseen.size > MOST_UNSEEN) forget(unseen.keys().next().value!)
+    },
+    stateAt(podUid, name, at) {
+      const place = pods.get(podUid)?.get(name)
+      return place === undefined || at <= place.droppedAt ? undefined : place.turns.find((turn) => turn.at >= at)?.from
+    },
+    see: (podUid) => void unseen.delete(podUid),
+    forget,
+  }
+}
+
+export function isSameState(one: PastState, other: PastState): boolean {
+  if (one === 'absent' || other === 'absent') return one === other
+  return one.ready === other.ready && one.serving === other.serving
 }

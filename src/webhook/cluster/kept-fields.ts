@@ -119,11 +119,11 @@ export function keptService(raw: unknown): Service {
 }
 
 export function keptSlice(raw: unknown): StoredSlice {
-  return kept(parseSlice(raw), SLICE)
+  return withLastWrite(kept(parseSlice(raw), SLICE), raw)
 }
 
 export function keptEndpoints(raw: unknown): StoredEndpoints {
-  return kept(parseEndpoints(raw), ENDPOINTS)
+  return withLastWrite(kept(parseEndpoints(raw), ENDPOINTS), raw)
 }
 
 function kept<T extends object>(object: T, fields: Fields): T {
@@ -166,6 +166,16 @@ function conditionWriters(raw: unknown): Pick<StoredPod['metadata'], 'managedFie
     return [{ ...defined({ manager, time, subresource }), fieldsV1: shared }]
   })
   return some.length === 0 ? {} : { managedFields: some }
+}
+
+/** The time of the last write is all that is kept of the managers. */
+function withLastWrite<T extends StoredSlice | StoredEndpoints>(object: T, raw: unknown): T {
+  const { managedFields } = (raw as T).metadata
+  if (!Array.isArray(managedFields)) return object
+  const times = managedFields.flatMap(({ time }: ManagedFields) => (time === undefined ? [] : [time]))
+  // Times of the API server are in UTC, so that their texts are in their order.
+  const last = times.toSorted().at(-1)
+  return last === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields: [{ time: last }] } }
 }
 
 interface ManagedFields {

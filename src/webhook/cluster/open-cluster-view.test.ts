@@ -4,7 +4,7 @@ import { createCluster } from '../../../sim/cluster.ts'
 import { createKubeClient } from '../../kube/kube-client.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { Transport } from '../../kube/transport.ts'
-import { keptPod } from './kept-fields.ts'
+import { keptEndpoints, keptPod, keptSlice } from './kept-fields.ts'
 import { openClusterView } from './open-cluster-view.ts'
 
 /* The view of an embedded cluster, in virtual time. */
@@ -212,4 +212,21 @@ test('a pod keeps what rules read, and leaves the rest', () => {
     spec: { containers: [{ name: 'app', image: 'app:v1', ports: [{ name: 'http', containerPort: 80 }] }] },
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
   })
+})
+
+test('slices and Endpoints keep the time of their last write, and no managers', () => {
+  const metadata = {
+    name: 'web-1',
+    namespace: 'shop',
+    managedFields: [
+      { manager: 'sluice', time: '2026-01-01T00:00:09Z', fieldsV1: {} },
+      { manager: 'kube-controller-manager', time: '2026-01-01T00:00:02Z' },
+      { manager: 'none' },
+    ],
+  }
+  const kept = { name: 'web-1', namespace: 'shop', managedFields: [{ time: '2026-01-01T00:00:09Z' }] }
+  expect(keptSlice({ metadata, addressType: 'IPv4', endpoints: [] }).metadata).toEqual(kept)
+  expect(keptEndpoints({ metadata }).metadata).toEqual(kept)
+  const { managedFields: _, ...bare } = metadata
+  expect(keptEndpoints({ metadata: bare }).metadata).toEqual(bare)
 })

@@ -1,7 +1,6 @@
 import type { StoredPod } from '../../endpoints/stored.ts'
 import type { EntryState } from '../cluster/cluster-view.ts'
 import type { Effect, Facts, Rule } from '../rules/rule-set.ts'
-import { LIMITS } from '../rules/limits.ts'
 import { RuleError } from '../rules/rules-error.ts'
 import type { EndpointDecision } from './decision.ts'
 import { type EndpointsObject, nameOf, parseEndpointsObject } from './endpoints-object.ts'
@@ -28,7 +27,8 @@ export function decide(question: Question): Answer {
   function previousOf(entry: Entry, sinceAt: number): EntryState | undefined {
     const { pod } = entry
     if (pod === undefined || service === undefined) return formerIn(entry)
-    const before = cluster.stateAt(namespace, service, kind, pod.uid, sinceAt - LIMITS.skewMs)
+    const before = cluster.stateAt(namespace, service, kind, pod.uid, sinceAt)
+    if (before === 'absent') return undefined
     return before ?? formerIn(entry) ?? cluster.previousOf(namespace, service, kind, pod.uid)
   }
 

@@ -1,7 +1,7 @@
 import { parseNode, parsePod, parseService } from '../../../endpoints/parse-objects.ts'
 import { selects } from '../../../endpoints/selectors.ts'
 import { isReady } from '../../../endpoints/readiness.ts'
-import type { ClusterView, EntryState } from '../../cluster/cluster-view.ts'
+import type { ClusterView, EntryState, PastState } from '../../cluster/cluster-view.ts'
 import type { RuleSet } from '../../rules/rule-set.ts'
 import { parseRuleSet } from '../../rules/parse-rule-set.ts'
 import { decide } from '../decide.ts'
@@ -84,7 +84,7 @@ export function endpointsOf(subsets: readonly object[]): object {
 export function viewOf(
   objects: readonly object[],
   previous: Readonly<Record<string, EntryState>> = {},
-  stateAt?: (podUid: string, at: number) => EntryState | undefined,
+  stateAt?: (podUid: string, at: number) => PastState | undefined,
 ): ClusterView {
   const isPod = (one: object): boolean => 'spec' in one && 'containers' in (one.spec as object)
   const pods = objects.filter(isPod).map(parsePod)
@@ -112,7 +112,7 @@ interface Given {
   objects?: readonly object[]
   old?: object
   previous?: Readonly<Record<string, EntryState>>
-  stateAt?: (podUid: string, at: number) => EntryState | undefined
+  stateAt?: (podUid: string, at: number) => PastState | undefined
   nowAt?: number
 }
 
