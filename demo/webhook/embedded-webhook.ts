@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/ports/system.ts'
-import { admit, type AdmissionOptions } from '../../src/webhook/admission/admit.ts'
+import { admitNow, type AdmissionOptions } from '../../src/webhook/admission/admit.ts'
 import { readReview } from '../../src/webhook/admission/review.ts'
 import { type ClusterChange, createClusterIndex } from '../../src/webhook/cluster/cluster-index.ts'
 import { keptEndpoints, keptNode, keptPod, keptService, keptSlice } from '../../src/webhook/cluster/kept-fields.ts'
@@ -77,7 +77,7 @@ export function embedWebhook(apiServer: ApiServer, namespace: string): EmbeddedW
         dryRun,
       },
     })!
-    const { response, answered } = admit(request, Number.POSITIVE_INFINITY, options)
+    const { response, answered } = admitNow(request, Number.POSITIVE_INFINITY, options)
     // A webhook fails open. Here, a decision that fails is a mistake of the demo.
     if (answered.result === 'failed') throw answered.error
     if (response.patch === undefined) return object

@@ -2,7 +2,7 @@ import { CONTROL_PLANE_PARTS, ENDPOINT_OBJECT_KINDS } from '../observer/events.t
 import { LEGS, OBSERVER_FINDING_CODES } from '../observer/told.ts'
 import type { SourceProblemCode, SyncProblemCode } from '../sync/problems.ts'
 import type { WriteEffect } from '../sync/sync-run.ts'
-import { ADMISSION_RESULTS, type AdmissionResult } from '../webhook/admission/admission-event.ts'
+import { ADMISSION_RESULTS, type AdmissionResult, WAIT_OUTCOMES, type WaitOutcome } from '../webhook/admission/admission-event.ts'
 import type { Effect } from '../webhook/rules/rule-set.ts'
 import type { RulesProblem } from '../webhook/sources/rules-source.ts'
 
@@ -74,6 +74,7 @@ export interface LabelValues {
   write: WriteEffect
   problem: SyncProblemCode | SourceProblemCode
   result: AdmissionResult
+  wait: WaitOutcome
   /** The names in the rules that are in force, of which a document has few. */
   rule: string
   rule_effect: Effect
@@ -95,6 +96,7 @@ export const CLOSED_LABELS: Partial<Record<LabelName, readonly string[]>> = {
   write: Object.keys(SYNC_WRITES),
   problem: Object.keys(SYNC_PROBLEMS),
   result: ADMISSION_RESULTS,
+  wait: WAIT_OUTCOMES,
   rule_effect: Object.keys(RULE_EFFECTS),
   rules_problem: Object.keys(RULES_PROBLEMS),
 }

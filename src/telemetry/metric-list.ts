@@ -140,6 +140,11 @@ export const METRICS = {
     help: 'From the arrival of a request to its answer.',
     buckets: ADMISSION_BUCKETS,
   },
+  sluice_webhook_pod_waits_total: {
+    type: 'counter',
+    labels: ['wait'],
+    help: 'Requests that had a pod otherwise than the webhook had seen it: those that waited until it was `seen` so or the wait `timed-out`, and `crowded` ones that did not wait, since too many did.',
+  },
   sluice_webhook_decisions_total: {
     type: 'counter',
     labels: ['rule', 'rule_effect'],

@@ -42,9 +42,10 @@ export function createWebhookMetrics(look: () => WebhookLook): WebhookMetrics {
       if (event.type === 'touched') return metrics.add('sluice_webhook_touches_total', {})
       if (event.type === 'touch-failed') return metrics.add('sluice_webhook_failed_touches_total', {})
       if (event.type !== 'answered') return
-      const { result, tookMs, decision } = event
+      const { result, tookMs, waited, decision } = event
       metrics.add('sluice_webhook_requests_total', { result })
       metrics.observe('sluice_webhook_request_duration_seconds', { result }, tookMs / 1000)
+      if (waited !== undefined) metrics.add('sluice_webhook_pod_waits_total', { wait: waited.outcome })
       for (const { rule, effect, failed } of decision?.endpoints ?? []) {
         if (rule !== undefined) metrics.add('sluice_webhook_decisions_total', { rule, rule_effect: effect! })
         for (const one of failed) metrics.add('sluice_webhook_failed_rules_total', { rule: one.rule })

@@ -11,6 +11,7 @@ import { LIMITS } from '../server/limits.ts'
 import { serve, type ServerEvent } from '../server/serve.ts'
 import type { Answered } from './admission/admission-event.ts'
 import type { AdmissionWarning } from './admission/admit.ts'
+import { createPodWaits } from './admission/pod-waits.ts'
 import { type AdmissionRoutesOptions, admissionRoutes } from './admission/routes.ts'
 import { type CertificateEvent, openOwnCertificate, type OwnCertificateOptions } from './certificate/own-certificate.ts'
 import { type KindState, type LiveClusterView, openClusterView } from './cluster/open-cluster-view.ts'
@@ -122,9 +123,11 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
     namespaces: scope.namespaces,
     signal: working.signal,
     onChange: (services, change) => looks?.onChange(services, change),
+    onPod: (...change) => waits.onPod(...change),
     onState: (state) => onEvent({ type: 'kind', state }),
     onError: trouble('cluster'),
   })
+  const waits = createPodWaits({ clock, cluster: view })
   rules.onChange((change) => {
     onEvent({ type: 'rules', change })
     if (change.code === 'rules-accepted') looks?.onRules()
@@ -199,6 +202,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
       isListed: () => view.isListed(),
       isStale: (of) => view.stale(of).length > 0,
       decide,
+      waits,
       mayFreeze: () => mayFreeze,
       onAnswered: onEvent,
     }),

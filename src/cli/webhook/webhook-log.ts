@@ -21,12 +21,13 @@ export function createWebhookLog(logger: Logger, clock: Pick<Clock, 'now'>): (ev
   const lastDecisions = new Map<string, string>()
   const quiet = createRate(clock)
 
-  function answered({ result, tookMs, request, skipped, decision, isMoved, error }: Answered): void {
+  function answered({ result, tookMs, request, skipped, waited, decision, isMoved, error }: Answered): void {
     const facts = {
       result,
       ms: Math.round(tookMs * 10) / 10,
       ...request,
       ...(skipped !== undefined && { skipped }),
+      ...(waited !== undefined && { waited }),
       ...(isMoved === true && { isMoved }),
       ...(error !== undefined && { error: messageOf(error) }),
     }

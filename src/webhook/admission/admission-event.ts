@@ -15,6 +15,14 @@ export const ADMISSION_RESULTS = ['changed', 'unchanged', 'audited', 'skipped', 
  */
 export type AdmissionResult = (typeof ADMISSION_RESULTS)[number]
 
+export const WAIT_OUTCOMES = ['seen', 'timed-out', 'crowded'] as const
+/**
+ * - `seen`: this process has come to see each pod as the request has it.
+ * - `timed-out`: the time was over before.
+ * - `crowded`: too many requests were waiting already, so that this one was decided at once.
+ */
+export type WaitOutcome = (typeof WAIT_OUTCOMES)[number]
+
 /** A request that was answered. */
 export interface Answered {
   readonly type: 'answered'
@@ -24,6 +32,8 @@ export interface Answered {
   readonly request?: RequestFacts
   readonly skipped?: SkipReason
   readonly decision?: Decision
+  /** The request had pods otherwise than this process had seen them. */
+  readonly waited?: { readonly outcome: WaitOutcome; readonly ms: number }
   /** The annotation `sluice.dev/write` was changed, so that the resourceVersion moves. */
   readonly isMoved?: boolean
   /** Set for the result `failed`. */

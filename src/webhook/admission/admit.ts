@@ -10,7 +10,8 @@ import type { Answered, RequestFacts } from './admission-event.ts'
 import { annotate, moveOn } from './annotations.ts'
 import { markOf } from './applied-mark.ts'
 import type { AdmissionRequest } from './review.ts'
-import { type Scope, skippedFor } from './scope.ts'
+import type { PodWaits } from './pod-waits.ts'
+import { type Scope, type SkipReason, skippedFor } from './scope.ts'
 
 /** The annotation of a Service that asks for the decisions about its endpoints, as an annotation of each object. */
 export const EXPLAIN_ANNOTATION = 'sluice.dev/explain'
@@ -59,48 +60,49 @@ class OverTime extends Error {}
 
 /** Kubernetes takes warnings of up to this length, in all of them 4,096. */
 const LONGEST_WARNING = 256
+/** An event of a watch that is late comes within some tens of milliseconds. The write of a controller takes so much longer at most. */
+const LONGEST_WAIT_MS = 200
 /** These accounts only log a warning, and again at each sync. */
 const MACHINES = /^system:/
 
 /**
- * Answers one request. The answer always allows the write: without a patch where the rules do not decide, take too long or fail.
- * `deadlineAt` is on the monotonic clock.
+ * Answers one request. The answer always allows the write: without a patch where the rules do not decide, take too long or fail. Where the
+ * request has pods otherwise than this process has seen them, the answer waits for them for some time. `deadlineAt` is on the monotonic clock.
  */
-export function admit(request: AdmissionRequest, deadlineAt: number, options: AdmissionOptions): Admitted {
-  const { scope, rules, cluster, clock, warningOf } = options
+export async function admit(
+  request: AdmissionRequest,
+  deadlineAt: number,
+  options: AdmissionOptions & { waits: Pick<PodWaits, 'settle'> },
+): Promise<Admitted> {
+  const { clock, waits } = options
+  const begunAt = clock.now()
+  const known = knownFor(request, options)
+  const wait =
+    typeof known === 'string' ? undefined : waits.settle(request, known, Math.min(LONGEST_WAIT_MS, (deadlineAt - begunAt) / 2))
+  if (wait === undefined) return admitNow(request, deadlineAt, options)
+  const waited = { outcome: await wait, ms: Math.round(clock.now() - begunAt) }
+  const { response, answered } = admitNow(request, deadlineAt, options)
+  return { response, answered: { ...answered, waited } }
+}
+
+/** Answers one request by what is known at once. */
+export function admitNow(request: AdmissionRequest, deadlineAt: number, options: AdmissionOptions): Admitted {
+  const { clock, warningOf } = options
   const facts = factsOf(request)
   const { uid } = request
   const begunAt = clock.now()
   const open = (more: Partial<AdmissionResponse> = {}): AdmissionResponse => ({ uid, allowed: true, ...more })
-  const skipped = skippedFor(request, scope)
-  if (skipped !== undefined)
-    return { response: open(), answered: { type: 'answered', result: 'skipped', request: facts, skipped } }
   // One decision rests on one version of the rules.
-  const inForce = rules()
-  const unknown =
-    inForce === undefined || !options.isListed() ? 'not-ready' : options.isStale(facts.namespace) ? 'stale' : undefined
-  if (inForce === undefined || unknown !== undefined)
-    return {
-      response: open(),
-      answered: { type: 'answered', result: 'skipped', request: facts, skipped: unknown ?? 'not-ready' },
-    }
+  const known = knownFor(request, options)
+  if (typeof known === 'string')
+    return { response: open(), answered: { type: 'answered', result: 'skipped', request: facts, skipped: known } }
 
   function assertInTime(): void {
     if (clock.now() > deadlineAt) throw new OverTime()
   }
   try {
     assertInTime()
-    const { kind, object, oldObject, operation, username, groups, isDryRun } = request
-    const answer = options.decide({
-      rules: inForce,
-      kind: kind!,
-      object,
-      ...(oldObject !== undefined && oldObject !== null && { old: oldObject }),
-      cluster,
-      nowAt: clock.wallNow(),
-      request: { operation: operation as 'CREATE' | 'UPDATE', username, groups, dryRun: isDryRun },
-      assertInTime,
-    })
+    const answer = answerTo(request, known, options, assertInTime)
     assertInTime()
     return decided(request, facts, answer, options)
   } catch (error) {
@@ -113,6 +115,33 @@ export function admit(request: AdmissionRequest, deadlineAt: number, options: Ad
       answered: { type: 'answered', result: isLate ? 'cut-off' : 'failed', request: facts, ...(!isLate && { error }) },
     }
   }
+}
+
+/** The rules in force, or the reason why the request is not decided. */
+function knownFor(request: AdmissionRequest, { scope, rules, isListed, isStale }: AdmissionOptions): RuleSet | SkipReason {
+  const skipped = skippedFor(request, scope)
+  if (skipped !== undefined) return skipped
+  const inForce = rules()
+  if (inForce === undefined || !isListed()) return 'not-ready'
+  return isStale(request.namespace) ? 'stale' : inForce
+}
+
+function answerTo(
+  { kind, object, oldObject, operation, username, groups, isDryRun }: AdmissionRequest,
+  rules: RuleSet,
+  { decide, cluster, clock }: AdmissionOptions,
+  assertInTime: () => void,
+): Answer {
+  return decide({
+    rules,
+    kind: kind!,
+    object,
+    ...(oldObject !== undefined && oldObject !== null && { old: oldObject }),
+    cluster,
+    nowAt: clock.wallNow(),
+    request: { operation: operation as 'CREATE' | 'UPDATE', username, groups, dryRun: isDryRun },
+    assertInTime,
+  })
 }
 
 function decided(

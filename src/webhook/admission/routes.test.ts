@@ -6,7 +6,7 @@ import { ask, connectRaw } from '../../server/testing/ask.ts'
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { Answer, Question } from '../decide/question.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
-import type { Answered } from './admission-event.ts'
+import type { Answered, WaitOutcome } from './admission-event.ts'
 import { type AdmissionRoutesOptions, admissionRoutes } from './routes.ts'
 import { review, type ReviewOptions } from './testing/review.ts'
 
@@ -59,6 +59,7 @@ async function start(
     isListed: () => true,
     isStale: () => false,
     decide: answerOf,
+    waits: { settle: () => undefined },
     warningOf: ({ code }) => code,
     mayFreeze: () => false,
     clock: systemClock,
@@ -154,9 +155,48 @@ test.each<[string, Partial<AdmissionRoutesOptions>, ReviewOptions, string]>([
 
 test('one answer rests on one version of the rules, whatever comes in between', async () => {
   let asked = 0
-  await start({ rules: () => ({ ...RULES, version: `v${++asked}` }) })
-  expect((await admit()).auditAnnotations).toEqual({ decision: 'v1: r=notReady 10.0.0.1' })
-  expect(asked).toBe(1)
+  const versions = new Set<string>()
+  const decide = (question: Question): Answer => {
+    versions.add(question.rules.version)
+    return answerOf(question)
+  }
+  await start({ rules: () => ({ ...RULES, version: `v${++asked}` }), decide })
+  const { auditAnnotations } = await admit()
+  expect([[...versions], auditAnnotations]).toEqual([[`v${asked}`], { decision: `v${asked}: r=notReady 10.0.0.1` }])
+})
+
+test('a request waits for the pods that it tells of, and is decided by the rules that are in force after that', async () => {
+  let version = 'v1'
+  let seen: (outcome: WaitOutcome) => void = () => {}
+  const asked: number[] = []
+  const settle: AdmissionRoutesOptions['waits']['settle'] = (_request, _rules, longestMs) => {
+    asked.push(longestMs)
+    return new Promise((resolve) => (seen = resolve))
+  }
+  await start({ rules: () => ({ ...RULES, version }), waits: { settle }, budgetMs: 60_000 })
+  const waiting = admit()
+  await expect.poll(() => asked.length).toBe(1)
+  version = 'v2'
+  seen('timed-out')
+  expect((await waiting).auditAnnotations).toEqual({ decision: 'v2: r=notReady 10.0.0.1' })
+  expect(told).toMatchObject([{ result: 'changed', waited: { outcome: 'timed-out' } }])
+  // At most 200 ms, and half of the time that is left.
+  const short = admit({}, '?timeout=1s')
+  await expect.poll(() => asked.length).toBe(2)
+  seen('seen')
+  await short
+  expect(asked.map((ms) => ms <= 200)).toEqual([true, true])
+})
+
+test('rules that are gone after the wait leave the write as it is', async () => {
+  let inForce: RuleSet | undefined = RULES
+  const settle = async (): Promise<WaitOutcome> => {
+    inForce = undefined
+    return 'seen'
+  }
+  await start({ rules: () => inForce, waits: { settle } })
+  expect(await admit()).toEqual({ uid: 'u-1', allowed: true, operations: undefined })
+  expect(told).toMatchObject([{ result: 'skipped', skipped: 'not-ready' }])
 })
 
 const explained = (value: string): object => ({

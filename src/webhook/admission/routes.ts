@@ -3,11 +3,14 @@ import type { Answered } from './admission-event.ts'
 import { createBodies } from './bodies.ts'
 import { type AdmissionOptions, type AdmissionResponse, admit } from './admit.ts'
 import { watchLoad } from './load.ts'
+import type { PodWaits } from './pod-waits.ts'
 import { findUid, readReview } from './review.ts'
 
 export const ADMISSION_PATH = '/admit'
 
 export interface AdmissionRoutesOptions extends AdmissionOptions {
+  /** Lets a request wait for the pods that it tells of. */
+  waits: Pick<PodWaits, 'settle'>
   onAnswered(answered: Answered): void
   /** The time for one answer. Default: 1 s, and at most half of the time that the API server waits. */
   budgetMs?: number
@@ -45,7 +48,7 @@ export function admissionRoutes(options: AdmissionRoutesOptions): (app: Hono) =>
       }
       const waitsMs = timeoutOf(context.req.query('timeout'))
       const deadlineAt = begunAt + Math.min(budgetMs, waitsMs / 2)
-      const { response, answered } = admit(request, deadlineAt, options)
+      const { response, answered } = await admit(request, deadlineAt, options)
       told(answered)
       return reviewed(context, response)
     } finally {

@@ -1,3 +1,4 @@
+import type { StoredPod } from '../../endpoints/stored.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ObjectRecord, ReflectorEvent } from '../../kube/reflector.ts'
 import { type Collection, type CollectionState, openCollection } from '../../observation/collection.ts'
@@ -38,6 +39,8 @@ export interface ClusterViewOptions {
   namespaces: Iterable<string>
   /** Called with each change that may concern the endpoints of Services. */
   onChange?(services: readonly ServiceName[], change: ClusterChange): void
+  /** Called after each change of a pod. `now` is undefined for a pod that is gone. */
+  onPod?(uid: string, before: StoredPod | undefined, now: StoredPod | undefined): void
   /** Called when the state of one kind in one namespace changes. */
   onState?(state: KindState): void
   /** Called with each failure, and with each object that cannot be read. For logs. */
@@ -88,7 +91,7 @@ interface KeptRecord extends ObjectRecord {
 
 /** Lists and watches the kinds that rules look at in each namespace, and the nodes. A kind that cannot be read is a state, and no error. */
 export function openClusterView(options: ClusterViewOptions): LiveClusterView {
-  const { client, clock, random, namespaces, signal, onChange, onState, onError } = options
+  const { client, clock, random, namespaces, signal, onChange, onPod, onState, onError } = options
   const index = createClusterIndex()
   const watched: Watched[] = []
 
@@ -108,7 +111,9 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
       decode: (raw) => ({ ...identityOf(raw), object: decode(raw) }),
       onEvent({ type, record: { object } }: ReflectorEvent<KeptRecord>) {
         const change = { kind: name, is: type === 'deleted' ? 'gone' : 'put', object } as unknown as ClusterChange
+        const before = change.kind === 'Pod' ? index.pod(change.object.metadata.uid) : undefined
         const services = index.apply(change, clock.wallNow())
+        if (change.kind === 'Pod') onPod?.(change.object.metadata.uid, before, change.is === 'gone' ? undefined : change.object)
         if (services.length > 0) onChange?.(services, change)
       },
       onState(state) {

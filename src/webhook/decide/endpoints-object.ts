@@ -71,14 +71,19 @@ export function nameOf({ object: { metadata } }: EndpointsObject): string {
   return metadata.name ?? metadata.generateName ?? ''
 }
 
+/** The objects that have their form. An object is asked about several times while it is decided about. */
+const wellFormed = new WeakMap<object, EndpointsKind>()
+
 /** @throws ObjectError where the object is none of this kind */
 export function parseEndpointsObject(kind: EndpointsKind, raw: unknown): EndpointsObject {
   const { kind: named } = (typeof raw === 'object' && raw !== null ? raw : {}) as { kind?: unknown }
   if (named !== undefined && named !== kind) throw new ObjectError('kind', `is not ${kind}`)
+  if (wellFormed.get(raw as object) === kind) return { kind, object: raw } as EndpointsObject
   const parsed = (kind === 'EndpointSlice' ? Slice : Endpoints).safeParse(raw)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw new ObjectError((issue?.path ?? []).join('.'), 'has not the form that the API server gives it', { cause: parsed.error })
   }
+  wellFormed.set(raw as object, kind)
   return { kind, object: raw } as EndpointsObject
 }

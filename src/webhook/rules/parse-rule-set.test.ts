@@ -156,7 +156,7 @@ test('`reads` tells what a later look depends on', () => {
   expect(reads('true')).toEqual([])
   expect(reads('address.ready && has(node.spec)')).toEqual(['endpoint', 'node'])
   expect(reads('ageOf(condition(pod, "Ready")) < duration("1m")')).toEqual(['clock', 'pod'])
-  expect(reads('readyPodsOf(service) < 3 || object.size > 1')).toEqual(['object', 'service'])
+  expect(reads('readyPodsOf(service) < 3 || object.size > 1')).toEqual(['object', 'pod', 'service'])
   expect(reads('[1].exists(x, request.dryRun)')).toEqual(['request'])
   expect(reads('now > timestamp("2026-11-30T10:00:00Z")')).toEqual(['clock'])
 })

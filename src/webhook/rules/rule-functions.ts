@@ -166,11 +166,13 @@ export const RULE_FUNCTIONS: readonly RuleFunction[] = [
   {
     signature: 'podsOf(Service): int',
     says: 'the number of pods that the selector of the Service matches',
+    reads: 'pod',
     handler: (service: object) => BigInt(countsOf(service).all),
   },
   {
     signature: 'readyPodsOf(Service): int',
     says: 'the number of those pods whose condition `Ready` is True, whatever the rules decide',
+    reads: 'pod',
     handler: (service: object) => BigInt(countsOf(service).ready),
   },
   {

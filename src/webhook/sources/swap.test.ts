@@ -71,6 +71,7 @@ test('rules that change 200 times under load decide each write by one version as
   const answered: Answered[] = []
   const routes = admissionRoutes({
     scope: { namespaces: new Set(['shop']), own: 'sluice-system' },
+    waits: { settle: () => undefined },
     cluster: { service: () => undefined, previousOf: () => undefined } as unknown as ClusterView,
     rules: () => opened.source.current(),
     isListed: () => true,
