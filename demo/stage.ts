@@ -28,9 +28,7 @@ export async function setStage<Kind extends Balancer>(
   const { port, endpointOf, api } = cluster
   const balanced = cluster.pods.map((name) => ({ name, address: `${endpointOf(name).host}:${endpointOf(name).port}` }))
   const balancer = await start(children, { pods: [...balanced, ...more(port)], port, folder: options.folder })
-  // JSON is valid YAML.
-  const document = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [balancer.config] }
-  writeFileSync(config, `${JSON.stringify(document, undefined, 2)}\n`)
+  writeConfig(config, balancer.config)
   const giveUpAt = performance.now() + READY_LIMIT_MS
   for (const pod of cluster.pods) {
     while (!(await api.read(pod)).isReady) {
@@ -39,6 +37,13 @@ export async function setStage<Kind extends Balancer>(
     }
   }
   return { cluster, balancer }
+}
+
+/** Writes the config in which sluice finds the load balancer. */
+export function writeConfig(file: string, loadBalancer: Balancer['config']): void {
+  // JSON is valid YAML.
+  const document = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [loadBalancer] }
+  writeFileSync(file, `${JSON.stringify(document, undefined, 2)}\n`)
 }
 
 export function configIn(folder: string): string {

@@ -26,6 +26,17 @@ const REST_API = {
   capabilities: { volatileOnReload: true },
 }
 
+/**
+ * The description of a load balancer that follows endpoints. The drain and the restore change nothing: sluice waits until the load balancer
+ * has followed.
+ */
+const FOLLOWING_REST_API = {
+  ...REST_API,
+  inspect: { ...REST_API.inspect, admin: 'entry.state == "ready" ? "in" : "draining"', prior: '{"name": entry.name}' },
+  drain: { method: 'PUT', path: PATH, body: {} },
+  restore: { method: 'PUT', path: PATH, body: {} },
+}
+
 /** The message of the program once it serves (programs/load-balancer.ts). */
 export interface Listening {
   adminUrl: string
@@ -34,6 +45,8 @@ export interface Listening {
 
 /** A balancer that can also take a server out for good. */
 export interface EmbeddedBalancer extends Balancer {
+  /** In place of `config`, where a program has the load balancer follow endpoints. */
+  followingConfig: Record<string, unknown>
   set(server: string, state: ServerState): Promise<void>
 }
 
@@ -61,6 +74,7 @@ export async function startEmbedded(children: Children, { pods, port }: Balancer
     title: 'a small reverse proxy',
     url: trafficUrl,
     config: { name: 'edge', adapter: 'http', port, options: { url: adminUrl, ...REST_API } },
+    followingConfig: { name: 'edge', adapter: 'http', port, options: { url: adminUrl, ...FOLLOWING_REST_API } },
     async look() {
       const { servers } = (await (await ask('/servers')).json()) as { servers: Server[] }
       return new Map(servers.map(({ name, state }) => [name, state === 'ready']))

@@ -23,12 +23,19 @@ interface Endpoints {
 
 const LOOK_MS = 100
 
+export interface FollowEndpointsOptions {
+  url: string
+  balancer: EmbeddedBalancer
+  /** The server of an address, for endpoints that name no pod. */
+  serverOf(address: string): string | undefined
+}
+
 /**
  * Follows endpoints as an ingress controller does: a server gets requests exactly while the endpoints of the Service list it as ready.
  */
 export function followEndpoints(
-  { service, object }: Followed,
-  { url, balancer, outside }: { url: string; balancer: EmbeddedBalancer; outside: { name: string; host: string } },
+  { service, object, everyMs = LOOK_MS }: Followed,
+  { url, balancer, serverOf }: FollowEndpointsOptions,
 ): Following {
   const ending = new AbortController()
 
@@ -41,9 +48,7 @@ export function followEndpoints(
     const answer = await fetch(`${url}${api}/namespaces/${NAMESPACE}/${object}?${selector}`)
     if (!answer.ok) throw new Error(`demo: the ${object} were not read: ${answer.status} ${await answer.text()}`)
     const { items } = (await answer.json()) as { items: (Slice & Endpoints)[] }
-    return new Set(
-      items.flatMap(addressesIn).map(({ ip, targetRef }) => (ip === outside.host ? outside.name : (targetRef?.name ?? ip))),
-    )
+    return new Set(items.flatMap(addressesIn).map(({ ip, targetRef }) => targetRef?.name ?? serverOf(ip) ?? ip))
   }
 
   async function follow(): Promise<void> {
@@ -51,7 +56,7 @@ export function followEndpoints(
       const [wanted, now] = await Promise.all([read(), balancer.look()])
       for (const [name, isIn] of now)
         if (wanted.has(name) !== isIn) await balancer.set(name, wanted.has(name) ? 'ready' : 'maint')
-      await sleep(LOOK_MS, undefined, { signal: ending.signal }).catch(() => {})
+      await sleep(everyMs, undefined, { signal: ending.signal }).catch(() => {})
     }
   }
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { TRAFFIC } from '../acts/play.ts'
 import { startEmbedded } from '../balancers/embedded.ts'
 import { imageOf, NAMESPACE } from '../cluster/manifests.ts'
@@ -8,13 +9,13 @@ import { hasAddressPerPod } from '../cluster/start.ts'
 import { DemoError } from '../demo-error.ts'
 import type { Children } from '../processes/children.ts'
 import type { RotationChange } from '../rotation/change.ts'
-import { countAddressChanges } from '../rotation/address-changes.ts'
+import { watchAddresses } from '../rotation/address-changes.ts'
 import { watchRotation } from '../rotation/watch.ts'
 import { configIn, setStage } from '../stage.ts'
 import { startTraffic } from '../traffic/start.ts'
 import { embedWebhook } from '../webhook/embedded-webhook.ts'
 import { followEndpoints } from './follow-endpoints.ts'
-import type { Incident, Outside, Scene } from './incident.ts'
+import type { Incident, Outside, Scene, Traffic } from './incident.ts'
 import { createTools } from './tools.ts'
 
 export interface PlayOptions {
@@ -42,10 +43,14 @@ export interface Passage {
   noted: string[]
   requests: number
   failed: number
+  /** The requests of each time under traffic, in order. */
+  traffic: Traffic[]
   /** The changes at the load balancer. */
   changes: RotationChange[]
-  /** The number of changes of an endpoint of the pods, to ready or from it, as the API server has stored them. */
+  /** The number of changes of an endpoint, to ready or from it, in the cluster whose endpoints are followed. */
   addressChanges: number
+  /** For each pod that has left the copies of another cluster: the time since its condition Ready had become False, in milliseconds. */
+  copyLags: number[]
 }
 
 export interface IncidentResult {
@@ -70,17 +75,19 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
     const { name, host, port: own } = outsideOf(port)
     return [{ name, address: `${host}:${own}` }]
   }
-  const { followed } = incident
+  const { followed, hasAccessCluster = false } = incident
+  const hasOutside = followed !== undefined && !hasAccessCluster
   const stage = await setStage(children, {
     ...incident.stage,
     start: startEmbedded,
     folder,
     config,
-    ...(followed === undefined ? {} : { more }),
+    ...(hasOutside ? { more } : {}),
   })
-  const { embedded, kubeconfig, port } = stage.cluster
+  const { embedded, kubeconfig, port, pods, endpointOf } = stage.cluster
+  const access = hasAccessCluster ? await startEmbeddedCluster({ nodes: 0, images: {} }) : undefined
   const outside = outsideOf(port)
-  if (followed !== undefined) startOutside(children, outside)
+  if (hasOutside) startOutside(children, outside)
   const passage = emptyPassage()
   const scene: Scene = {
     ...createTools({
@@ -97,16 +104,22 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
       },
     }),
     stage,
+    ...(access === undefined ? {} : { access }),
+    folder,
     children,
     outside,
     say: show.say,
+    noteCopyLag: (ms) => passage.copyLags.push(ms),
     async underTraffic(work) {
       const traffic = startTraffic(children, { ...TRAFFIC, url: stage.balancer.url })
       await traffic.begun
       await work()
       const { requests, failures } = await traffic.stop()
+      const counted = { requests, failed: failures.length }
+      passage.traffic.push(counted)
       passage.requests += requests
-      passage.failed += failures.length
+      passage.failed += counted.failed
+      return counted
     },
     async call(method, path, by, body) {
       const api = path.startsWith('/endpointslices') ? '/apis/discovery.k8s.io/v1' : '/api/v1'
@@ -135,7 +148,7 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
     Object.assign(passage, emptyPassage())
     const { changes } = passage
     const rotation = await watchRotation(stage.balancer.look, (change) => changes.push(change))
-    const stopCounting = countAddressChanges(embedded.apiServer, NAMESPACE, () => (passage.addressChanges += 1))
+    const stopCounting = watchAddresses((access ?? embedded).apiServer, NAMESPACE, () => (passage.addressChanges += 1))
     await incident.happen(scene, cured)
     stopCounting()
     await rotation.stop()
@@ -158,7 +171,14 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
   }
 
   await incident.prepare?.(scene)
-  const following = followed && followEndpoints(followed, { url: embedded.url, balancer: stage.balancer, outside })
+  const servers = new Map([...pods.map((pod) => [endpointOf(pod).host, pod] as const), [outside.host, outside.name]])
+  const following =
+    followed &&
+    followEndpoints(followed, {
+      url: (access ?? embedded).url,
+      balancer: stage.balancer,
+      serverOf: (address) => servers.get(address),
+    })
   if (isCured) await incident.applyCure?.(scene)
   else show.step('As it was')
   const before = await pass(isCured)
@@ -168,12 +188,13 @@ export async function playIncident(incident: Incident, options: PlayOptions): Pr
   if (!isCured) await incident.applyCure?.(scene)
   const after = isCured ? before : await pass(true)
   await following?.stop()
-  await embedded.close()
+  await incident.end?.(scene)
+  await Promise.all([embedded.close(), access?.close()])
   return { before, ...(withRules === undefined ? {} : { withRules }), after }
 }
 
 function emptyPassage(): Passage {
-  return { found: [], noted: [], requests: 0, failed: 0, changes: [], addressChanges: 0 }
+  return { found: [], noted: [], requests: 0, failed: 0, traffic: [], changes: [], addressChanges: 0, copyLags: [] }
 }
 
 function startOutside(children: Children, { host, port, name }: Outside): void {

@@ -10,6 +10,8 @@ export interface Tools {
   observe(flags: readonly string[]): Promise<Observing>
   doctor(): Promise<void>
   explain(object: string): Promise<void>
+  /** Starts `sluice sync` with a config. */
+  sync(config: string): Syncing
   /** Rejects where the rules of the webhook have mistakes. */
   checkRules(file: string): Promise<void>
   /** Rejects where the command exits with a code other than 0. */
@@ -18,6 +20,13 @@ export interface Tools {
 
 export interface Observing {
   /** Ends the command in order, so that it prints its summary. */
+  end(): Promise<void>
+}
+
+export interface Syncing {
+  /** The problems that the command has told so far, by their codes. */
+  told(): ReadonlySet<string>
+  /** Ends the command in order. Rejects where it has ended before. */
   end(): Promise<void>
 }
 
@@ -44,6 +53,10 @@ const CHECK = /^[‼×] (?!\d+ passed)/
 const PAGE = /see docs\/\w+\.md#([a-z-]+)$/
 /** The line of `explain` for a finding or a note, with its code. */
 const REASON = /^([‼×?]) .* \[([a-z-]+)\]$/
+/** The line of `sync` for a problem that begins, with its code. */
+const SYNC_PROBLEM = /^\S+ {2}(?!no more: ).* \[([a-z-]+)\]$/
+/** The problem of `sync` that takes traffic away. The others say what is kept. */
+const SYNC_LOSES = 'source-expired'
 /** The lines of `upgrade` that the demo shows. */
 const PROGRESS = / (drain of|restore of|✓) |^Done:/
 /** The number of findings of one code that are shown. */
@@ -129,15 +142,38 @@ export function createTools(options: ToolsOptions): Tools {
       }
       await run(['explain', object, '-n', NAMESPACE], take, [0, 1, 3])
     },
-    checkRules: (file) => run(['webhook', 'check', file], onLine, [0]),
-    upgrade: (flags) =>
-      run(
-        ['upgrade', ...flags, '-n', NAMESPACE],
-        (line) => {
-          if (PROGRESS.test(line)) onLine(line)
+    sync(file) {
+      const told = new Set<string>()
+      const child = start(['sync', '--config', file, '--no-lease'], (line) => {
+        const [, code] = SYNC_PROBLEM.exec(line) ?? []
+        if (code !== undefined) {
+          told.add(code)
+          onFound('sync', code, code !== SYNC_LOSES)
+        }
+        onLine(line)
+      })
+      return {
+        told: () => told,
+        async end() {
+          child.kill('SIGINT')
+          const code = await child.exit
+          await child.allRead
+          if (code !== 0) throw new DemoError(`sluice sync ended with ${code}: ${child.complaints()}`)
         },
-        [0],
-      ),
+      }
+    },
+    checkRules: (file) => run(['webhook', 'check', file], onLine, [0]),
+    async upgrade(flags) {
+      let last = ''
+      const take = (line: string): void => {
+        if (!PROGRESS.test(line)) return
+        // sluice drains again until the load balancer shows it.
+        const text = line.replace(/^\S+Z /, '')
+        if (text !== last) onLine(line)
+        last = text
+      }
+      await run(['upgrade', ...flags, '-n', NAMESPACE], take, [0])
+    },
   }
 }
 

@@ -3,7 +3,16 @@ import type { Passage } from './play.ts'
 import { incidentFaults } from './verdict.ts'
 
 const incident = { expected: ['observe sweep', 'explain no-selector'] }
-const passage: Passage = { found: [], noted: [], requests: 100, failed: 10, changes: [], addressChanges: 0 }
+const passage: Passage = {
+  found: [],
+  noted: [],
+  requests: 100,
+  failed: 10,
+  traffic: [],
+  changes: [],
+  addressChanges: 0,
+  copyLags: [],
+}
 const before = { ...passage, found: ['observe sweep'], noted: ['explain no-selector'] }
 
 test('found by all of its codes, and by none after the cure', () => {

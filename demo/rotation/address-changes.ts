@@ -3,19 +3,26 @@ import type { ApiServer, KubeObject } from '../../sim/api-server/server.ts'
 const SLICES = 'endpointslices.discovery.k8s.io'
 
 interface Slice extends KubeObject {
-  endpoints?: { conditions?: { ready?: boolean }; targetRef?: { uid: string } }[]
+  endpoints?: { addresses: string[]; conditions?: { ready?: boolean } }[]
 }
 
-/** Calls `onChange` whenever a stored endpoint of a pod becomes ready, or ceases to be. Returns the function that ends it. */
-export function countAddressChanges({ store }: ApiServer, namespace: string, onChange: () => void): () => void {
+/** A stored endpoint has become ready, or has ceased to be. A pod that is upgraded in place keeps its address. */
+export interface AddressChange {
+  address: string
+  isReady: boolean
+}
+
+/** Returns the function that ends it. */
+export function watchAddresses({ store }: ApiServer, namespace: string, onChange: (change: AddressChange) => void): () => void {
   return store.subscribe((resource, { before, after }) => {
     if (resource !== SLICES || (after ?? before)?.metadata.namespace !== namespace) return
     const [was, is] = [readyIn(before), readyIn(after)]
-    for (const uid of new Set([...was, ...is])) if (was.has(uid) !== is.has(uid)) onChange()
+    for (const address of new Set([...was, ...is]))
+      if (was.has(address) !== is.has(address)) onChange({ address, isReady: is.has(address) })
   })
 }
 
-function readyIn(object: KubeObject | undefined): Set<string | undefined> {
+function readyIn(object: KubeObject | undefined): Set<string> {
   const { endpoints = [] } = (object ?? {}) as Partial<Slice>
-  return new Set(endpoints.filter(({ conditions }) => conditions?.ready !== false).map(({ targetRef }) => targetRef?.uid))
+  return new Set(endpoints.filter(({ conditions }) => conditions?.ready !== false).flatMap(({ addresses }) => addresses))
 }

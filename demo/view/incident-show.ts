@@ -39,20 +39,32 @@ export function createIncidentShow({ out, colors }: ViewDeps): IncidentShow & In
   }
 }
 
+/** The pages that have another name than their incident. */
+const PAGES: Readonly<Partial<Record<IncidentName, string>>> = { selector: 'selector-reset', sync: 'multi-cluster-delay' }
+
 /** The path of the page of an incident, relative to the root of the repository. */
 export function pageOf(name: IncidentName): string {
-  return `docs/incidents/${name === 'selector' ? 'selector-reset' : name}.md`
+  return `docs/incidents/${PAGES[name] ?? name}.md`
 }
 
 /** Returns a table with a line for each passage. */
 function passages(of: readonly (readonly [name: string, passage: Passage])[]): string[] {
+  const hasCopies = of.some(([, { copyLags }]) => copyLags.length > 0)
   const rows = [
-    ['', 'failed requests', 'changes at the load balancer', 'changes of addresses', 'found'],
-    ...of.map(([name, { requests, failed, changes, addressChanges, found }]) => [
+    [
+      '',
+      'failed requests',
+      'changes at the load balancer',
+      'changes of addresses',
+      ...(hasCopies ? ['copies leave after Ready'] : []),
+      'found',
+    ],
+    ...of.map(([name, { requests, failed, changes, addressChanges, copyLags, found }]) => [
       name,
       `${failed} of ${requests}`,
       `${changes.length}`,
       `${addressChanges}`,
+      ...(hasCopies ? [copyLags.map((ms) => `${(ms / 1_000).toFixed(3)} s`).join(', ')] : []),
       found.length === 0 ? 'nothing' : found.join(', '),
     ]),
   ]

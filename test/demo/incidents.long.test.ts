@@ -67,6 +67,19 @@ describe.concurrent('an incident is found by its codes, and not after its cure',
     expect(before.changes.map(({ pod, isIn }) => [pod, isIn])).toContainEqual(['outside', false])
     expect([after.failed, after.changes.filter(({ isIn }) => !isIn)]).toEqual([0, []])
   })
+
+  test('sync: pods leave the copies by their journal, before they restart, and a floor keeps the copies of a source that is away', async (context) => {
+    const result = await play('sync', {}, context)
+    const { before, after } = result
+    expect(incidentFaults(INCIDENTS.sync, result)).toEqual([])
+    expect(before.traffic.map(({ failed }) => failed > 0)).toEqual([true, true])
+    expect(after.traffic.map(({ failed }) => failed)).toEqual([0, 0])
+    expect(before.copyLags.map((ms) => ms > 0)).toEqual([true, true])
+    expect(after.copyLags.map((ms) => ms < 0)).toEqual([true, true])
+    for (const pod of ['web-0', 'web-1']) expect(drainsAndRestores(after.changes, pod), pod).toEqual({ drains: 1, restores: 1 })
+    expect(before.noted).toContain('sync source-away')
+    expect(after.noted).toEqual(expect.arrayContaining(['sync source-away', 'sync kept-for-floor']))
+  })
 })
 
 describe.concurrent('control: without the fault nothing is found, and that counts as a failure', () => {

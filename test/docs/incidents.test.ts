@@ -5,6 +5,7 @@ import { INCIDENTS } from '../../demo/incidents/incidents.ts'
 import { pageOf } from '../../demo/view/incident-show.ts'
 import { SEVERITY } from '../../src/doctor/findings.ts'
 import { OBSERVER_FINDING_CODES } from '../../src/observer/told.ts'
+import { syncProblemWords } from '../../src/report/words/sync.ts'
 import { words } from '../../src/report/words/words.ts'
 import { blocks, page, ROOT, type Page } from './pages.ts'
 
@@ -24,6 +25,7 @@ function unknownNames(one: Page): string[] {
     ...among(codes(/docs\/observe\.md#([a-z-]+)$/gm, output), OBSERVER_FINDING_CODES),
     ...among(codes(/docs\/doctor\.md#([a-z-]+)$/gm, output), Object.keys(SEVERITY)),
     ...among(codes(/^[×‼?] .* \[([a-z-]+)\]$/gm, output), Object.keys(words)),
+    ...among(codes(/^\d\d:.* \[([a-z-]+)\]$/gm, output), Object.keys(syncProblemWords)),
     ...among(codes(/\d+ × ([a-z-]+)/g, output), OBSERVER_FINDING_CODES),
     ...among(codes(/\[`([a-z-]+)`\]\(\.\.\/explain\.md/g), Object.keys(words)),
     ...among(codes(/`([A-Z][a-z]+[A-Z]\w+)`/g), ALERTS),
@@ -47,7 +49,7 @@ test.each(Object.values(INCIDENTS))('the page of the incident $name shows each f
   const { text } = page(pageOf(name))
   for (const one of expected) {
     const [command, code] = one.split(' ')
-    expect(text, one).toContain(command === 'explain' ? `[${code}]` : `docs/${command}.md#${code}`)
+    expect(text, one).toContain(command === 'explain' || command === 'sync' ? `[${code}]` : `docs/${command}.md#${code}`)
   }
   expect(page('docs/incidents/README.md').text).toContain(`sluice demo --incident ${name}`)
 })
@@ -65,10 +67,11 @@ test('a code or an alert that is not there is found', () => {
     '  see docs/observe.md#stale-adress',
     '  see docs/doctor.md#sweep',
     '× web-1: it is so [no-such-reason]',
+    '08:00:00.000  demo/web: it is so [no-such-problem]',
     'observed for 1s; 2 × sweeps',
     '```',
     '[`nothing-such`](../explain.md#what-it-finds) `SluiceNothing` `SluiceStaleAddress`',
   ].join('\n')
-  const unknown = ['stale-adress', 'sweep', 'no-such-reason', 'sweeps', 'nothing-such', 'SluiceNothing']
+  const unknown = ['stale-adress', 'sweep', 'no-such-reason', 'no-such-problem', 'sweeps', 'nothing-such', 'SluiceNothing']
   expect(unknownNames({ file: 'x.md', text })).toEqual(unknown)
 })

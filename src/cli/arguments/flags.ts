@@ -201,7 +201,7 @@ export interface DemoFlags {
   loadBalancer: 'embedded' | 'haproxy'
   pods: string
   report?: string
-  incident?: 'flap' | 'heartbeat' | 'backlog' | 'selector'
+  incident?: 'flap' | 'heartbeat' | 'backlog' | 'selector' | 'sync'
   color: ColorChoice
 }
 

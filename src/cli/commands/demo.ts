@@ -3,7 +3,7 @@ import type { DemoFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addColorFlag } from './flag-groups.ts'
 
-const INCIDENTS = ['flap', 'heartbeat', 'backlog', 'selector'] as const satisfies readonly DemoFlags['incident'][]
+const INCIDENTS = ['flap', 'heartbeat', 'backlog', 'selector', 'sync'] as const satisfies readonly DemoFlags['incident'][]
 
 export function registerDemo(program: Command, context: CommandContext): void {
   const name = `${context.invocation.program} demo`

@@ -20,7 +20,13 @@ import { inert, inertJson } from './inert.ts'
 
 /** A line of text for an event. */
 export function syncEventLine(event: SyncEvent, wallAt: number, write: Writing): string {
-  return `${new Date(wallAt).toISOString().slice(11, 23)}  ${inert(syncEventWords(event, write))}`
+  const code = 'problem' in event ? coded(event.problem.code) : ''
+  return `${new Date(wallAt).toISOString().slice(11, 23)}  ${inert(syncEventWords(event, write))}${code}`
+}
+
+/** The end of a line about a problem: the page of sync has the code. */
+function coded(code: string): string {
+  return ` [${code}]`
 }
 
 /** A line of JSON for an event. */
@@ -112,7 +118,7 @@ function sourceLines({ name, is, sinceMs, because, clock, problems }: SourceStat
   return [
     `source ${inert(name)}: ${mark(is, colors)}${inert(away)}${off}`,
     ...problems.flatMap((problem: SourceProblem) => [
-      `  ${colors.yellow('‼')} ${inert(sourceProblemMessage(problem, write))}`,
+      `  ${colors.yellow('‼')} ${inert(sourceProblemMessage(problem, write))}${coded(problem.code)}`,
       `    ${inert(sourceProblemHint(problem, write))}`,
     ]),
   ]
@@ -140,7 +146,7 @@ function rows({ namespace, name, sources, isPending }: ServiceStatus): string[][
 
 function problemLines(service: ServiceStatus, colors: Colors, write: Writing): string[] {
   const told = service.problems.flatMap((problem: SyncProblem) => [
-    `  ${colors.yellow('‼')} ${inert(problemMessage(problem, service, write))}`,
+    `  ${colors.yellow('‼')} ${inert(problemMessage(problem, service, write))}${coded(problem.code)}`,
     ...problemHint(problem, service, write)
       .split('\n')
       .map((line) => `    ${inert(line)}`),
