@@ -8,13 +8,14 @@ import { forEach } from '../test/products/endpoints/play.ts'
 import { findKubernetes } from '../test/products/kubernetes.ts'
 import { ALLOWED, applyConfiguration } from '../test/products/webhook/configuration.ts'
 import { BY_LABEL, EFFECTS, seenWith, rulesOf } from '../test/products/webhook/effects.ts'
-import { startWebhookProcess } from '../test/products/webhook/webhook-process.ts'
+import { startWebhookProcess, type WebhookProcess } from '../test/products/webhook/webhook-process.ts'
 import { type Pods, podsOf } from '../test/products/webhook/pods.ts'
 
 /*
- * `npm run bench:looks -- [--sizes 1,150,1200] [--effects LIST] [--idle SECONDS] [--script FILE]` has a rule for each effect act on Services
+ * `npm run bench:looks -- [--sizes 1,150,1200] [--effects LIST] [--idle SECONDS] [--stall MS] [--script FILE]` has a rule for each effect act on Services
  * of so many pods, on a real API server with the real controllers of endpoints, beside equal Services in a namespace without the webhook.
  * Every second pod is one that the rule decides about; the pods come up while the Service is there, and then ten of them turn three times.
+ * With `--stall`, the webhook is stopped for so long in every 2 s until then, as on a busy machine, so that it sees pods late.
  * It prints when readers of slices and of Endpoints see what the rules want, the writes of both namespaces, and those of an idle cluster.
  */
 
@@ -24,12 +25,13 @@ const { values } = parseArgs({
     effects: { type: 'string', default: EFFECTS.join() },
     idle: { type: 'string', default: '180' },
     within: { type: 'string', default: '180' },
+    stall: { type: 'string', default: '0' },
     script: { type: 'string' },
   },
 })
 const sizes = values.sizes.split(',').map(Number)
 const effects = EFFECTS.filter((effect) => values.effects.split(',').includes(effect))
-const [idleMs, withinMs] = [Number(values.idle) * 1_000, Number(values.within) * 1_000]
+const [idleMs, withinMs, stallMs] = [Number(values.idle) * 1_000, Number(values.within) * 1_000, Number(values.stall)]
 const WRITES = { verb: ['create', 'update', 'patch', 'delete'] }
 const KINDS = ['endpointslices', 'endpoints'] as const
 
@@ -80,6 +82,7 @@ try {
       const service = `${effect.toLowerCase()}-${size}`
       const since = Date.now()
       for (const one of [shop, plain]) await one.makeService(service)
+      const stalling = stall(webhook)
       const places = Array.from({ length: size }, (_, place) => place)
       await Promise.all(
         [shop, plain].map((of) =>
@@ -89,6 +92,7 @@ try {
       const turned = places.slice(0, 10)
       for (const isReady of [false, true, false])
         for (const place of turned) for (const one of [shop, plain]) await one.setReady(`${service}-${place}`, isReady)
+      await stalling.end()
       const turnedAt = Date.now()
       const found = await settle(shop, service, places, (place) => seenWith(effect, place % 2 === 0, place >= turned.length))
       const counts = await writesOf(service, since)
@@ -160,6 +164,26 @@ async function settle(
     if (wrong.slices + wrong.endpoints === 0) return { at, wrong }
     if (at > limitAt) return { wrong }
     await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+}
+
+function stall(webhook: WebhookProcess): { end(): Promise<void> } {
+  const over = new AbortController()
+  if (stallMs === 0) over.abort()
+  async function run(): Promise<void> {
+    while (!over.signal.aborted) {
+      webhook.signal('SIGSTOP')
+      await new Promise((resolve) => setTimeout(resolve, stallMs))
+      webhook.signal('SIGCONT')
+      await new Promise((resolve) => setTimeout(resolve, 2_000 - stallMs))
+    }
+  }
+  const running = run()
+  return {
+    async end() {
+      over.abort()
+      await running
+    },
   }
 }
 

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chosenVersion } from '../cluster/kubernetes-versions.ts'
-import { type ControlPlane, startControlPlane } from './endpoints/control-plane.ts'
+import { type ControlPlane, type Json, startControlPlane } from './endpoints/control-plane.ts'
 import { forEach } from './endpoints/play.ts'
 import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 import { ALLOWED, applyConfiguration } from './webhook/configuration.ts'
+import { BY_LABEL, EFFECTS, rulesOf, seenWith } from './webhook/effects.ts'
 import { type Pods, podsOf } from './webhook/pods.ts'
 import { startWebhookProcess, type WebhookProcess } from './webhook/webhook-process.ts'
 
@@ -19,12 +20,8 @@ import { startWebhookProcess, type WebhookProcess } from './webhook/webhook-proc
 const LARGEST = Number(process.env['SLUICE_WEBHOOK_PODS'] ?? 150)
 const IDLE_MS = Number(process.env['SLUICE_WEBHOOK_IDLE_S'] ?? 10) * 1_000
 const WITHIN = { timeout: 45_000 + 50 * LARGEST, interval: 250 }
-const EFFECTS = ['ready', 'notReady', 'serving', 'remove', 'keepPrevious'] as const
 const WRITES = { verb: ['create', 'update', 'patch', 'delete'] }
 
-function rulesOf(version: string, rules: readonly object[]): string {
-  return JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'EndpointRules', metadata: { version }, rules })
-}
 const OUT = { name: 'out', when: "'example.dev/out' in pod.metadata.annotations", effect: 'notReady' }
 const GONE = { name: 'gone', when: "'example.dev/gone' in pod.metadata.annotations", effect: 'remove' }
 const KEPT = {
@@ -34,12 +31,8 @@ const KEPT = {
   since: "condition(pod, 'Ready').lastTransitionTime",
   for: '6s',
 }
-const BY_LABEL = EFFECTS.map((effect) => ({
-  name: `by-label-${effect.toLowerCase()}`,
-  when: `'effect' in pod.metadata.labels && pod.metadata.labels['effect'] == '${effect}'`,
-  effect,
-  ...(effect === 'keepPrevious' && { since: "condition(pod, 'Ready').lastTransitionTime", for: '1h' }),
-}))
+const APPLIED = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' }
+const SLICES = '/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices'
 
 describeOn(await findKubernetes(chosenVersion()), (programs) => {
   let plane: ControlPlane
@@ -57,6 +50,11 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     const webhook = await startWebhookProcess({ kubeconfig: plane.kubeconfig, namespaces: ['shop'], rules: file })
     webhooks.push(webhook)
     return webhook
+  }
+  /** Resolves once the webhook that was started last has these rules in force. */
+  async function enforce(version: string, rules: readonly object[], mode = 'enforce'): Promise<void> {
+    writeRules(rulesOf(version, rules, mode))
+    await expect.poll(async () => (await webhooks.at(-1)!.metrics()).includes(`version="${version}"`), WITHIN).toBe(true)
   }
   const leads = (webhook: WebhookProcess): boolean => webhook.lines().findLast(({ msg }) => msg === 'Leader')?.isLeader === true
   const touchesOf = (webhook: WebhookProcess) => webhook.lines().filter(({ code }) => code === 'touched')
@@ -156,11 +154,102 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   )
 
   test(
+    'a slice whose name the API server makes is decided as it is made: of a new Service, and for the 101st pod',
+    { timeout: 120_000 },
+    async () => {
+      const webhook = webhooks.at(-1)!
+      await enforce('v3', BY_LABEL)
+      const places = Array.from({ length: 100 }, (_, place) => place)
+      await forEach(places, async (place) => void (await pods.makePod('born', place, { effect: 'notReady' })))
+      const isOf = (line: { service?: string; kind?: string; operation?: string }): boolean =>
+        line.service === 'born' && line.kind === 'EndpointSlice' && line.operation === 'CREATE'
+      /** A busy webhook lets a write through undecided, so that the slice is made anew until its create is decided. */
+      const decidedWith = async (decided: number): Promise<void> => {
+        await expect
+          .poll(
+            async () => {
+              if (webhook.lines().some((line) => isOf(line) && line.result === 'changed' && line.decided === decided)) return true
+              const { items } = await plane.ask('GET', `${SLICES}?labelSelector=kubernetes.io/service-name%3Dborn`)
+              for (const { metadata, endpoints } of items)
+                if ((endpoints ?? []).length === decided) await plane.ask('DELETE', `${SLICES}/${metadata.name}`)
+              return false
+            },
+            { ...WITHIN, interval: 3_000 },
+          )
+          .toBe(true)
+      }
+      await pods.makeService('born')
+      await decidedWith(100)
+      await pods.makePod('born', 100, { effect: 'notReady' })
+      await decidedWith(1)
+      for (const place of [0, 99, 100]) await expect.poll(() => stateOf('born', `born-${place}`), WITHIN).toBe('not not')
+      expect(webhook.lines().filter(({ result, name = '' }) => result === 'failed' && name.startsWith('born'))).toEqual([])
+    },
+  )
+
+  test(
+    'a Service of kubectl apply, whose one annotation is that of kubectl: a rule is set and taken away, and all is right again',
+    { timeout: 120_000 },
+    async () => {
+      await enforce('v4', [])
+      await pods.makeService('applied', APPLIED)
+      for (const place of [0, 1]) await pods.makePod('applied', place, place === 0 ? { effect: 'notReady' } : {})
+      await expect.poll(() => stateOf('applied', 'applied-0'), WITHIN).toBe('ready ready')
+      await enforce('v5', BY_LABEL)
+      await expect.poll(() => stateOf('applied', 'applied-0'), WITHIN).toBe('not not')
+      expect((await plane.ask('GET', '/api/v1/namespaces/shop/services/applied')).metadata.annotations).toEqual(APPLIED)
+      await enforce('v6', [])
+      for (const place of [0, 1]) await expect.poll(() => stateOf('applied', `applied-${place}`), WITHIN).toBe('ready ready')
+      const { annotations } = (await plane.ask('GET', '/api/v1/namespaces/shop/services/applied')).metadata
+      expect(Object.keys(annotations).toSorted()).toEqual([...Object.keys(APPLIED), 'sluice.dev/touched-at'].toSorted())
+      const marked = async (path: string): Promise<string[]> =>
+        (await plane.ask('GET', path)).items.flatMap((one: Json) =>
+          one.metadata.annotations?.['sluice.dev/rules-applied'] === undefined ? [] : [one.metadata.name],
+        )
+      // No rule is in force, so that no object has its mark once all are right.
+      await expect.poll(() => marked(SLICES), WITHIN).toEqual([])
+      await expect.poll(() => marked('/api/v1/namespaces/shop/endpoints'), WITHIN).toEqual([])
+    },
+  )
+
+  test(
+    'mode audit and an empty list of rules write nothing where the controllers wait and where another writer differs',
+    { timeout: 120_000 },
+    async () => {
+      const webhook = webhooks.at(-1)!
+      for (const service of ['audited', 'waits']) {
+        await pods.makeService(service)
+        await pods.makePod(service, 0, { effect: 'notReady' })
+        await expect.poll(() => stateOf(service, `${service}-0`), WITHIN).toBe('ready ready')
+      }
+      plane.freezeManager()
+      try {
+        await pods.setReady('waits-0', false)
+        for (const [version, mode, rules] of [
+          ['v7', 'enforce', []],
+          ['v8', 'audit', BY_LABEL],
+        ] as const) {
+          await enforce(version, rules, mode)
+          const touched = touchesOf(webhook).length
+          await new Promise((resolve) => setTimeout(resolve, 8_000))
+          expect(touchesOf(webhook).length).toBe(touched)
+        }
+        // Control: the same rules in force have the object touched.
+        await enforce('v9', BY_LABEL)
+        await expect.poll(() => stateOf('audited', 'audited-0'), WITHIN).toBe('not not')
+      } finally {
+        plane.thawManager()
+      }
+      await expect.poll(() => stateOf('waits', 'waits-0'), WITHIN).toBe('not not')
+    },
+  )
+
+  test(
     'a rule for each effect: what readers see is right in the end, and the controllers write little more',
     { timeout: 600_000 },
     async () => {
       const plain = podsOf(plane, 'plain', '10.40')
-      writeRules(rulesOf('v3', BY_LABEL))
+      await enforce('v10', BY_LABEL)
       const figures: object[] = []
       for (const size of [1, LARGEST]) {
         for (const effect of EFFECTS) {
@@ -178,17 +267,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
           const turned = places.slice(0, 10)
           for (const isReady of [false, true, false])
             for (const place of turned) for (const one of [pods, plain]) await one.setReady(`${service}-${place}`, isReady)
-          const wanted = (place: number): string | undefined => {
-            const isReady = place >= turned.length
-            if (place % 2 === 1) return isReady ? 'true true' : 'false false'
-            return {
-              ready: 'true true',
-              notReady: 'false false',
-              serving: 'false true',
-              remove: 'false false',
-              keepPrevious: 'true true',
-            }[effect]
-          }
+          const wanted = (place: number): string => seenWith(effect, place % 2 === 0, place >= turned.length)
           await expect
             .poll(async () => {
               const { slices } = await pods.endpoints(service)
