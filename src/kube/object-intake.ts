@@ -4,7 +4,7 @@ import type { RawListing } from './list-pages.ts'
 import type { ObjectRecord, ReflectorEvent } from './object-record.ts'
 import { createObjectStore } from './object-store.ts'
 import { reflectorProblem } from './reflector-error.ts'
-import { isNewerVersion } from './resource-version.ts'
+import { isNewerVersion, isOlderVersion } from './resource-version.ts'
 import type { WatchLine } from './watch-line.ts'
 
 type ObjectLine = Extract<WatchLine, { type: 'ADDED' | 'MODIFIED' | 'DELETED' }>
@@ -17,11 +17,8 @@ export interface ObjectIntake<R extends ObjectRecord> {
   observe(raw: unknown): R
   /** Applies an answer with an event if the version is new. */
   announce(raw: unknown): R
-  /**
-   * Applies a list, and returns the number of reported changes. `name`: the list contains the objects of this name only, and does not tell
-   * about others.
-   */
-  takeListing(listing: RawListing, name?: string): number
+  /** Applies a list. `name`: the list contains the objects of this name only, and does not tell about others. */
+  takeListing(listing: RawListing, name?: string): TakenListing
   /**
    * Applies an event of a watch. `onVersion` is called with its version before the event is reported. Returns an error if an event is lost,
    * because its object is not known.
@@ -29,6 +26,13 @@ export interface ObjectIntake<R extends ObjectRecord> {
   takeLine(line: ObjectLine, onVersion: (version: string) => void): Error | undefined
   /** Reports that a list or the watch has delivered everything up to this version. */
   see(version: string): void
+}
+
+export interface TakenListing {
+  /** The number of reported changes. */
+  changes: number
+  /** The list is older than what a list or the watch has delivered: the etcd of the server was restored. */
+  hasGoneBack: boolean
 }
 
 export interface ObjectIntakeOptions<R extends ObjectRecord> {
@@ -117,10 +121,17 @@ export function createObjectIntake<R extends ObjectRecord>(options: ObjectIntake
           onProblem(reflectorProblem(path, 'malformed', message, { cause: error, object: item }))
         }
       }
-      const events = store.replace({ records, unreadable, version, ...(name === undefined ? {} : { name }) })
+      // A list is a consistent read, which no server answers from before what it has delivered.
+      const hasGoneBack = name === undefined && seenVersion !== undefined && isOlderVersion(version, seenVersion)
+      if (hasGoneBack) {
+        seenVersion = undefined
+        answeredVersion = undefined
+        delivery.onCaughtUp()
+      }
+      const events = store.replace({ records, unreadable, version, hasGoneBack, ...(name === undefined ? {} : { name }) })
       if (name === undefined) see(version)
       for (const event of events) onEvent(event)
-      return events.length
+      return { changes: events.length, hasGoneBack }
     },
 
     takeLine(line, onVersion) {

@@ -152,3 +152,43 @@ test('a look at one name that is older than what the watch has told of it change
   expect(looked([], '4')).toEqual(['deleted'])
   expect(looked([record('newest', 5)], '5')).toEqual(['added'])
 })
+
+test('after a restore of etcd, one list makes the store what the server has, and the stream goes on from there', () => {
+  const stateAt = (events: readonly Event[], at: number): Map<string, Version> => worldAfter(events.slice(0, at))
+  fc.assert(
+    fc.property(
+      history,
+      reaching,
+      fc.record({ keeps: fc.nat({ max: 12 }), isRaised: fc.boolean(), branch: history, listed: fc.nat({ max: 12 }) }),
+      (steps, reach, { keeps, isRaised, branch, listed }) => {
+        const { store, events, heard } = play(steps, reach, () => {})
+        // The server goes back to an earlier state, and on from there: with the next versions, or with ones above all that were used.
+        const kept = Math.min(keeps, events.length)
+        const base = isRaised ? 1_000 : Number(events[kept - 1]?.record.version ?? 0)
+        const after = eventsOf(branch).map(({ type, record }): Event => {
+          const version = record.version + base
+          return { type, record: { ...record, uid: `${record.uid}-again`, resourceVersion: String(version), version } }
+        })
+        const restored = [...events.slice(0, kept), ...after]
+        const at = kept + Math.min(listed, after.length)
+        const version = String(Math.max(base, restored[at - 1]?.record.version ?? 0))
+        const seen = Number(events.at(-1)?.record.version ?? 0)
+        const hasGoneBack = Number(version) < seen
+        for (const { type, record } of store.replace({
+          records: [...stateAt(restored, at).values()],
+          unreadable: new Set(),
+          version,
+          hasGoneBack,
+        })) {
+          if (type === 'deleted') heard.delete(record.uid)
+          else heard.set(record.uid, record)
+        }
+        expect(new Map(store.records())).toEqual(stateAt(restored, at))
+        expect(heard).toEqual(stateAt(restored, at))
+        for (const { type, record } of restored.slice(at)) store.apply(type, record)
+        expect(new Map(store.records())).toEqual(worldAfter(restored))
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})

@@ -12,11 +12,14 @@ export interface Listing<R extends ObjectRecord> {
   version: string
   /** The list contains the objects of this name only. */
   name?: string
+  /** The stream was at a newer version: the etcd of the server was restored. All that is known is of a history that no longer is. */
+  hasGoneBack?: boolean
 }
 
 /**
  * The newest known version of each object of a collection, by uid. Pure. Versions come from the stream (list and watch) or from answers,
- * whichever is faster. Only the stream and a look at one object create events, and no event goes back in time.
+ * whichever is faster. Only the stream and a look at one object create events, and no event goes back in time, except after a restore of
+ * etcd: a list of the whole collection is true for all versions up to its own, and shows older ones then.
  */
 export interface ObjectStore<R extends ObjectRecord> {
   records(): ReadonlyMap<string, R>
@@ -66,6 +69,11 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
   function tell(record: R): ReflectorEvent<R> | undefined {
     const before = told.get(record.uid)
     if (isKnownNewer(record) || (before !== undefined && !isNewerVersion(record.resourceVersion, before))) return undefined
+    return take(record)
+  }
+
+  function take(record: R): ReflectorEvent<R> {
+    const before = told.get(record.uid)
     newest.set(record.uid, record)
     told.set(record.uid, record.resourceVersion)
     deletedAt.delete(record.uid)
@@ -83,14 +91,22 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
 
     tell: (record) => (!told.has(record.uid) && isFromBeforeDeletion(record) ? undefined : tell(record)),
 
-    replace({ records, unreadable, version, name }) {
+    replace({ records, unreadable, version, name, hasGoneBack = false }) {
+      /** No history of an object shows an older version at a newer one of the collection. */
+      const isRestored = (record: R): boolean => {
+        const known = newest.get(record.uid)
+        return (
+          name === undefined && known !== undefined && isKnownNewer(record) && !isNewerVersion(known.resourceVersion, version)
+        )
+      }
+      if (hasGoneBack) deletedAt.clear()
       const listed = new Set(unreadable)
       for (const { uid } of records) listed.add(uid)
       const events: ReflectorEvent<R>[] = []
       for (const [uid, record] of newest) {
         if (listed.has(uid) || (name !== undefined && record.name !== name)) continue
         // The object was created during the list, and is known from the answer to its creation; the watch will deliver it.
-        if (!told.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
+        if (!hasGoneBack && !told.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
         // A look runs beside the watch, which may have delivered a newer object of that name already.
         if (name !== undefined && isOlderVersion(version, record.resourceVersion)) continue
         remove(uid, version)
@@ -98,7 +114,8 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
       }
       for (const record of records) {
         if (name !== undefined && !told.has(record.uid) && isFromBeforeDeletion(record)) continue
-        const event = tell(record)
+        // A restored history may use a version again, for another content.
+        const event = hasGoneBack || isRestored(record) ? take(record) : tell(record)
         if (event !== undefined) events.push(event)
       }
       return events

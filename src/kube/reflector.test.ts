@@ -193,6 +193,56 @@ test('410 makes it list again: the difference is by uid', async () => {
   }
 })
 
+test('after a restore of etcd, a list replaces newer records, and the watch goes on from its version', async () => {
+  const { startWith, next, taken, known, reflector } = setUp()
+  const watch = await startWith(90, [pod('same', 1), pod('changed', 5), pod('deleted', 6), pod('reused', 7)])
+  watch.line({ type: 'MODIFIED', object: pod('changed', 91) })
+  watch.line({ type: 'DELETED', object: pod('deleted', 92) })
+  watch.line({ type: 'ADDED', object: pod('made', 93) })
+  watch.line({ type: 'MODIFIED', object: pod('reused', 94, 'reused', 'v2') })
+  reflector.observe(pod('answered', 95))
+  taken()
+  watch.line(errorEvent(410))
+  ;(await next('list')).answer(
+    200,
+    listOf(60, [pod('same', 1), pod('changed', 5), pod('deleted', 6), pod('reused', 94, 'reused', 'v3')]),
+  )
+  const second = await next('watch')
+  expect(second.query.get('resourceVersion')).toBe('60')
+  expect(known()).toEqual(['same@1', 'changed@5', 'reused@94', 'deleted@6'])
+  expect(reflector.records().get('reused')).toMatchObject({ image: 'v3' })
+  expect(taken()).toEqual([
+    'deleted made@93',
+    'deleted answered@95',
+    'modified same@1',
+    'modified changed@5',
+    'added deleted@6',
+    'modified reused@94',
+  ])
+  second.line({ type: 'MODIFIED', object: pod('changed', 61) })
+  second.line({ type: 'DELETED', object: pod('deleted', 62) })
+  reflector.observe(pod('same', 63))
+  second.line({ type: 'MODIFIED', object: pod('same', 63) })
+  expect(taken()).toEqual(['modified changed@61', 'deleted deleted@62', 'modified same@63'])
+  await reflector.stop()
+})
+
+test('after a restore with a raised revision, a list shows records that are older than the known ones', async () => {
+  const { startWith, next, taken, known, reflector } = setUp()
+  const watch = await startWith(90, [pod('changed', 5), pod('answered', 6)])
+  watch.line({ type: 'MODIFIED', object: pod('changed', 91) })
+  taken()
+  watch.line(errorEvent(410))
+  const list = await next('list')
+  // The answer of a write on the new history comes while the list is under way.
+  reflector.observe(pod('answered', 1002))
+  list.answer(200, listOf(1000, [pod('changed', 5), pod('answered', 6)]))
+  await next('watch')
+  expect(taken()).toEqual(['modified changed@5'])
+  expect(known()).toEqual(['changed@5', 'answered@1002'])
+  await reflector.stop()
+})
+
 test('a recreated object is another one', async () => {
   const { startWith, taken, reflector } = setUp()
   const watch = await startWith(9, [pod('web-0', 1, 'first')])

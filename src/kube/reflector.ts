@@ -299,7 +299,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         const listing = await listPages({ client, path, selectors, signal: attempt.signal, once: true })
         if (ended !== undefined) return
         if (lines > linesBefore) return delivery.onLooked('nothing')
-        const changes = intake.takeListing(listing)
+        const { changes, hasGoneBack } = intake.takeListing(listing)
+        // The server keeps back all versions up to the one that this watch began from.
+        if (hasGoneBack) return end({ from: listing.version })
         advance(listing.version)
         delivery.onLooked(changes > 0 ? 'news' : 'nothing')
         checkLater()
