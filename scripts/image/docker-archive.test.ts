@@ -49,6 +49,8 @@ it.runIf(process.platform === 'linux' && process.getuid?.() === 0)('has all that
   writeFileSync(join(cli, 'sluice.js'), "console.log('in the image: ' + process.argv[2] + ' as ' + process.getuid())")
   const { layers, entrypoint, user } = sluiceImage(cli, ['localhost/sluice:test'])
   const root = unpack(tar(layers.flat()))
-  const said = execFileSync('chroot', [`--userspec=${user}`, root, ...entrypoint, 'hello'], { encoding: 'utf8' })
-  expect(said).toBe('in the image: hello as 65532\n')
+  for (const command of [entrypoint, ['sluice']]) {
+    const said = execFileSync('chroot', [`--userspec=${user}`, root, ...command, 'hello'], { encoding: 'utf8' })
+    expect(said).toBe('in the image: hello as 65532\n')
+  }
 })

@@ -8,6 +8,12 @@ import type { TarEntry } from './tar.ts'
 const USER = 65_532
 const NODE = 'usr/local/bin/node'
 const PROGRAM = 'sluice/cli'
+/** A name in PATH, for `kubectl exec`. A file without an extension is CommonJS. */
+const COMMAND = {
+  name: 'usr/local/bin/sluice',
+  content: Buffer.from(`#!/${NODE}\nimport('/${PROGRAM}/sluice.js')\n`),
+  mode: 0o755,
+}
 const PRESETS = join(import.meta.dirname, '../../adapters/presets')
 
 /**
@@ -43,7 +49,7 @@ function accounts(): TarEntry[] {
 
 function program(cli: string): TarEntry[] {
   const module = { name: 'sluice/package.json', content: Buffer.from('{"type":"module"}\n'), mode: 0o644 }
-  return [module, ...filesOf(cli, PROGRAM), ...filesOf(PRESETS, 'sluice/adapters/presets', '.yaml')]
+  return [COMMAND, module, ...filesOf(cli, PROGRAM), ...filesOf(PRESETS, 'sluice/adapters/presets', '.yaml')]
 }
 
 function filesOf(folder: string, target: string, end = ''): TarEntry[] {

@@ -1,12 +1,12 @@
-import { accessSync, constants, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type KubernetesProcess, startKubernetes } from '../../adapters/conformance/beds/kubernetes-process.ts'
-import { ensureKubectl } from '../cluster/binaries.ts'
 import { chosenVersion } from '../cluster/kubernetes-versions.ts'
 import { runCommand } from '../cluster/run-command.ts'
+import { findKubectl } from './find-kubectl.ts'
 import { findKubernetes } from './kubernetes.ts'
 import { describeOn } from './program.ts'
 
@@ -25,7 +25,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   let kubectl: string
 
   beforeAll(async () => {
-    kubectl = onPath('kubectl') ?? (await ensureKubectl())
+    kubectl = await findKubectl()
     server = await startKubernetes({ programs, rules: [], flags: { 'disable-admission-plugins': 'ServiceAccount' } })
     writeFileSync(kubeconfig, server.kubeconfig('admin'))
     for (const name of [SHOP, 'other', 'kube-public'])
@@ -213,16 +213,4 @@ function definition(kind: string): Json {
       versions: [{ name: 'v1', served: true, storage: true, schema }],
     },
   }
-}
-
-function onPath(program: string): string | undefined {
-  const paths = (process.env['PATH'] ?? '').split(delimiter).map((one) => join(one, program))
-  return paths.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 }

@@ -14,6 +14,8 @@ export type User = (typeof USERS)[number]
 
 export interface KubernetesProcess {
   url: string
+  /** The file of the key that signs tokens of service accounts. */
+  accountsKey: string
   /** The kubeconfig as JSON, which is also YAML. With `server`, it has that URL and no user. */
   kubeconfig(user: User, server?: string): string
   /** Calls the API as admin. Rejects if the answer is not a success. */
@@ -129,6 +131,7 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
 
   return {
     url,
+    accountsKey: at('accounts.key'),
     kubeconfig(user, other) {
       const cluster =
         other === undefined ? { server: url, 'certificate-authority-data': authority().toString('base64') } : { server: other }

@@ -121,6 +121,8 @@ export async function startControlPlane(
     kubeconfig,
     'authentication-kubeconfig': kubeconfig,
     'authorization-kubeconfig': kubeconfig,
+    // For the controller that makes the tokens in Secrets, where it runs.
+    'service-account-private-key-file': kubernetes.accountsKey,
     'kube-api-qps': REQUESTS_A_SECOND,
     'kube-api-burst': REQUESTS_A_SECOND,
   }
