@@ -116,7 +116,9 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
       .map((one: Json) => one.addresses[0])
       .sort()
   const ready = (): string[] => [...workload.pods('web').values()].filter((one) => one.isReady).map((one) => one.address)
-  const isCopied = () => expect.poll(addresses, WITHIN).toEqual(ready().sort())
+  async function isCopied(): Promise<void> {
+    await expect.poll(addresses, WITHIN).toEqual(ready().sort())
+  }
 
   /** Takes verbs from a Role while `body` runs. */
   async function without(plane: ControlPlane, path: string, resource: string, verbs: string[], body: () => Promise<void>) {

@@ -1,31 +1,31 @@
 import { expect, test } from 'vitest'
+import { createWriting } from '../../report/words/words.ts'
+import type { SyncSnapshot } from '../../sync/sync-run.ts'
 import { createColors } from './color.ts'
-import { syncEventLine, syncStatusLines } from './sync-view.ts'
-import { writingFor } from '../printed-commands/writing.ts'
-import type { SyncEvent, SyncSnapshot } from '../../sync/sync-run.ts'
+import { isInOrder, syncStatusDocument, syncStatusLines } from './sync-view.ts'
 
-const write = writingFor({ flags: {}, invocation: { program: 'sluice' } }, {})
-const problem = { code: 'source-without', source: 'east', lacks: 'service' } as const
-const of = { namespace: 'shop', name: 'web' }
+const SOURCE = { source: 'east', is: 'known', wanted: 2, slices: 1, endpoints: 2, ready: 2, upgrading: 0 } as const
+const snapshot: SyncSnapshot = {
+  isLeader: false,
+  isSettled: true,
+  access: { is: 'current', sinceMs: 0 },
+  sources: [{ name: 'east', is: 'current', sinceMs: 0, problems: [] }],
+  services: [{ namespace: 'shop', name: 'web', sources: [SOURCE], problems: [], isPending: false }],
+  leftBehind: [],
+}
+const linesOf = (one: SyncSnapshot): string => syncStatusLines(one, createColors(false), createWriting()).join('\n')
 
-test('the line of a problem ends with its code, and that of another event does not', () => {
-  const line = (event: SyncEvent) => syncEventLine(event, 0, write)
-  expect(line({ type: 'problem', is: 'begun', namespace: 'shop', service: 'web', problem })).toMatch(
-    /^00:00:00\.000 {2}shop\/web: .* \[source-without\]$/,
-  )
-  expect(line({ type: 'leader', isLeader: true })).not.toContain('[')
+test('slices of a Service that was taken out of the config are not in order: status names them, and the command that deletes them', () => {
+  expect([isInOrder(snapshot), linesOf(snapshot)]).toEqual([true, expect.not.stringContaining('‼')])
+  const leftBehind = [{ namespace: 'shop', service: 'jobs', slices: ['jobs-east-1', 'jobs-east-2'] }]
+  const left = { ...snapshot, leftBehind }
+  expect(isInOrder(left)).toBe(false)
+  expect(linesOf(left)).toContain('kubectl -n shop delete endpointslices jobs-east-1 jobs-east-2')
+  expect(syncStatusDocument(left, createWriting())).toMatchObject({ isInOrder: false, leftBehind })
 })
 
-test('the status names the code of each problem', () => {
-  const snapshot: SyncSnapshot = {
-    isLeader: false,
-    isSettled: true,
-    access: { is: 'current', sinceMs: 0 },
-    sources: [],
-    services: [{ ...of, sources: [], problems: [problem], isPending: false }],
-    leftBehind: [],
-  }
-  expect(syncStatusLines(snapshot, createColors(false), write)).toContainEqual(
-    expect.stringMatching(/^ {2}‼ .* \[source-without\]$/),
-  )
+test('a Service that is behind is told with what may hold it up', () => {
+  const [service] = snapshot.services
+  const behind = { ...snapshot, services: [{ ...service!, isPending: true, pendingForMs: 1_000 }] }
+  expect([isInOrder(behind), linesOf(behind)]).toEqual([false, expect.stringContaining('no sync runs with this config')])
 })

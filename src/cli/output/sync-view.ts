@@ -48,12 +48,13 @@ function facts(of: object, write: Writing): object {
 }
 
 /** Whether all is as it should be. */
-export function isInOrder({ access, sources, services, isSettled }: SyncSnapshot): boolean {
+export function isInOrder({ access, sources, services, leftBehind, isSettled }: SyncSnapshot): boolean {
   return (
     isSettled &&
     access.is === 'current' &&
     sources.every(({ is, problems }) => is === 'current' && problems.length === 0) &&
-    services.every(({ isPending, problems }) => !isPending && problems.length === 0)
+    services.every(({ isPending, problems }) => !isPending && problems.length === 0) &&
+    leftBehind.length === 0
   )
 }
 
