@@ -89,7 +89,7 @@ export function viewOf(
   const isPod = (one: object): boolean => 'spec' in one && 'containers' in (one.spec as object)
   const pods = objects.filter(isPod).map(parsePod)
   const services = objects.filter((one) => 'spec' in one && 'selector' in (one.spec as object)).map(parseService)
-  const nodes = objects.filter((one) => !('spec' in one)).map(parseNode)
+  const nodes = objects.filter((one) => !('namespace' in (one as { metadata: object }).metadata)).map(parseNode)
   return {
     pod: (uid) => pods.find((one) => one.metadata.uid === uid),
     node: (name) => nodes.find((one) => one.metadata.name === name),
