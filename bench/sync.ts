@@ -80,8 +80,8 @@ try {
   const listen = ['--metrics-listen', `127.0.0.1:${metricsPort}`]
   const own = [built.script, 'sync', '--config', writeConfig(source, access), '--no-lease', ...listen]
   for (const args of [bare, own]) {
-    const process = startSyncProcess(args)
-    stops.unshift(() => process.kill())
+    const one = startSyncProcess(args)
+    stops.unshift(() => one.stop())
   }
   await shown.untilSize(endpoints * WAYS.length)
 
@@ -208,14 +208,26 @@ async function watchReady(plane: ControlPlane) {
     for (const { resolve } of over) resolve(at)
   }
 
-  const list = await plane.ask('GET', path)
-  for (const slice of list.items) take(slice)
-  const query = `watch=true&resourceVersion=${list.metadata.resourceVersion}`
-  const ended = plane
-    .watch(`${path}?${query}`, stopping.signal, ({ type, object }) => {
+  const listed = Promise.withResolvers<void>()
+  async function follow(): Promise<void> {
+    const list = await plane.ask('GET', path)
+    for (const slice of list.items) take(slice)
+    listed.resolve()
+    const query = `watch=true&resourceVersion=${list.metadata.resourceVersion}`
+    await plane.watch(`${path}?${query}`, stopping.signal, ({ type, object }) => {
+      if (type === 'ERROR') throw new Error(JSON.stringify(object))
       if (type !== 'DELETED') take(object)
     })
-    .catch(() => {})
+  }
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await follow().catch((error: unknown) => {
+        if (!stopping.signal.aborted) console.error(`the watch begins anew: ${String(error)}`)
+      })
+    }
+  }
+  const ended = run()
+  await listed.promise
 
   return {
     now: (key: string): boolean => states.get(key)!,

@@ -81,9 +81,22 @@ export function parseNode(raw: unknown): StoredNode {
   return NodeObject.parse(withoutNulls(raw)) as unknown as StoredNode
 }
 
-/** Removes nulls. Go writes an empty list as null where the field has no `omitempty`, such as the endpoints of an EndpointSlice. */
+/**
+ * Removes nulls. Go writes an empty list as null where the field has no `omitempty`, such as the endpoints of an EndpointSlice. Returns the
+ * value itself where it has none.
+ */
 export function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !hasNull(value)) return value
   if (Array.isArray(value)) return value.map(withoutNulls)
-  if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).flatMap(([name, part]) => (part === null ? [] : [[name, withoutNulls(part)]])))
+}
+
+/** Nulls in a list stay. */
+function hasNull(value: object): boolean {
+  if (Array.isArray(value)) return value.some((part) => typeof part === 'object' && part !== null && hasNull(part))
+  for (const name in value) {
+    const part = (value as Record<string, unknown>)[name]
+    if (part === null || (typeof part === 'object' && hasNull(part!))) return true
+  }
+  return false
 }

@@ -1,10 +1,10 @@
 import type { AddressType } from '../../endpoints/objects.ts'
-import { portsKey } from '../../endpoints/slice-groups.ts'
 import type { SourceService, SourceView, SyncedService, WantedEndpoint } from '../model.ts'
 import { type OwnSlice, SOURCE_UID } from '../own-slice.ts'
 import type { SyncProblem } from '../problems.ts'
 import type { WriteEffect } from '../sync-run.ts'
 import { packSlices } from './pack-slices.ts'
+import { portsKey } from './ports-key.ts'
 import { hasOwnMetadata, sliceBody, type SliceContent, sliceName, type SliceOwner } from './slice-body.ts'
 import { sourceTargets, type Targets, withoutTwins } from './source-targets.ts'
 

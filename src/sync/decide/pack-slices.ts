@@ -1,7 +1,7 @@
 import type { EndpointPort } from '../../endpoints/objects.ts'
-import { portsKey } from '../../endpoints/slice-groups.ts'
 import type { WantedEndpoint } from '../model.ts'
 import { type Copy, isSameCopy, type OwnSlice } from '../own-slice.ts'
+import { portsKey } from './ports-key.ts'
 
 /** The most endpoints of a slice, as the controllers of Kubernetes have it. */
 export const MOST_ENDPOINTS = 100

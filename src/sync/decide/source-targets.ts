@@ -1,6 +1,7 @@
 import type { SourceContent, SourceView, SyncedService, WantedEndpoint } from '../model.ts'
 import type { OwnSlice } from '../own-slice.ts'
 import type { SyncProblem } from '../problems.ts'
+import { portsKey } from './ports-key.ts'
 
 /** What the copies of a source are to be. `keep`: as they are. */
 export type Target = { readonly is: 'set'; readonly content: SourceContent } | { readonly is: 'keep' }
@@ -102,9 +103,14 @@ export function withoutTwins(
         : slices
             .filter((one) => one.source === source)
             .flatMap(({ addressType, copies }) => copies.map(({ address }) => ({ addressType, address })))
-    const twins = addresses.filter((one) => (first.get(keyOf(one)) ?? source) !== source)
-    for (const one of addresses) if (!first.has(keyOf(one))) first.set(keyOf(one), source)
-    for (const [earlier, some] of Map.groupBy(twins, (one) => first.get(keyOf(one))!)) {
+    const twins: { address: string; earlier: string }[] = []
+    for (const one of addresses) {
+      const key = keyOf(one)
+      const earlier = first.get(key)
+      if (earlier === undefined) first.set(key, source)
+      else if (earlier !== source) twins.push({ address: one.address, earlier })
+    }
+    for (const [earlier, some] of Map.groupBy(twins, (one) => one.earlier)) {
       const listed = [...new Set(some.map(({ address }) => address))].sort()
       problems.push({
         code: 'addresses-twice',
@@ -114,7 +120,9 @@ export function withoutTwins(
         count: listed.length,
       })
     }
-    if (target.is === 'set') of.set(source, merged(target.content.endpoints.filter((one) => first.get(keyOf(one)) === source)))
+    if (target.is !== 'set') continue
+    const { endpoints } = target.content
+    of.set(source, merged(twins.length === 0 ? endpoints : endpoints.filter((one) => first.get(keyOf(one)) === source)))
   }
   return { of, problems }
 }
@@ -127,7 +135,7 @@ function keyOf({ addressType, address }: { addressType: string; address: string 
 function merged(endpoints: readonly WantedEndpoint[]): WantedEndpoint[] {
   const byKey = new Map<string, WantedEndpoint>()
   for (const endpoint of endpoints) {
-    const key = `${keyOf(endpoint)} ${JSON.stringify(endpoint.ports)}`
+    const key = `${keyOf(endpoint)} ${portsKey(endpoint.ports)}`
     const known = byKey.get(key)
     if (known === undefined || isBetter(endpoint, known)) byKey.set(key, endpoint)
   }

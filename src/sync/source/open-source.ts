@@ -69,6 +69,8 @@ interface Scope {
   /** By the name of the Service. */
   readonly slicesOf: Map<string, Map<string, SourceSlice>>
   readonly serviceOf: Map<string, ServiceRecord>
+  /** The UIDs of the pods under upgrade. */
+  readonly upgrading: Set<string>
   /** The instant of the last change, by the name of the Service. */
   readonly changedAt: Map<string, number>
   readonly openedAt: number
@@ -212,12 +214,11 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
       changed(record.name)
     }
 
-    const upgrading = new Set<string>()
     function takePod({ type, record }: ReflectorEvent<PodRecord>): void {
       const isUpgrading = type !== 'deleted' && record.isUpgrading
-      if (upgrading.has(record.uid) === isUpgrading) return
-      if (isUpgrading) upgrading.add(record.uid)
-      else upgrading.delete(record.uid)
+      if (scope.upgrading.has(record.uid) === isUpgrading) return
+      if (isUpgrading) scope.upgrading.add(record.uid)
+      else scope.upgrading.delete(record.uid)
       for (const [service, slices] of scope.slicesOf)
         if ([...slices.values()].some((slice) => slice.endpoints.some(({ pod }) => pod === record.uid))) changed(service)
     }
@@ -225,6 +226,7 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
     const scope: Scope = {
       slicesOf: new Map(),
       serviceOf: new Map(),
+      upgrading: new Set(),
       changedAt: new Map(),
       openedAt: clock.now(),
       slices: watch(`/apis/discovery.k8s.io/v1/${within}/endpointslices`, sourceSlice, takeSlice, turnCurrent),
@@ -252,10 +254,10 @@ export function openSource({ cluster, services, clock, random, signal, onChange 
     return { is: 'current' }
   }
 
-  function content({ slicesOf, serviceOf, pods, podsStaleSince }: Scope, service: string): SourceContent {
+  function content({ slicesOf, serviceOf, upgrading, podsStaleSince }: Scope, service: string): SourceContent {
     const found = serviceOf.get(service)
     const isForgotten = podsStaleSince !== undefined && clock.now() - podsStaleSince >= STALE_UPGRADE_MS
-    const known: ReadonlyMap<string, PodRecord> = isForgotten ? new Map() : pods.records()
+    const known: ReadonlySet<string> = isForgotten ? new Set() : upgrading
     const endpoints = [...(slicesOf.get(service)?.values() ?? [])].flatMap((slice) => wantedIn(slice, known))
     return { endpoints, ...(found === undefined ? {} : { service: found.service }) }
   }
@@ -326,10 +328,21 @@ function formerService({ slicesOf }: Scope, uid: string): string | undefined {
   return undefined
 }
 
-function wantedIn(slice: SourceSlice, pods: ReadonlyMap<string, PodRecord>): WantedEndpoint[] {
+/** The endpoints of slices none of whose pods is under upgrade. A slice never changes: another version is another record. */
+const quiet = new WeakMap<SourceSlice, readonly WantedEndpoint[]>()
+
+function wantedIn(slice: SourceSlice, upgrading: ReadonlySet<string>): readonly WantedEndpoint[] {
   if (!slice.canBeCopied) return []
+  if (upgrading.size > 0 && slice.endpoints.some(({ pod }) => pod !== undefined && upgrading.has(pod)))
+    return withUpgrading(slice, upgrading)
+  let wanted = quiet.get(slice)
+  if (wanted === undefined) quiet.set(slice, (wanted = withUpgrading(slice, upgrading)))
+  return wanted
+}
+
+function withUpgrading(slice: SourceSlice, upgrading: ReadonlySet<string>): WantedEndpoint[] {
   return slice.endpoints.map(({ address, conditions, hostname, zone, pod }) => {
-    const isUpgrading = pod !== undefined && pods.get(pod)?.isUpgrading === true
+    const isUpgrading = pod !== undefined && upgrading.has(pod)
     return {
       addressType: slice.addressType,
       address,
