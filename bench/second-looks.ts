@@ -12,10 +12,10 @@ import { startWebhookProcess, type WebhookProcess } from '../test/products/webho
 import { type Pods, podsOf } from '../test/products/webhook/pods.ts'
 
 /*
- * `npm run bench:looks -- [--sizes 1,150,1200] [--effects LIST] [--idle SECONDS] [--stall MS] [--script FILE]` has a rule for each effect act on Services
+ * `npm run bench:looks -- [--sizes 1,150,1200] [--effects LIST] [--idle SECONDS] [--share PERCENT] [--script FILE]` has a rule for each effect act on Services
  * of so many pods, on a real API server with the real controllers of endpoints, beside equal Services in a namespace without the webhook.
  * Every second pod is one that the rule decides about; the pods come up while the Service is there, and then ten of them turn three times.
- * With `--stall`, the webhook is stopped for so long in every 2 s until then, as on a busy machine, so that it sees pods late.
+ * With `--share`, the webhook gets this share of the time alone until all is right, as on a busy machine.
  * It prints when readers of slices and of Endpoints see what the rules want, the writes of both namespaces, and those of an idle cluster.
  */
 
@@ -25,13 +25,13 @@ const { values } = parseArgs({
     effects: { type: 'string', default: EFFECTS.join() },
     idle: { type: 'string', default: '180' },
     within: { type: 'string', default: '180' },
-    stall: { type: 'string', default: '0' },
+    share: { type: 'string', default: '100' },
     script: { type: 'string' },
   },
 })
 const sizes = values.sizes.split(',').map(Number)
 const effects = EFFECTS.filter((effect) => values.effects.split(',').includes(effect))
-const [idleMs, withinMs, stallMs] = [Number(values.idle) * 1_000, Number(values.within) * 1_000, Number(values.stall)]
+const [idleMs, withinMs, share] = [Number(values.idle) * 1_000, Number(values.within) * 1_000, Number(values.share)]
 const WRITES = { verb: ['create', 'update', 'patch', 'delete'] }
 const KINDS = ['endpointslices', 'endpoints'] as const
 
@@ -82,7 +82,7 @@ try {
       const service = `${effect.toLowerCase()}-${size}`
       const since = Date.now()
       for (const one of [shop, plain]) await one.makeService(service)
-      const stalling = stall(webhook)
+      const slowed = slow(webhook)
       const places = Array.from({ length: size }, (_, place) => place)
       await Promise.all(
         [shop, plain].map((of) =>
@@ -92,9 +92,9 @@ try {
       const turned = places.slice(0, 10)
       for (const isReady of [false, true, false])
         for (const place of turned) for (const one of [shop, plain]) await one.setReady(`${service}-${place}`, isReady)
-      await stalling.end()
       const turnedAt = Date.now()
       const found = await settle(shop, service, places, (place) => seenWith(effect, place % 2 === 0, place >= turned.length))
+      await slowed.end()
       const counts = await writesOf(service, since)
       const touches = webhook.lines().filter((line) => line.code === 'touched' && line.service === service)
       const ways = (way: string): number => touches.filter((line) => line.way === way).length
@@ -167,15 +167,16 @@ async function settle(
   }
 }
 
-function stall(webhook: WebhookProcess): { end(): Promise<void> } {
+/** Stops the webhook for a part of each 100 ms. */
+function slow(webhook: WebhookProcess): { end(): Promise<void> } {
   const over = new AbortController()
-  if (stallMs === 0) over.abort()
+  if (share === 100) over.abort()
   async function run(): Promise<void> {
     while (!over.signal.aborted) {
       webhook.signal('SIGSTOP')
-      await new Promise((resolve) => setTimeout(resolve, stallMs))
+      await new Promise((resolve) => setTimeout(resolve, 100 - share))
       webhook.signal('SIGCONT')
-      await new Promise((resolve) => setTimeout(resolve, 2_000 - stallMs))
+      await new Promise((resolve) => setTimeout(resolve, share))
     }
   }
   const running = run()

@@ -15,10 +15,12 @@ export interface LookQueue {
   later(name: ServiceName, delayMs: number): void
   /** An object of the Service is due for a touch. */
   touch(name: ServiceName): void
-  /** A write begins: the next one comes after its time. */
+  /** The rate allows the writes of one more Service now. */
+  mayTouch(): boolean
+  /** A write begins. The writes of one Service come at once, and the next Service waits for the time of all of them. */
   take(): void
   /** The next Service to look at. A touch that is due comes first, at the rate. */
-  next(): { name: ServiceName; mayTouch: boolean } | undefined
+  next(): ServiceName | undefined
   /** Waits until `next` may have another one. */
   idle(): Promise<void>
   /** Ends the wait. */
@@ -54,14 +56,15 @@ export function createLookQueue({ clock, rate, signal }: LookQueueOptions): Look
       timers.set(key, { at, handle })
     },
     touch: (name) => void toTouch.set(keyOf(name), name),
+    mayTouch: () => clock.now() >= slotAt,
     take() {
-      slotAt = clock.now() + 1_000 / rate
+      slotAt = Math.max(slotAt, clock.now()) + 1_000 / rate
     },
     next() {
       const some = clock.now() >= slotAt && toTouch.size > 0 ? toTouch : due
       for (const [key, name] of some) {
         some.delete(key)
-        return { name, mayTouch: some === toTouch }
+        return name
       }
       return undefined
     },

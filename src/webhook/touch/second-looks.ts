@@ -30,7 +30,7 @@ export interface SecondLooksOptions {
   controllers?(): ControllerRules | undefined
   /** An object that is wrong for longer than this is touched: the write of a controller often comes first. Default: 5 s. */
   graceMs?: number
-  /** The writes a second. Default: 5. */
+  /** The writes a second, on the average: those of one Service come at once. Default: 5. */
   rate?: number
   onEvent(event: TouchEvent): void
   signal: AbortSignal
@@ -66,6 +66,8 @@ const RATE = 5
 const TOGETHER_MS = 250
 /** Looks take at most this share of the time, since decisions about requests are made by the same process. */
 const SHARE = 4
+/** On a busy machine a look takes long, and most of that time is that of others. */
+const LONGEST_REST_MS = 250
 /** While objects cannot be read, or the rules are not loaded, the look is put off. */
 const PUT_OFF_MS = 1_000
 
@@ -129,8 +131,8 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
     return fresh
   }
 
-  /** Looks at the objects of a Service, and touches one of those that are due where `mayTouch`. */
-  async function look(name: ServiceName, mayTouch: boolean): Promise<void> {
+  /** Looks at the objects of a Service, and touches those that are due together, where the rate allows it. */
+  async function look(name: ServiceName): Promise<void> {
     const key = keyOf(name)
     const service = view.service(name.namespace, name.name)
     const inForce = rules()
@@ -142,7 +144,7 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
     if (inForce === undefined || !view.isListed() || !view.isCurrent(name.namespace)) return later(name, PUT_OFF_MS)
     const state = lookedAt(key)
     const { troubles } = state
-    let [tookMs, unjudged, isDone] = [0, 0, false]
+    let [tookMs, unjudged, isTouching] = [0, 0, false]
     let nextMs = Infinity
     troubles.begin()
     const wish = wishFor(service)
@@ -158,8 +160,9 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
       if (trouble !== undefined) {
         const at = Math.max(dueAt(trouble), reviewed.way === 'service' ? state.writtenBy : 0)
         const isDue = clock.now() >= at
-        if (isDue && mayTouch && !isDone) {
-          isDone = true
+        // The EndpointSlice controller answers each change of a slice by a write of all slices that differ from its wish, a second later.
+        if (isDue && (isTouching || queue.mayTouch())) {
+          isTouching = true
           if (reviewed.way === 'service') state.writtenBy = clock.now() + graceMs
           await rewrite(service, wished, reviewed, troubles, trouble)
           nextMs = Math.min(nextMs, dueAt(trouble) - clock.now())
@@ -167,7 +170,7 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
         else nextMs = Math.min(nextMs, at - clock.now())
       }
       // A large Service is looked at in parts, so that requests are answered in between.
-      await pause(clock, (SHARE - 1) * reviewMs, signal)
+      await pause(clock, Math.min(LONGEST_REST_MS, (SHARE - 1) * reviewMs), signal)
       if (signal.aborted || !leader.isLeader()) return
     }
     const forgottenAt = troubles.end()
@@ -221,9 +224,9 @@ export function startSecondLooks(options: SecondLooksOptions): SecondLooks {
         continue
       }
       try {
-        await look(one.name, one.mayTouch)
+        await look(one)
       } catch (error) {
-        const { namespace, name: service } = one.name
+        const { namespace, name: service } = one
         onEvent({ type: 'look-failed', namespace, service, error: error as Error })
       }
     }

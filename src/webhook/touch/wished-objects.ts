@@ -34,27 +34,29 @@ export function wishOf(service: Service, view: ClusterIndex, knowsNodes: boolean
 }
 
 /**
- * The objects of a Service as their controllers wish them. Which slice has which endpoint is as it is stored. An endpoint that is stored and
- * not wished, or wished and in no slice, is left out: its controller removes or adds it without help, and rules leave it in its slice.
+ * The objects of a Service as their controllers wish them, each as it is stored when it is asked for. Which slice has which endpoint is as it
+ * is stored. An endpoint that is stored and not wished, or wished and in no slice, is left out: its controller removes or adds it without help.
  */
-export function wishedObjects(service: Service, wish: Wish, view: ClusterIndex): WishedObject[] {
+export function* wishedObjects(service: Service, wish: Wish, view: ClusterIndex): Generator<WishedObject> {
   const { namespace, name } = service.metadata
-  const slices = view.slicesOf(namespace, name).filter(isByController)
+  const wished = new Map<string, SliceEndpoint>()
+  for (const { addressType, endpoints } of wish.slices.groups)
+    for (const endpoint of endpoints) wished.set(`${addressType} ${entryKey(endpoint)}`, endpoint)
+  const slices = (): StoredSlice[] => view.slicesOf(namespace, name).filter(isByController)
+  for (const { metadata } of slices()) {
+    const slice = slices().find((one) => one.metadata.name === metadata.name)
+    if (slice !== undefined) yield wishedSlice(wished, slice)
+  }
   const endpoints = view.endpointsOf(namespace, name)
-  return [...wishedSlices(wish, slices), ...(endpoints === undefined ? [] : [wishedEndpoints(wish, endpoints)])]
+  if (endpoints !== undefined) yield wishedEndpoints(wish, endpoints)
 }
 
-function wishedSlices({ slices: { groups } }: Wish, stored: readonly StoredSlice[]): WishedObject[] {
-  const wished = new Map<string, SliceEndpoint>()
-  for (const { addressType, endpoints } of groups)
-    for (const endpoint of endpoints) wished.set(`${addressType} ${entryKey(endpoint)}`, endpoint)
-  return stored.map((slice): WishedObject => {
-    const endpoints = (slice.endpoints ?? []).flatMap((endpoint) => {
-      const found = wished.get(`${slice.addressType} ${entryKey(endpoint)}`)
-      return found === undefined ? [] : [found]
-    })
-    return { kind: 'EndpointSlice', name: slice.metadata.name, stored: slice, object: { ...slice, endpoints } }
+function wishedSlice(wished: ReadonlyMap<string, SliceEndpoint>, slice: StoredSlice): WishedObject {
+  const endpoints = (slice.endpoints ?? []).flatMap((endpoint) => {
+    const found = wished.get(`${slice.addressType} ${entryKey(endpoint)}`)
+    return found === undefined ? [] : [found]
   })
+  return { kind: 'EndpointSlice', name: slice.metadata.name, stored: slice, object: { ...slice, endpoints } }
 }
 
 function wishedEndpoints({ endpoints: { subsets, truncation } }: Wish, stored: StoredEndpoints): WishedObject {
