@@ -7,10 +7,18 @@ import { parseAst } from 'rolldown/parseAst'
 const NO_CODE_OF_OURS = /\.test\.ts$|\/testing\//
 /** The folders that decide. Code in these folders returns codes with fields, and no sentences. */
 const DECIDING =
-  /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|leadership|leases|observation|workloads|engine|doctor|observer))\//
-/** These files state the mistakes in an input, or the purpose of a right. */
-const STATES_INPUT =
-  /^src\/(pods\/image|(engine|doctor|webhook|sync|(explain|observer)\/read)\/rights|workloads\/kinds\/(deployment|revisioned-rights))\.ts$/
+  /^(machines|src\/(reasons|ports|pods|endpoints|explain|journal|plan|leadership|leases|webhook|sync|observation|workloads|engine|doctor|observer))\//
+/** These files state the mistakes in an input, or the purpose of a right. A mistake in a file of the webhook names what the file is. */
+const STATES_INPUT = new RegExp(
+  `^src/(${[
+    'pods/image',
+    '(engine|doctor|webhook|sync|(explain|observer)/read)/rights',
+    'workloads/kinds/(deployment|revisioned-rights)',
+    'sync/config/(config-schema|load-sync-config)',
+    'webhook/rules/(document-schema|expression|parse-rule-set|rules-error|shipped)',
+    'webhook/sources/(cache-file|credentials|follow-file|signature)',
+  ].join('|')})\\.ts$`,
+)
 /** These files read texts of a kubelet, an API server, a parser or the file system, or leave out a repeated cause. */
 const READS_OTHERS = /^src\/((kube|config)\/|pods\/(witness|image-pulls)\.ts$|cli\/(failures|run\/report-files)\.ts$)/
 /** Matches two words, with or without values between them. */
@@ -152,6 +160,9 @@ if (found.length > 0) process.exit(1)
 const PLANTED: [file: string, what: Found['what'], source: string][] = [
   ['src/plan/planted-words.ts', 'sentence', "export const planted = 'the pod is gone'"],
   ['src/engine/planted-words.ts', 'sentence', 'export const planted = (pod: string): string => `pod ${pod} gone`'],
+  ['src/sync/decide/planted-words.ts', 'sentence', 'export const planted = (pod: string): string => `pod ${pod} gone`'],
+  ['src/webhook/touch/planted-words.ts', 'sentence', "export const planted = 'the pod is gone'"],
+  ['src/leadership/planted-words.ts', 'sentence', "export const planted = 'the lease is lost'"],
   ['src/pods/planted-words.ts', 'sentence', "export const planted = (pod: string): string => 'the pod ' + pod + ' is gone'"],
   ['src/journal/planted-words.ts', 'sentence', "export class Planted extends Error {\n  told = (): string => 'it is gone'\n}"],
   [

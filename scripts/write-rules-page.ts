@@ -2,6 +2,7 @@
 //   node scripts/write-rules-page.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { fieldWords, functionWords, shippedRuleWords, variableWords } from '../src/report/words/rule-language.ts'
 import { TYPES, VARIABLES } from '../src/webhook/rules/environment.ts'
 import { LIMITS } from '../src/webhook/rules/limits.ts'
 import { celTypeOf } from '../src/webhook/rules/message-type.ts'
@@ -16,11 +17,21 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
+function wordsOf<Words>(all: Readonly<Record<string, Words>>, name: string): Words {
+  const words = all[name]
+  if (words === undefined) throw new Error(`src/report/words/rule-language.ts has no words for ${name}`)
+  return words
+}
+
 const PARTS: Readonly<Record<string, () => string>> = {
   variables: () =>
     table(
       ['variable', 'type', 'what it is'],
-      Object.entries(VARIABLES).map(([name, { type, says }]) => [`\`${name}\``, `\`${celTypeOf(type)}\``, says]),
+      Object.entries(VARIABLES).map(([name, { type }]) => [
+        `\`${name}\``,
+        `\`${celTypeOf(type)}\``,
+        wordsOf(variableWords, name),
+      ]),
     ),
   types: () =>
     table(
@@ -28,25 +39,26 @@ const PARTS: Readonly<Record<string, () => string>> = {
       TYPES.map(({ name, fields }) => [
         `\`${name}\``,
         Object.entries(fields)
-          .map(([field, { type, says }]) => `\`${field}\` ${celTypeOf(type)}${says === undefined ? '' : ` (${says})`}`)
+          .map(([field, type]) => {
+            const says = fieldWords[`${name}.${field}`]
+            return `\`${field}\` ${celTypeOf(type)}${says === undefined ? '' : ` (${says})`}`
+          })
           .join(', '),
       ]),
     ),
   functions: () =>
     table(
       ['function', 'what it gives'],
-      RULE_FUNCTIONS.map(({ signature, says }) => [`\`${signature}\``, says]),
+      RULE_FUNCTIONS.map(({ signature }) => [`\`${signature}\``, wordsOf(functionWords, signature)]),
     ),
   shipped: () =>
     table(
       ['rule', 'what it does', 'parameters'],
-      Object.entries(SHIPPED_RULES).map(([name, { says, parameterDocs }]) => [
-        `\`${name}\``,
-        says,
-        Object.entries(parameterDocs)
-          .map(([parameter, doc]) => `\`${parameter}\`: ${doc}`)
-          .join('; ') || 'none',
-      ]),
+      Object.keys(SHIPPED_RULES).map((name) => {
+        const { says, parameters } = wordsOf(shippedRuleWords, name)
+        const docs = Object.entries(parameters).map(([parameter, doc]) => `\`${parameter}\`: ${doc}`)
+        return [`\`${name}\``, says, docs.join('; ') || 'none']
+      }),
     ),
   limits: () =>
     table(

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 import { writeJournal } from '../../src/journal/journal.ts'
 import { JOURNAL_KEY } from '../../src/pods/view.ts'
+import { fieldWords, functionWords, shippedRuleWords, variableWords } from '../../src/report/words/rule-language.ts'
 import { currentRulesPage } from '../../scripts/write-rules-page.ts'
 import { condition, decided, before, endpoint, node, pod, service, slice } from '../../src/webhook/decide/testing/world.ts'
+import { TYPES, VARIABLES } from '../../src/webhook/rules/environment.ts'
 import { parseRuleSet } from '../../src/webhook/rules/parse-rule-set.ts'
+import { RULE_FUNCTIONS } from '../../src/webhook/rules/rule-functions.ts'
+import { DOES_NOT_COUNT, SHIPPED_RULES } from '../../src/webhook/rules/shipped.ts'
 import { blocks, page } from './pages.ts'
 
 const yaml = blocks(page('docs/rules.md')).filter(({ language }) => language === 'yaml')
@@ -96,6 +100,15 @@ const CASES: Readonly<Record<string, Case>> = {
 
 test('the tables of docs/rules.md are of now: node scripts/write-rules-page.ts', () => {
   expect(page('docs/rules.md').text).toBe(currentRulesPage())
+})
+
+test('there are words for what the language has, and for nothing else', () => {
+  const fields = TYPES.flatMap(({ name, fields: own }) => Object.keys(own).map((field) => `${name}.${field}`))
+  expect(Object.keys(variableWords)).toEqual(Object.keys(VARIABLES))
+  expect(Object.keys(functionWords)).toEqual(RULE_FUNCTIONS.map(({ signature }) => signature))
+  expect(Object.keys(shippedRuleWords)).toEqual(Object.keys(SHIPPED_RULES))
+  expect(fields).toEqual(expect.arrayContaining(Object.keys(fieldWords)))
+  expect(shippedRuleWords['container-does-not-count']!.parameters['annotation']).toContain(`\`${DOES_NOT_COUNT}\``)
 })
 
 test('the page has a document and ten examples, each valid, and each decides in a test', () => {

@@ -33,7 +33,7 @@ export async function makeAuthority({ nowAt, validMs }: Validity): Promise<Pair>
   const made = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serial(),
     // Authorities that are trusted at once have different names.
-    name: `CN=sluice webhook ${serial().slice(0, 12)}`,
+    name: `CN=sluice-webhook ${serial().slice(0, 12)}`,
     ...lifetime(nowAt, validMs),
     signingAlgorithm: ALGORITHM,
     keys,
@@ -52,7 +52,7 @@ export async function issue(authority: Pair, names: readonly string[], { nowAt, 
   const [keys, issuer] = [await makeKeys(), new x509.X509Certificate(authority.cert)]
   const made = await x509.X509CertificateGenerator.create({
     serialNumber: serial(),
-    subject: 'CN=sluice webhook',
+    subject: 'CN=sluice-webhook',
     issuer: issuer.subject,
     ...lifetime(nowAt, validMs),
     signingAlgorithm: ALGORITHM,

@@ -12,32 +12,20 @@ export type FieldType =
   | MessageType
   | { readonly list: MessageType }
 
-export interface Field {
-  readonly type: FieldType
-  /** What the field holds, for the docs. */
-  readonly says?: string
-}
-
 export interface MessageType {
   readonly name: string
-  readonly fields: Readonly<Record<string, Field>>
+  readonly fields: Readonly<Record<string, FieldType>>
   /** CEL knows the type of a value by its constructor. */
   readonly make: new () => object
 }
 
-/** Declares a type. A field without words for the docs is given by its type alone. */
-export function messageType(name: string, fields: Readonly<Record<string, FieldType | Field>>): MessageType {
-  const all = Object.entries(fields).map(([field, type]): [string, Field] => [field, isField(type) ? type : { type }])
-  return { name, fields: Object.fromEntries(all), make: newConstructor() }
+export function messageType(name: string, fields: Readonly<Record<string, FieldType>>): MessageType {
+  return { name, fields, make: newConstructor() }
 }
 
 function newConstructor(): new () => object {
   function Value(): void {}
   return Value as unknown as new () => object
-}
-
-function isField(type: FieldType | Field): type is Field {
-  return typeof type === 'object' && 'type' in type
 }
 
 export function celTypeOf(type: FieldType): string {
@@ -50,7 +38,7 @@ export function celTypeOf(type: FieldType): string {
 
 /** The types within a type, each after the types that it needs. */
 export function typesWithin(type: MessageType): MessageType[] {
-  const inner = Object.values(type.fields).flatMap(({ type: one }) => {
+  const inner = Object.values(type.fields).flatMap((one) => {
     if (typeof one === 'string') return []
     return typesWithin('list' in one ? one.list : one)
   })
@@ -68,7 +56,7 @@ export function valueOf(type: MessageType, raw: unknown): object {
   const value = new type.make() as Record<string, unknown>
   const source = isRaw(raw) ? raw : {}
   for (const name in type.fields) {
-    const made = fieldValue(type.fields[name]!.type, Object.hasOwn(source, name) ? source[name] : undefined)
+    const made = fieldValue(type.fields[name]!, Object.hasOwn(source, name) ? source[name] : undefined)
     if (made !== undefined) value[name] = made
   }
   return value

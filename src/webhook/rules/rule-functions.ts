@@ -12,8 +12,6 @@ import type { Read } from './rule-set.ts'
 /** A function that rules may call, in addition to those of CEL. */
 export interface RuleFunction {
   readonly signature: string
-  /** What the function gives, for the docs. */
-  readonly says: string
   /** What it reads beyond its arguments. */
   readonly reads?: Read
   readonly handler: (...values: never[]) => unknown
@@ -110,74 +108,55 @@ function isReadyWithout(pod: ReadinessFields, names: readonly string[]): boolean
   )
 }
 
-const EXISTS = {
-  Pod: 'false for an endpoint without a pod, and for a pod that this process has not seen',
-  Node: 'false where the node is not known',
-  Service: 'false where the object names no Service, or the Service is not known',
-  Condition: 'false for a condition that the object does not have',
-  Request: 'false for a second look, which no request causes',
-}
-
 const DURATION = 'google.protobuf.Duration'
 
 export const RULE_FUNCTIONS: readonly RuleFunction[] = [
   ...['Pod', 'Node', 'Service', 'Condition', 'Request'].map((type) => ({
     signature: `exists(${type}): bool`,
-    says: EXISTS[type as keyof typeof EXISTS],
     handler: (value: object) => isThere(value),
   })),
   {
     signature: 'upgrading(Pod): bool',
-    says: 'sluice has the pod out of rotation for an upgrade: from the record of the drain until it is back in all its load balancers',
     handler: (pod: object) => isThere(pod) && isUpgrading(sourceOf(pod)),
   },
   {
     signature: 'newContainerReady(Pod): bool',
-    says: 'the containers that the upgrade changes are replaced, and the pod is ready; for a pod without an upgrade, the pod is ready',
     handler: (pod: object) => isThere(pod) && isNewContainerReady(sourceOf(pod)),
   },
   {
     signature: 'condition(Pod, string): Condition',
-    says: 'the condition of this type; where there is none, its status is `Unknown` and it has no `lastTransitionTime`',
     handler: condition,
   },
-  { signature: 'condition(Node, string): Condition', says: 'the same for a node', handler: condition },
+  { signature: 'condition(Node, string): Condition', handler: condition },
   {
     signature: `ageOf(Condition): ${DURATION}`,
-    says: 'the time since `lastTransitionTime`; fails where the condition has none',
     reads: 'clock',
     handler: ageOf,
   },
   {
     signature: 'setBy(Pod, string): string',
-    says: 'the component that last wrote the status of this condition, by `managedFields`: `kubelet`, `controller-manager`, `sluice`, `person` (kubectl), `other`, or empty where it is not recorded',
     handler: setBy,
   },
   {
     signature: 'nodeSilent(Pod): bool',
-    says: 'the node lifecycle controller has set `Ready` to False since the node does not report, while the containers are ready',
     handler: isSilenced,
   },
   {
     signature: 'readyWithout(Pod, list<string>): bool',
-    says: 'the pod runs, and all other containers, sidecars and readiness gates are ready; false where no container is left',
     handler: isReadyWithout,
   },
   {
     signature: 'podsOf(Service): int',
-    says: 'the number of pods that the selector of the Service matches',
     reads: 'pod',
     handler: (service: object) => BigInt(countsOf(service).all),
   },
   {
     signature: 'readyPodsOf(Service): int',
-    says: 'the number of those pods whose condition `Ready` is True, whatever the rules decide',
     reads: 'pod',
     handler: (service: object) => BigInt(countsOf(service).ready),
   },
   {
     signature: 'glob(string, string): bool',
-    says: 'the text matches the pattern, in which `*` stands for any text',
     handler: matchesGlob,
   },
 ]

@@ -12,9 +12,7 @@ export interface RuleText {
 }
 
 export interface ShippedRule {
-  readonly says: string
   readonly parameters: z.ZodType
-  readonly parameterDocs: Readonly<Record<string, string>>
   /** @param parameters those that the schema has checked */
   make(parameters: never): RuleText
 }
@@ -53,29 +51,17 @@ const floorField = z.unknown().transform((value, context): { count: number } | {
 
 const KEY = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
-function define<T>(rule: {
-  says: string
-  parameters: z.ZodType<T>
-  parameterDocs: Record<string, string>
-  make: (parameters: T) => RuleText
-}): ShippedRule {
+function define<T>(rule: { parameters: z.ZodType<T>; make: (parameters: T) => RuleText }): ShippedRule {
   return rule
 }
 
 export const SHIPPED_RULES: Readonly<Record<string, ShippedRule>> = {
   'upgrading-not-ready': define({
-    says: 'A pod that sluice upgrades is not ready before its new container is, whatever its condition `Ready` says meanwhile.',
     parameters: z.strictObject({}),
-    parameterDocs: {},
     make: () => ({ when: 'upgrading(pod) && !newContainerReady(pod)', effect: 'notReady' }),
   }),
   'late-heartbeat': define({
-    says: 'A pod whose `Ready` the node lifecycle controller has set to False keeps its place for `within`, while less than `floor` pods of the Service are ready.',
     parameters: z.strictObject({ within: durationField(LIMITS.keepMs), floor: floorField }),
-    parameterDocs: {
-      within: 'how long after its `Ready` became False a pod keeps its place, at most 24h',
-      floor: 'a number of pods, or a percentage of the pods of the Service, such as "50%"',
-    },
     make: ({ within, floor }) => {
       const few =
         'count' in floor
@@ -90,14 +76,12 @@ export const SHIPPED_RULES: Readonly<Record<string, ShippedRule>> = {
     },
   }),
   'container-does-not-count': define({
-    says: 'The containers that an annotation of the pod names, with commas between them, do not count for its readiness. The other containers and the readiness gates do.',
     parameters: z.strictObject({
       annotation: z
         .string()
         .regex(KEY, 'is no name of an annotation\nwrite a name such as example.com/does-not-count')
         .default(DOES_NOT_COUNT),
     }),
-    parameterDocs: { annotation: `the annotation that names the containers; default: \`${DOES_NOT_COUNT}\`` },
     make: ({ annotation }) => {
       const key = JSON.stringify(annotation)
       return {

@@ -105,11 +105,11 @@ export const SERVICE = messageType('Service', {
 })
 
 export const ENDPOINT = messageType('Endpoint', {
-  address: { type: 'string', says: 'the first address' },
+  address: 'string',
   addresses: 'strings',
-  ready: { type: 'bool', says: 'as the writer of the object wishes it' },
-  serving: { type: 'bool', says: 'as its writer wishes it; equal to `ready` in Endpoints' },
-  terminating: { type: 'bool', says: 'always false in Endpoints' },
+  ready: 'bool',
+  serving: 'bool',
+  terminating: 'bool',
   hostname: 'string',
   nodeName: 'string',
   zone: 'string',
@@ -119,15 +119,15 @@ export const ENDPOINT = messageType('Endpoint', {
 const EndpointPort = messageType('EndpointPort', { name: 'string', port: 'int', protocol: 'string', appProtocol: 'string' })
 
 export const OBJECT = messageType('EndpointsObject', {
-  kind: { type: 'string', says: 'EndpointSlice or Endpoints' },
+  kind: 'string',
   metadata: messageType('ObjectMetadata', NAMESPACED),
-  addressType: { type: 'string', says: 'missing in Endpoints' },
-  ports: { type: { list: EndpointPort }, says: 'empty in Endpoints, which have them in each subset' },
-  size: { type: 'int', says: 'the number of endpoints' },
+  addressType: 'string',
+  ports: { list: EndpointPort },
+  size: 'int',
 })
 
 export const REQUEST = messageType('Request', {
-  operation: { type: 'string', says: 'CREATE or UPDATE' },
+  operation: 'string',
   dryRun: 'bool',
   userInfo: messageType('UserInfo', { username: 'string', groups: 'strings' }),
 })
