@@ -134,8 +134,9 @@ describe('the state of a pod at an instant', () => {
         index.apply({ kind: 'EndpointSlice', is: 'put', object: sliceOf(name, entries, writtenAt) }, START + at),
       gone: (name: string, at: number) =>
         index.apply({ kind: 'EndpointSlice', is: 'gone', object: sliceOf(name, {}) }, START + at),
-      at(instant: number, uid = 'a') {
-        const state = index.stateAt('shop', 'web', 'EndpointSlice', uid, START + instant)
+      at(instant: number, uid = 'a', wished = false) {
+        const since = { at: START + instant, wished: { ready: wished, serving: wished } }
+        const state = index.stateBefore('shop', 'web', 'EndpointSlice', uid, since)
         return typeof state === 'object' ? state.ready : state
       },
     }
@@ -148,19 +149,32 @@ describe('the state of a pod at an instant', () => {
     // What has not changed since is what is stored.
     expect([at(0), at(9_000)]).toEqual([undefined, undefined])
     put('web-1', { a: false }, 3_000)
-    expect([at(999), at(3_000), at(3_001)]).toEqual([true, true, undefined])
+    expect([at(999), at(2_999), at(4_000)]).toEqual([true, true, undefined])
     put('web-2', { a: false }, 4_000)
     put('web-2', { a: true }, 5_000)
     put('web-1', { a: true }, 6_000)
-    expect([at(3_001), at(5_000), at(5_001)]).toEqual([false, false, undefined])
-    expect(index.stateAt('shop', 'web', 'Endpoints', 'a', START)).toBeUndefined()
+    expect([at(4_000), at(4_999), at(6_000)]).toEqual([false, false, undefined])
+    expect(
+      index.stateBefore('shop', 'web', 'Endpoints', 'a', { at: START, wished: { ready: false, serving: false } }),
+    ).toBeUndefined()
   })
 
   test('goes by the time of the write, and not by that at which it was seen', () => {
     const { put, at } = start()
     put('web-1', { a: true }, 1_000, 0)
     put('web-1', { a: false }, 60_000, 2_000)
-    expect([at(2_000), at(2_001)]).toEqual([true, undefined])
+    expect([at(1_999), at(3_000)]).toEqual([true, undefined])
+  })
+
+  test('is that before a change in the same second, where the change led to what is wished now', () => {
+    const { put, at } = start()
+    put('web-1', { a: false }, 1_000)
+    put('web-1', { a: true }, 3_100)
+    expect([at(3_900, 'a', false), at(3_900, 'a', true)]).toEqual([undefined, false])
+    put('web-1', { a: false }, 3_200)
+    expect([at(3_000, 'a', false), at(3_000, 'a', true)]).toEqual([true, undefined])
+    put('web-1', { a: true }, 8_000)
+    expect([at(3_000, 'a', false), at(3_000, 'a', true)]).toEqual([true, false])
   })
 
   test('is absent where no object had the pod', () => {
@@ -169,20 +183,20 @@ describe('the state of a pod at an instant', () => {
     put('web-1', { a: true, b: true }, 2_000)
     put('web-1', { b: true }, 3_000)
     put('web-1', { a: false, b: true }, 4_000)
-    expect([at(1_500), at(2_500), at(3_500), at(4_500)]).toEqual(['absent', true, 'absent', undefined])
+    expect([at(1_500), at(2_500), at(3_500), at(5_000)]).toEqual(['absent', true, 'absent', undefined])
     gone('web-1', 5_000)
-    expect([at(4_500), at(4_500, 'b')]).toEqual([false, true])
+    expect([at(4_500, 'a', true), at(4_500, 'b')]).toEqual([false, true])
   })
 
   test('is forgotten with the pod, and the oldest changes first', () => {
     const { index, put, at } = start()
     index.apply({ kind: 'Pod', is: 'put', object: pod('a') })
     for (let turn = 0; turn <= 9; turn += 1) put('web-1', { a: turn % 2 === 0 }, turn * 1_000)
-    expect([at(1_000), at(1_001), at(9_000)]).toEqual([undefined, false, true])
+    expect([at(1_999), at(2_000), at(9_000)]).toEqual([undefined, true, true])
     put('web-1', { a: true }, 90_000_000)
-    expect([at(9_000), at(9_001)]).toEqual([undefined, false])
+    expect([at(9_999), at(10_000)]).toEqual([undefined, false])
     index.apply({ kind: 'Pod', is: 'gone', object: pod('a') })
-    expect(at(9_001)).toBeUndefined()
+    expect(at(10_000)).toBeUndefined()
   })
 
   test('is kept of so many pods that are not in the view', () => {

@@ -263,7 +263,8 @@ export function createClusterIndex(): ClusterIndex {
       const isNoted = at !== undefined && (change.kind === 'EndpointSlice' || change.kind === 'Endpoints')
       return isNoted ? applyNoting(change, at) : apply(change)
     },
-    stateAt: (namespace, service, kind, podUid, at) => history.stateAt(podUid, placeOf(namespace, service, kind), at),
+    stateBefore: (namespace, service, kind, podUid, since) =>
+      history.stateBefore(podUid, placeOf(namespace, service, kind), since),
     pod: (uid) => pods.get(uid)?.pod,
     node: (name) => nodes.get(name),
     service: (namespace, name) => namespaces.get(namespace)?.services.get(name)?.service,

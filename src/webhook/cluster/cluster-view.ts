@@ -16,10 +16,18 @@ export interface ClusterView {
   /** The entry of the pod in the stored EndpointSlices or Endpoints of the Service other than the object under review. */
   previousOf(namespace: string, service: string, kind: EndpointsKind, podUid: string): EntryState | undefined
   /**
-   * The state that the stored entry of the pod had right before an instant, in milliseconds since 1970. Undefined where it has not changed since
-   * then, or where this process does not know back so far. A decision by objects that were not yet current may have stored another state.
+   * The state that the stored entry of the pod had before an instant. Undefined where it has not changed since then, or where this process does
+   * not know back so far. A decision by objects that were not yet current may have stored another state.
    */
-  stateAt(namespace: string, service: string, kind: EndpointsKind, podUid: string, at: number): PastState | undefined
+  stateBefore(namespace: string, service: string, kind: EndpointsKind, podUid: string, since: Since): PastState | undefined
+}
+
+/** The instant since when a rule keeps the state of an endpoint. */
+export interface Since {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  /** The state that the writer wishes now. */
+  readonly wished: EntryState
 }
 
 export type EndpointsKind = 'EndpointSlice' | 'Endpoints'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../rules/limits.ts'
-import type { PastState } from './cluster-view.ts'
+import type { PastState, Since } from './cluster-view.ts'
 
 export interface EntryTurn {
   /** The instant of the write, in milliseconds since 1970. */
@@ -13,10 +13,11 @@ export interface EntryHistory {
   /** Notes that the objects of one place have another state of a pod. */
   note(podUid: string, place: string, turn: EntryTurn): void
   /**
-   * The state right before the instant; a write in the same second as a `since` comes after it, since both are cut to seconds. Undefined where
-   * no change is known since then, so that the stored state is that of the instant, and where this process does not know back so far.
+   * The state before the instant of a `since`. Both have seconds, so that a write in the same second may come before or after it: it counts as
+   * its consequence where it led to what the writer still wishes. Undefined where no later change is known, so that the stored state is that of the
+   * instant, and where this process does not know back so far.
    */
-  stateAt(podUid: string, place: string, at: number): PastState | undefined
+  stateBefore(podUid: string, place: string, since: Since): PastState | undefined
   /** The pod is in the view. Its history is kept until `forget`. */
   see(podUid: string): void
   forget(podUid: string): void
@@ -60,9 +61,14 @@ export function createEntryHistory(isSeen: (podUid: string) => boolean): EntryHi
       unseen.add(podUid)
       if (unseen.size > MOST_UNSEEN) forget(unseen.keys().next().value!)
     },
-    stateAt(podUid, name, at) {
-      const place = pods.get(podUid)?.get(name)
-      return place === undefined || at <= place.droppedAt ? undefined : place.turns.find((turn) => turn.at >= at)?.from
+    stateBefore(podUid, name, { at, wished }) {
+      const second = Math.floor(at / 1_000) * 1_000
+      const { turns = [], droppedAt = Infinity } = pods.get(podUid)?.get(name) ?? {}
+      if (second <= droppedAt) return undefined
+      const next = turns.findIndex((turn) => turn.at >= second + 1_000)
+      const last = turns.at(next === -1 ? -1 : next - 1)
+      const isConsequence = next !== 0 && last !== undefined && last.at >= second && isSameState(last.to, wished)
+      return isConsequence ? last.from : turns[next]?.from
     },
     see: (podUid) => void unseen.delete(podUid),
     forget,

@@ -3,6 +3,8 @@ import { createApiServer } from '../../../sim/api-server/api-server.ts'
 import { createCluster } from '../../../sim/cluster.ts'
 import { createKubeClient } from '../../kube/kube-client.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { isReady } from '../../endpoints/readiness.ts'
+import type { StoredPod } from '../../endpoints/stored.ts'
 import type { Transport } from '../../kube/transport.ts'
 import { keptEndpoints, keptPod, keptSlice } from './kept-fields.ts'
 import { openClusterView } from './open-cluster-view.ts'
@@ -79,12 +81,15 @@ async function start({ refused = {} }: Given = {}) {
   const stopping = new AbortController()
   const concerned: string[] = []
   const states: string[] = []
+  const turns: string[] = []
+  const readyWord = (pod: StoredPod | undefined): string => (pod === undefined ? 'none' : isReady(pod) ? 'ready' : 'not')
   const view = openClusterView({
     client: createKubeClient({ transport, clock, random }),
     clock,
     random,
     namespaces: ['default'],
     onChange: (services, { kind }) => concerned.push(...services.map(({ name }) => `${kind} ${name}`)),
+    onPod: (uid, before, now) => turns.push(`${uid} ${readyWord(before)} ${readyWord(now)}`),
     onState: ({ kind, namespace, is }) => states.push(`${kind} ${namespace ?? '-'} ${is}`),
     signal: stopping.signal,
   })
@@ -94,6 +99,8 @@ async function start({ refused = {} }: Given = {}) {
     cluster,
     view,
     states,
+    /** The changes of pods. */
+    turns,
     refused,
     /** Ends all watches, as a server does that restarts. */
     cut: () => cuts.forEach((end) => end()),
@@ -107,7 +114,7 @@ async function start({ refused = {} }: Given = {}) {
 }
 
 test('the view follows pods, Services and slices', async () => {
-  const { clock, cluster, view, taken, stop } = await start()
+  const { clock, cluster, view, taken, turns, stop } = await start()
   expect([view.isListed(), view.isCurrent('default')]).toEqual([true, true])
   const web = view.service('default', 'web')!
   expect(view.podsOf(web)).toEqual({ all: 3, ready: 3 })
@@ -120,6 +127,7 @@ test('the view follows pods, Services and slices', async () => {
   expect(view.podsOf(web)).toEqual({ all: 3, ready: 2 })
   expect(view.previousOf('default', 'web', 'EndpointSlice', uid)).toMatchObject({ ready: false })
   expect(taken()).toEqual(expect.arrayContaining(['Pod web', 'EndpointSlice web']))
+  expect(turns).toEqual(expect.arrayContaining([`${uid} none ready`, `${uid} ready not`]))
   expect(view.states().map(({ kind, is, objects }) => [kind, is, objects > 0])).toEqual([
     ['pods', 'current', true],
     ['services', 'current', true],

@@ -173,7 +173,7 @@ const nothing = {
   service: () => undefined,
   podsOf: () => ({ all: 0, ready: 0 }),
   previousOf: () => undefined,
-  stateAt: () => undefined,
+  stateBefore: () => undefined,
 }
 
 describe('the rule that decides', () => {
@@ -262,19 +262,22 @@ describe('keepPrevious', () => {
 
   test('keeps the state from before `since`, although a decision by a stale view has stored another one since then', () => {
     const changedAt = NOW - 59_900
-    const stateAt = (_uid: string, at: number): EntryState => ({ ready: at <= changedAt, serving: at <= changedAt })
+    const stateBefore = (_uid: string, at: number): EntryState => ({ ready: at <= changedAt, serving: at <= changedAt })
     const objects = [lost(60_000), service, node]
-    expect(stored(wish, decided(KEEP, wish, { objects, old: wish, stateAt }))).toEqual(was)
+    expect(stored(wish, decided(KEEP, wish, { objects, old: wish, stateBefore }))).toEqual(was)
     // Without a history, the stored state is all that there is.
     expect(decided(KEEP, wish, { objects, old: wish }).patch).toEqual([])
     // The time does not begin anew.
-    expect(decided(KEEP, wish, { objects, old: wish, stateAt, nowAt: NOW + 60_000 }).patch).toEqual([])
+    expect(decided(KEEP, wish, { objects, old: wish, stateBefore, nowAt: NOW + 60_000 }).patch).toEqual([])
     // Nothing is kept of a pod that was in no object then.
     const absent = (): 'absent' => 'absent'
-    expect(decided(KEEP, wish, { objects, old: was, stateAt: absent })).toMatchObject({ patch: [], decision: { endpoints: [] } })
+    expect(decided(KEEP, wish, { objects, old: was, stateBefore: absent })).toMatchObject({
+      patch: [],
+      decision: { endpoints: [] },
+    })
     // A pod that was not ready before keeps that state.
     const never = (): EntryState => ({ ready: false, serving: false })
-    expect(decided(KEEP, wish, { objects, old: was, stateAt: never }).patch).toEqual([])
+    expect(decided(KEEP, wish, { objects, old: was, stateBefore: never }).patch).toEqual([])
   })
 
   test('keeps nothing for a pod that is being deleted, that is terminating, or that is not seen', () => {

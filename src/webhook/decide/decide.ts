@@ -27,7 +27,7 @@ export function decide(question: Question): Answer {
   function previousOf(entry: Entry, sinceAt: number): EntryState | undefined {
     const { pod } = entry
     if (pod === undefined || service === undefined) return formerIn(entry)
-    const before = cluster.stateAt(namespace, service, kind, pod.uid, sinceAt)
+    const before = cluster.stateBefore(namespace, service, kind, pod.uid, { at: sinceAt, wished: entry.wished })
     if (before === 'absent') return undefined
     return before ?? formerIn(entry) ?? cluster.previousOf(namespace, service, kind, pod.uid)
   }

@@ -80,11 +80,11 @@ export function endpointsOf(subsets: readonly object[]): object {
   return { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web', namespace: 'shop' }, subsets }
 }
 
-/** A view of these objects. `previous` is what other objects of the Service hold, and `stateAt` what the entry of a pod was at an instant. */
+/** A view of these objects. `previous` is what other objects of the Service hold, and `stateBefore` what the entry of a pod was at an instant. */
 export function viewOf(
   objects: readonly object[],
   previous: Readonly<Record<string, EntryState>> = {},
-  stateAt?: (podUid: string, at: number) => PastState | undefined,
+  stateBefore?: (podUid: string, at: number) => PastState | undefined,
 ): ClusterView {
   const isPod = (one: object): boolean => 'spec' in one && 'containers' in (one.spec as object)
   const pods = objects.filter(isPod).map(parsePod)
@@ -99,7 +99,7 @@ export function viewOf(
       return { all: own.length, ready: own.filter(isReady).length }
     },
     previousOf: (_namespace, _service, _kind, uid) => previous[uid],
-    stateAt: (_namespace, _service, _kind, uid, at) => stateAt?.(uid, at),
+    stateBefore: (_namespace, _service, _kind, uid, since) => stateBefore?.(uid, since.at),
   }
 }
 
@@ -112,21 +112,21 @@ interface Given {
   objects?: readonly object[]
   old?: object
   previous?: Readonly<Record<string, EntryState>>
-  stateAt?: (podUid: string, at: number) => PastState | undefined
+  stateBefore?: (podUid: string, at: number) => PastState | undefined
   nowAt?: number
 }
 
 export function decided(
   list: string | RuleSet,
   object: object,
-  { objects = [pod(1), pod(2), service, node], old, previous, stateAt, nowAt = NOW }: Given = {},
+  { objects = [pod(1), pod(2), service, node], old, previous, stateBefore, nowAt = NOW }: Given = {},
 ): Answer {
   return decide({
     rules: typeof list === 'string' ? rules(list) : list,
     kind: 'subsets' in object ? 'Endpoints' : 'EndpointSlice',
     object,
     ...(old && { old }),
-    cluster: viewOf(objects, previous, stateAt),
+    cluster: viewOf(objects, previous, stateBefore),
     nowAt,
     request: {
       operation: old ? 'UPDATE' : 'CREATE',
