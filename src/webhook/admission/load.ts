@@ -13,10 +13,10 @@ export interface LoadOptions {
 const SOME_IDLE_MS = 1
 /**
  * A process that gets little processor time does not wait for events either. It can answer a few requests all the same, unless it has been at
- * it for several times as long.
+ * it for twice as long.
  */
 const FEW = 4
-const MUCH_BUSIER = 4
+const MUCH_BUSIER = 2
 
 /**
  * Tells when the server has more requests than it can answer in time. To be asked with each request. Requests of a backlog wait in the

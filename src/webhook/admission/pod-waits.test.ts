@@ -46,8 +46,13 @@ function start({ publishes = false, mostWaiting = 32 } = {}) {
     waits.onPod(object.metadata.uid, before, is === 'gone' ? undefined : object)
   }
 
-  function ask(object: object, kind: EndpointsKind = 'EndpointSlice', by = RULES): Promise<WaitOutcome> | undefined {
-    return waits.settle(readReview(review({ kind, object }))!, by, LONGEST_MS)
+  function ask(
+    object: object,
+    kind: EndpointsKind = 'EndpointSlice',
+    by = RULES,
+    oldObject?: object,
+  ): Promise<WaitOutcome> | undefined {
+    return waits.settle(readReview(review({ kind, object, oldObject }))!, by, LONGEST_MS)
   }
   return {
     clock,
@@ -189,6 +194,20 @@ test('objects that no controller of Kubernetes makes do not wait, nor do rules t
     await clock.advance(LONGEST_MS)
     expect(await waiting).toBe('timed-out')
   }
+})
+
+test('an endpoint that the write leaves as it is stored does not wait', async () => {
+  const { show, ask } = start()
+  show(1)
+  show(2)
+  // A rule has made the first one not ready.
+  const old = slice([endpoint(1, { ready: false }), endpoint(2, { ready: true })], BY_CONTROLLER)
+  const marked = { ...BY_CONTROLLER, metadata: { ...BY_CONTROLLER.metadata, annotations: { mine: 'x' } } }
+  expect(ask({ ...old, ...marked }, 'EndpointSlice', RULES, old)).toBeUndefined()
+  const write = slice([endpoint(1, { ready: false }), endpoint(2, { ready: false })], BY_CONTROLLER)
+  const waiting = ask(write, 'EndpointSlice', RULES, old)
+  show(2, { ready: false })
+  expect(await waiting).toBe('seen')
 })
 
 test('only so many requests wait at the same time', async () => {

@@ -3,10 +3,10 @@ import { isReady } from '../../endpoints/readiness.ts'
 import { hasSelector } from '../../endpoints/selectors.ts'
 import { isByController } from '../../endpoints/stored-slices.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClusterView, EndpointsKind } from '../cluster/cluster-view.ts'
+import type { ClusterView, EndpointsKind, EntryState } from '../cluster/cluster-view.ts'
 import { type EndpointsObject, parseEndpointsObject } from '../decide/endpoints-object.ts'
 import { ObjectError } from '../decide/object-error.ts'
-import { entriesOf, type Entry } from '../decide/entries.ts'
+import { entriesOf, type Entry, formerStates } from '../decide/entries.ts'
 import { serviceNameOf } from '../decide/facts.ts'
 import { readsPods } from '../rules/reads-pods.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
@@ -87,10 +87,12 @@ export function createPodWaits({ clock, cluster, mostWaiting = MOST_WAITING }: P
     return [versionOf(cluster.pod(pod!.uid)), wished.ready, wished.serving, terminating].join(' ')
   }
 
-  function pendingOf(subject: EndpointsObject): Map<string, Entry> {
+  /** The endpoints that the write changes, and whose pods are behind. An endpoint that stays as it is stored was decided about before. */
+  function pendingOf(subject: EndpointsObject, old: EndpointsObject | undefined): Map<string, Entry> {
     const pending = new Map<string, Entry>()
+    const formerOf = formerStates(old === undefined ? [] : entriesOf(old))
     for (const entry of entriesOf(subject)) {
-      if (entry.pod === undefined || !isBehind(subject, entry)) continue
+      if (entry.pod === undefined || isSame(entry.wished, formerOf(entry)) || !isBehind(subject, entry)) continue
       if (inVain.get(keyOf(subject.kind, entry.pod.uid)) !== contentOf(entry)) pending.set(entry.pod.uid, entry)
     }
     return pending
@@ -128,11 +130,11 @@ export function createPodWaits({ clock, cluster, mostWaiting = MOST_WAITING }: P
   }
 
   return {
-    settle({ kind, object }, rules, longestMs) {
+    settle({ kind, object, oldObject }, rules, longestMs) {
       if (kind === undefined || longestMs <= 0 || rules.mode === 'audit' || !readsPods(rules)) return undefined
       const subject = subjectOf(kind, object)
       if (subject === undefined || !isOfController(subject, cluster)) return undefined
-      const pending = pendingOf(subject)
+      const pending = pendingOf(subject, subjectOf(kind, oldObject))
       if (pending.size === 0) return undefined
       return waiting < mostWaiting ? wait(pending, subject, longestMs) : Promise.resolve('crowded')
     },
@@ -148,6 +150,10 @@ export function createPodWaits({ clock, cluster, mostWaiting = MOST_WAITING }: P
       }
     },
   }
+}
+
+function isSame({ ready, serving }: EntryState, other: EntryState | undefined): boolean {
+  return ready === other?.ready && serving === other.serving
 }
 
 /** An object without the form of its kind fails in the decision. */
