@@ -13,7 +13,12 @@ import type { Answered } from './admission/admission-event.ts'
 import type { AdmissionWarning } from './admission/admit.ts'
 import { createPodWaits } from './admission/pod-waits.ts'
 import { type AdmissionRoutesOptions, admissionRoutes } from './admission/routes.ts'
-import { type CertificateEvent, openOwnCertificate, type OwnCertificateOptions } from './certificate/own-certificate.ts'
+import {
+  type CertificateEvent,
+  openOwnCertificate,
+  type OwnCertificate,
+  type OwnCertificateOptions,
+} from './certificate/own-certificate.ts'
 import { type KindState, type LiveClusterView, openClusterView } from './cluster/open-cluster-view.ts'
 import { decide } from './decide/decide.ts'
 import { type SecondLookCounts, type SecondLooks, startSecondLooks } from './touch/second-looks.ts'
@@ -98,7 +103,7 @@ const SLOWEST_MS = 3_000
 
 /**
  * Starts the webhook: the view of the cluster, the Lease, the certificate and the server. Resolves once the server listens, and rejects
- * with a ServerError, or by the signal.
+ * with a ServerError, or with the reason of the signal.
  */
 export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   const { client, clock, random, rules, ownNamespace: namespace, signal, onEvent } = options
@@ -185,10 +190,22 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   }
 
   const { certificate } = options
+  // Until the server listens, there are no requests to leave: the signal ends the work itself.
+  const stopEarly = (): void => working.abort(signal.reason)
+  signal.addEventListener('abort', stopEarly)
+  if (signal.aborted) stopEarly()
+
+  async function giveUp(reason: unknown, own?: OwnCertificate): Promise<never> {
+    working.abort()
+    await Promise.all([view.ended, leader.ended, own?.ended, versioned, looked])
+    throw reason
+  }
   const own =
     'certFile' in certificate
       ? undefined
-      : await openOwnCertificate({ ...certificate, client, clock, namespace, leader, signal: working.signal, onEvent })
+      : await openOwnCertificate({ ...certificate, client, clock, namespace, leader, signal: working.signal, onEvent }).catch(
+          (error: unknown) => giveUp(error),
+        )
   const served = await serve({
     listen: options.listen,
     tls: 'certFile' in certificate ? certificate : own!,
@@ -210,11 +227,8 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
       if (event.type === 'certificateRenewed') onEvent({ type: 'certificate-in-use', endsAt: event.endsAt })
       onEvent(event)
     },
-  }).catch(async (error: unknown) => {
-    working.abort()
-    await Promise.all([view.ended, leader.ended, own?.ended, versioned, looked])
-    throw error
-  })
+  }).catch((error: unknown) => giveUp(error, own))
+  signal.removeEventListener('abort', stopEarly)
   onEvent({ type: 'listening', url: served.url })
   onEvent({ type: 'certificate-in-use', endsAt: served.certificateEndsAt! })
 

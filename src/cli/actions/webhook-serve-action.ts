@@ -18,7 +18,7 @@ import { metricsAddress } from '../metrics/metrics-address.ts'
 import { serveMetrics } from '../metrics/serve-metrics.ts'
 import { inert } from '../output/inert.ts'
 import { reportFailure } from '../report-failure.ts'
-import { watchInterrupts } from '../run/interrupts.ts'
+import { type InterruptCause, watchInterrupts } from '../run/interrupts.ts'
 import { createWebhookLog } from '../webhook/webhook-log.ts'
 
 /** Serves the webhook until a signal. Its end by a signal is the usual one. */
@@ -106,12 +106,20 @@ export async function serveWebhookAction(flags: ServeWebhookFlags, { terminal }:
       },
     })
     await webhook.ended
-    return interrupts.cause !== undefined && 'bug' in interrupts.cause ? EXIT.failed : EXIT.done
+    return codeOf(interrupts.cause)
+  } catch (error) {
+    // The signal came before the server has listened, as while the certificate cannot be stored.
+    if (stopping.signal.aborted && error === stopping.signal.reason) return codeOf(interrupts.cause)
+    throw error
   } finally {
     following.abort()
     interrupts.dispose()
     await Promise.all([metricsServer?.close(), cluster.close()])
   }
+}
+
+function codeOf(cause: InterruptCause | undefined): ExitCode {
+  return cause !== undefined && 'bug' in cause ? EXIT.failed : EXIT.done
 }
 
 function rulesFrom(text: string, problems: string[]): RulesFrom | undefined {
