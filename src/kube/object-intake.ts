@@ -50,7 +50,12 @@ export interface ObjectIntakeOptions<R extends ObjectRecord> {
 export function createObjectIntake<R extends ObjectRecord>(options: ObjectIntakeOptions<R>): ObjectIntake<R> {
   const { path, decode, known, delivery, onEvent, onProblem, onAnswer } = options
   const store = createObjectStore<R>()
-  for (const record of known) store.observe(record)
+  /** The newest version of the objects that are known from elsewhere. The first list is later than all of them. */
+  let newestKnown: string | undefined
+  for (const record of known) {
+    store.observe(record)
+    if (newestKnown === undefined || isNewerVersion(record.resourceVersion, newestKnown)) newestKnown = record.resourceVersion
+  }
   /** The newest version that a list or the watch has delivered. */
   let seenVersion: string | undefined
   /** The newest version that only an answer has delivered. */
@@ -122,7 +127,8 @@ export function createObjectIntake<R extends ObjectRecord>(options: ObjectIntake
         }
       }
       // A list is a consistent read, which no server answers from before what it has delivered.
-      const hasGoneBack = name === undefined && seenVersion !== undefined && isOlderVersion(version, seenVersion)
+      const least = seenVersion ?? newestKnown
+      const hasGoneBack = name === undefined && least !== undefined && isOlderVersion(version, least)
       if (hasGoneBack) {
         seenVersion = undefined
         answeredVersion = undefined

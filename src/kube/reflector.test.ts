@@ -227,6 +227,16 @@ test('after a restore of etcd, a list replaces newer records, and the watch goes
   await reflector.stop()
 })
 
+test('after a restore of etcd, the first list replaces newer records that are known from elsewhere', async () => {
+  const { reflector, next, taken, known } = setUp({ known: [pod('same', 50), pod('changed', 91), pod('made', 93)] })
+  const started = reflector.start()
+  ;(await next('list')).answer(200, listOf(60, [pod('same', 50), pod('changed', 5)]))
+  await started
+  expect(known()).toEqual(['same@50', 'changed@5'])
+  expect(taken()).toEqual(['deleted made@93', 'added same@50', 'added changed@5'])
+  await reflector.stop()
+})
+
 test('after a restore with a raised revision, a list shows records that are older than the known ones', async () => {
   const { startWith, next, taken, known, reflector } = setUp()
   const watch = await startWith(90, [pod('changed', 5), pod('answered', 6)])

@@ -1,6 +1,6 @@
 /** A real API server of Kubernetes with its etcd, in its own folder. No other component and no pod runs there. */
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -26,6 +26,10 @@ export interface KubernetesProcess {
   restart(): Promise<void>
   /** Starts both programs anew at their addresses, without the data. Versions of resources begin at 1 again. */
   wipe(): Promise<void>
+  /** Keeps a copy of the data. etcd is away for a moment. */
+  backUp(): Promise<void>
+  /** Starts both programs anew at their addresses, with the data of the last copy: versions of resources go back. */
+  restore(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -163,6 +167,20 @@ export async function startKubernetes({ programs, rules, flags: more = {} }: Kub
       await etcd.restart()
       await server.restart()
       await grant()
+    },
+    async backUp() {
+      await etcd.stop()
+      rmSync(at('backup'), { recursive: true, force: true })
+      cpSync(at('etcd'), at('backup'), { recursive: true })
+      await etcd.restart()
+    },
+    async restore() {
+      await server.stop()
+      await etcd.stop()
+      rmSync(at('etcd'), { recursive: true, force: true })
+      cpSync(at('backup'), at('etcd'), { recursive: true })
+      await etcd.restart()
+      await server.restart()
     },
     async stop() {
       await server.stop()
