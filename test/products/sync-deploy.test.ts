@@ -235,6 +235,17 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await expect.poll(status, WITHIN).toMatchObject({ isInOrder: true })
   }, 30_000)
 
+  test('it is taken away, and its copies stay until they are deleted', async () => {
+    expect(await sync.stop()).toBe(0)
+    // No controller of namespaces runs here, for which the command waits.
+    await shell('kubectl --context access delete -k deploy/sync/mine --wait=false')
+    await isCopied()
+    const page = readFileSync(join(ROOT, 'docs/sync.md'), 'utf8')
+    const [command] = /kubectl --context access delete endpointslices [^`]*/.exec(page)!
+    await shell(command)
+    expect([await addresses(), (await access.ask('GET', SERVICES)).items.length]).toEqual([[], 1])
+  }, 30_000)
+
   /** The rights that the service account has used since then. No request was refused. */
   async function used(plane: ControlPlane, since: number): Promise<string[]> {
     const asked = await plane.audit({ user: ACCOUNT, since })
