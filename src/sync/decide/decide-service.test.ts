@@ -345,6 +345,15 @@ describe('the Service in the access cluster', () => {
       writes: [],
       problems: [],
     })
+    // The first source of the config is waited for, whichever lists sooner.
+    const early = ask(
+      [
+        ['east', LISTING],
+        ['west', known(endpoints(2, 1))],
+      ],
+      { access: absent, service: synced({ create: true }) },
+    )
+    expect(decideService(early)).toEqual({ writes: [], problems: [] })
     const refused = decideService(ask(views, { access: absent }))
     expect([refused.make, refused.problems]).toEqual([undefined, [{ code: 'service-missing' }]])
   })

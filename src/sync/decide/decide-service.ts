@@ -145,14 +145,14 @@ function withoutService({ service, access, views, slices }: Question, targets: T
   const orphans = inOrder(slices.filter(({ metadata }) => (metadata.ownerReferences ?? []).length === 0).map(removal))
   if (!service.create) return { writes: orphans, problems: [...problems, { code: 'service-missing' }] }
   for (const source of service.sources) {
+    // Another source may list sooner. The ports are those of the first one in the config.
+    if (views.get(source)?.is === 'listing') return { writes: orphans, problems }
     const found = serviceOf(views.get(source))
     if (found === undefined || found.isExternalName) continue
     const differing = differingPorts(service, views)
     return { writes: [], make: { from: source, service: found }, problems: [...problems, ...differing] }
   }
-  // A source that is being listed may have it.
-  const isUnknown = service.sources.some((source) => views.get(source)?.is === 'listing')
-  return { writes: orphans, problems: isUnknown ? problems : [...problems, { code: 'service-unmade' }] }
+  return { writes: orphans, problems: [...problems, { code: 'service-unmade' }] }
 }
 
 function serviceOf(view: SourceView | undefined): SourceService | undefined {
