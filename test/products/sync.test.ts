@@ -13,13 +13,14 @@ import type { SyncProcess } from './sync/sync-process.ts'
 import { at, NAMESPACE } from './sync/workload.ts'
 
 /*
- * `sluice sync` between real control planes. The clock of west is off by an hour, and all pods of both have old times. The counts of kills
- * and partitions are higher on request: SLUICE_SYNC_KILLS, SLUICE_SYNC_PARTITIONS; SLUICE_SEED is the seed of the changes. Each test begins
+ * `sluice sync` between real control planes. The clock of west is off by an hour, and all pods of both have old times. The counts are
+ * higher on request: SLUICE_SYNC_KILLS, SLUICE_SYNC_PARTITIONS and SLUICE_SYNC_WIPES; SLUICE_SEED is the seed of the changes. Each test begins
  * with one sync that runs and has copied all. The test that wipes a source is the last one.
  */
 
 const KILLS = Number(process.env['SLUICE_SYNC_KILLS'] ?? 5)
 const PARTITIONS = Number(process.env['SLUICE_SYNC_PARTITIONS'] ?? 3)
+const WIPES = Number(process.env['SLUICE_SYNC_WIPES'] ?? 1)
 const SEED = Number(process.env['SLUICE_SEED'] ?? 1)
 const SETTLES_WITHIN_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -44,6 +45,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   let config: string
   /** Measured in the undisturbed phase. */
   let undisturbed: Deviation[] = []
+  let undisturbedChanges = 0
   let startMs = 0
   /** The time after an outage that belongs to it. */
   let recoveryMs = 0
@@ -83,12 +85,12 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     await until(isCopied)
     startMs = bed.now() - startedAt
     const since = bed.now()
-    await changeFor(QUIET_MS)
+    undisturbedChanges = await changeFor(QUIET_MS)
     await until(isCopied)
     undisturbed = judge(bed.evidence([], since))
     tell(`${QUIET_MS} ms of changes without a disturbance`, undisturbed)
     const longestLagMs = Math.max(0, ...undisturbed.map(({ ms }) => ms))
-    recoveryMs = longestLagMs * LAG_FACTOR + startMs
+    recoveryMs = longestLagMs * LAG_FACTOR
     console.log(`start: ${Math.round(startMs)} ms; longest lag: ${Math.round(longestLagMs)} ms`)
   }
 
@@ -136,13 +138,13 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     return judge(bed.evidence(outages, since)).filter(({ isLasting }) => isLasting)
   }
 
-  async function changeFor(ms: number): Promise<void> {
+  /** Returns the count of changes, as `stopAll` does. */
+  async function changeFor(ms: number): Promise<number> {
     const own = startChurns()
     await sleep(ms)
-    await stopAll(own)
+    return stopAll(own)
   }
 
-  /** Returns the count of changes. */
   async function stopAll(own: readonly Churn[]): Promise<number> {
     await Promise.all(own.map((one) => one.stop()))
     for (const one of own) churns.delete(one)
@@ -171,6 +173,11 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     console.log(`${what}: ${(['stale', 'late', 'dropped', 'added'] as const).map(worst).join('; ')}`)
   }
 
+  /** Waits until a process has listed all clusters. */
+  async function follows({ until: said }: SyncProcess): Promise<void> {
+    for (const member of ['source east', 'source west', 'the access cluster']) await said(new RegExp(`${member} is followed`))
+  }
+
   async function status(...more: string[]): Promise<{ code: number; document: Json }> {
     const args = [SLUICE, 'sync', 'status', '--config', config, '-o', 'json', ...more]
     const { code, stdout } = await runCommand(process.execPath, args, { allowFailure: true })
@@ -180,7 +187,8 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
   test('all is copied, and follows changes', () => {
     expect(undisturbed.filter(({ what }) => what === 'dropped' || what === 'added')).toEqual([])
     expect(undisturbed.filter(({ isLasting }) => isLasting)).toEqual([])
-    expect(undisturbed.length).toBeGreaterThan(QUIET_MS / CHANGE_EVERY_MS / 4)
+    // Two changes of one pod may come together.
+    expect(undisturbed.length).toBeGreaterThan(undisturbedChanges / 4)
   })
 
   test('the copies have ports, zones and the labels of the conventions, and no node and no pod of the other cluster', async () => {
@@ -255,8 +263,9 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
           await sync.kill()
           sync = start()
         }
+        await follows(sync)
         outages.push(outage(from, bed.now(), bed.sources))
-        await sleep(between(startMs, startMs + 500))
+        await sleep(between(0, 500))
         await workload.makeService(JOBS)
       }
       const changes = await stopAll(own)
@@ -291,7 +300,9 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
         await sleep(between(1_000, 6_000))
         member.network.mend()
         const to = bed.now()
-        outages.push(outage(from, to, member === bed.access ? bed.sources : [member as Source], (to - from) * RECOVERY_FACTOR))
+        outages.push(
+          outage(from, to, member === bed.access ? bed.sources : [member as Source], (to - from) * RECOVERY_FACTOR + startMs),
+        )
         await until(() => bed.now() > to + (to - from))
       }
       const changes = await stopAll(own)
@@ -410,7 +421,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     const lease = '/apis/coordination.k8s.io/v1/namespaces/default/leases/sluice-sync'
     await giveBack(lease)
     const replica = (): SyncProcess => bed.startSluice(['sync', '--config', config])
-    const leads = (one: SyncProcess): boolean => /this process leads/.test(one.said())
+    const leads = (one: SyncProcess): boolean => /this process leads, and writes/.test(one.said())
     let replicas = [replica(), replica()]
     await until(() => replicas.some(leads))
     expect(replicas.filter(leads)).toHaveLength(1)
@@ -456,22 +467,30 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     expect(stale.map(({ what }) => what)).toEqual(['stale', 'stale', 'stale'])
   }, 180_000)
 
-  test('a source is wiped: its copies stay until the new cluster has pods, and status names it; then they are those of the new one', async () => {
-    const ofEast = (): string[] =>
-      [...bed.access.addresses.ready()].filter((key) => key.startsWith(`${NAMESPACE}/${WEB}/10.100.`))
-    const before = ofEast()
-    expect(before.length).toBeGreaterThan(0)
-    await east.plane.wipe()
-    east.workload.forget()
-    await until(() => east.addresses.isCurrent())
-    expect(east.addresses.ready().size).toBe(0)
-    const { code, document } = await status()
-    expect(code).toBe(1)
-    const named = document.services.flatMap(({ problems }: Json) => problems.map((one: Json) => `${one.code} ${one.source}`))
-    expect(named).toContain('source-replaced east')
-    expect(ofEast().toSorted()).toEqual(before.toSorted())
-    await east.workload.makeServices(Object.keys(PODS))
-    for (const name of Object.keys(PODS)) await east.workload.makePods(name, 3)
-    await until(isCopied)
-  }, 240_000)
+  test(
+    'a source is wiped: its copies stay until the new cluster has pods, and status names it; then they are those of the new one',
+    async () => {
+      const { ready, turns } = bed.access.addresses
+      const ofEast = (): string[] => [...ready()].filter((key) => key.startsWith(`${NAMESPACE}/${WEB}/10.100.`)).toSorted()
+      for (let count = 0; count < WIPES; count += 1) {
+        const [since, before] = [bed.now(), ofEast()]
+        expect(before.length).toBeGreaterThan(0)
+        await east.plane.wipe()
+        east.workload.forget()
+        await until(() => east.addresses.isCurrent())
+        expect(east.addresses.ready().size).toBe(0)
+        const { code, document } = await status()
+        expect(code).toBe(1)
+        const named = document.services.flatMap(({ problems }: Json) => problems.map((one: Json) => `${one.code} ${one.source}`))
+        expect(named).toContain('source-replaced east')
+        expect(ofEast()).toEqual(before)
+        expect(turns.filter(({ at: when, isReady }) => when > since && !isReady)).toEqual([])
+        await east.workload.makeServices(Object.keys(PODS))
+        for (const name of Object.keys(PODS)) await east.workload.makePods(name, 3)
+        await until(isCopied)
+        expect(turns.filter(({ at: when, key, isReady }) => when > since && !isReady && !key.includes('/10.100.'))).toEqual([])
+      }
+    },
+    120_000 + WIPES * 60_000,
+  )
 })
