@@ -174,7 +174,7 @@ describeOn(await findKubernetes(chosenVersion()), (programs) => {
     writeFileSync(join(folder, 'lease.json'), JSON.stringify(lease))
     await shell('kubectl --kubeconfig access create -f lease.json')
     sync = await start()
-    await sync.until(/this process leads/)
+    await sync.until(/this process leads, and writes/)
     await isCopied()
     const [name, { address }] = [...workload.pods('web')][0]!
     await openJournal(east, name)

@@ -230,7 +230,7 @@ export function syncEventWords(event: SyncEvent, write: Writing): string {
     case 'leader':
       return event.isLeader ? 'this process leads, and writes' : 'this process does not lead, and waits'
     case 'lease-awaited':
-      return `Lease ${event.lease} is waited for: this process leads once no other process has renewed it for ${formatElapsed(event.afterMs)}`
+      return `Lease ${event.lease} is waited for: it is taken once no other process has renewed it for ${formatElapsed(event.afterMs)}`
     case 'lease-failed':
       return `Lease ${event.lease} cannot be read or written, so that this process may not lead: ${write.reason(event.because)}`
     case 'source':
