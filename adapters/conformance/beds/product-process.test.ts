@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { waitUntil } from './haproxy-process.ts'
 import { startProduct } from './product-process.ts'
@@ -39,7 +39,8 @@ test('a program does not outlive the process that has started it, however that e
   const starter = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(starter.stdout, 'data')) as [Buffer]
   const pid = Number(line.toString())
-  expect(isAlive(pid)).toBe(true)
+  // Before the program itself, setpriv runs, and asks the kernel to end it with its parent.
+  await waitUntil(async () => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'), 'it runs')
   starter.kill('SIGKILL')
-  await waitUntil(() => Promise.resolve(!isAlive(pid)), 'it is gone')
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false)
 })
