@@ -8,10 +8,10 @@ export function boundBody(largestBytes: number): MiddlewareHandler {
   return async (context, next) => {
     const { raw } = context.req
     const refused = (): Response => context.json({ code: 'body-too-large' }, 413)
-    if (raw.body === null) return next()
-    // Node reads no more of a body than `content-length` says.
+    // Node reads no more of a body than `content-length` says. To look at `raw.body` has a stream made for each request.
     const length = raw.headers.has('transfer-encoding') ? null : raw.headers.get('content-length')
     if (length !== null) return Number(length) > largestBytes ? refused() : next()
+    if (raw.body === null) return next()
     const chunks: Uint8Array[] = []
     let bytes = 0
     for await (const chunk of raw.body) {

@@ -13,7 +13,7 @@ export interface Body {
  * Reads bodies within one limit on their bytes, since anybody may send bodies at the same time. A body for which there is no room is read to
  * its end all the same: its sender would not see an answer before.
  */
-export function createBodies(mostBytes: number): (stream: ReadableStream<Uint8Array> | null) => Promise<Body> {
+export function createBodies(mostBytes: number): (stream: AsyncIterable<Uint8Array>) => Promise<Body> {
   let held = 0
   return async (stream) => {
     const chunks: Uint8Array[] = []
@@ -23,7 +23,7 @@ export function createBodies(mostBytes: number): (stream: ReadableStream<Uint8Ar
       own = 0
     }
     try {
-      for await (const chunk of stream ?? []) {
+      for await (const chunk of stream) {
         if (isWhole && held + chunk.length > mostBytes) {
           isWhole = false
           const head = Buffer.concat(chunks).subarray(0, HEAD_BYTES)

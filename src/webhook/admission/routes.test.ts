@@ -102,6 +102,13 @@ test('a write gets the patch of the rules, and the audit log the decision', asyn
   expect(told[0]!.tookMs).toBeGreaterThan(0)
 })
 
+test('a body without a length is read whole', async () => {
+  await start()
+  const body = JSON.stringify(review({ object: slice, oldObject: slice }))
+  const answer = await ask(`${served.url}/admit`, { method: 'POST', body, headers: { 'transfer-encoding': 'chunked' } })
+  expect([answer.status, told]).toMatchObject([200, [{ result: 'changed' }]])
+})
+
 test('a person sees the decision as a warning, and a controller does not', async () => {
   await start()
   expect((await admit({ username: 'jane', dryRun: true })).warnings).toEqual(['decided'])

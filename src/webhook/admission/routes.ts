@@ -31,7 +31,7 @@ export function admissionRoutes(options: AdmissionRoutesOptions): (app: Hono) =>
   const readBody = createBodies(mostBodyBytes)
 
   async function answer(context: Context): Promise<Response> {
-    const body = await readBody(context.req.raw.body)
+    const body = await readBody(bodyOf(context))
     // A slow sender takes neither a place nor the time of the decision.
     const begunAt = clock.now()
     const told = (answered: Omit<Answered, 'tookMs'>): void => onAnswered({ ...answered, tookMs: clock.now() - begunAt })
@@ -59,6 +59,15 @@ export function admissionRoutes(options: AdmissionRoutesOptions): (app: Hono) =>
   return (app) => {
     app.post(ADMISSION_PATH, answer)
   }
+}
+
+/**
+ * The stream of Node, since a stream of the web takes more time and memory than a decision. The bound of the server has read a body without a
+ * length already.
+ */
+function bodyOf({ env, req }: Context): AsyncIterable<Uint8Array> {
+  const { incoming } = env as { incoming: AsyncIterable<Uint8Array> & { readonly readableEnded: boolean } }
+  return incoming.readableEnded ? (req.raw.body ?? incoming) : incoming
 }
 
 function reviewed(context: Context, response: AdmissionResponse): Response {
