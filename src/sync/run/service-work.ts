@@ -306,7 +306,7 @@ export function createServiceWork(ports: WorkPorts): ServiceWork {
     for (const [key, problem] of former) if (!problems.has(key)) tell('over', problem)
   }
 
-  /** Nothing is known of a source that is being listed, as for a moment whenever a watch ends. What was wrong there still counts. */
+  /** A source that is being listed has no known state, for a moment after each end of a watch. Its former problems still count. */
   function goesOn(problem: SyncProblem): boolean {
     if (!('source' in problem) || OF_ABSENCE.has(problem.code)) return false
     return listing.has(problem.source) || ('first' in problem && listing.has(problem.first))

@@ -146,7 +146,7 @@ describe('the state of a pod at an instant', () => {
     const { index, put, at } = start()
     put('web-1', { a: true }, 1_000)
     put('web-1', { a: true }, 2_000)
-    // What has not changed since is what is stored.
+    // An endpoint without a later change has the state that is stored.
     expect([at(0), at(9_000)]).toEqual([undefined, undefined])
     put('web-1', { a: false }, 3_000)
     expect([at(999), at(2_999), at(4_000)]).toEqual([true, true, undefined])

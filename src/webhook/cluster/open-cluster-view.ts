@@ -166,7 +166,7 @@ export function openClusterView(options: ClusterViewOptions): LiveClusterView {
       watched.flatMap((one) => {
         const { kind, namespace: of, isListed, notCurrentSinceAt = Infinity } = one
         const isOld = isListed && clock.now() - notCurrentSinceAt > STALE_AFTER_MS
-        // Without an API for Endpoints there are none, and that for good. Of the other kinds, a 404 is a mistake on the way.
+        // A cluster without the API for Endpoints has no Endpoints. For the other kinds, a 404 is a mistake on the way to the cluster.
         const isOff = kind === 'endpoints' && one.collection!.state().is === 'absent'
         return isOld && (of ?? namespace) === namespace && !isOff ? [kind] : []
       }),

@@ -38,7 +38,7 @@ export type RulesChange =
   | { readonly code: 'rules-problem'; readonly problem: RulesProblem }
   /** The source shows the rules in force again, and no others. */
   | { readonly code: 'rules-problem-over'; readonly version: string }
-  /** The server of the URL gave one ETag to different documents. Whole documents are asked for from now on. */
+  /** The server of the URL gave one ETag to different documents. From now on, each request asks for the whole document. */
   | { readonly code: 'rules-etag-wrong' }
 
 /** The rules in force stay in force with each of these. `hash` begins the SHA-256 of the refused document. */
